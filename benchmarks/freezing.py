@@ -25,7 +25,7 @@ from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Event
 from urllib.parse import urlencode
 
-from attention.lessons.chapters import CARRIED
+from attention.subjects.guide.chapters import CARRIED
 from benchmarks.report import Row, table
 from benchmarks.serving import APP_SCRIPT, Server, serve
 from benchmarks.visitors import Found, Visitor, connected

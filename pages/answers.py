@@ -5,13 +5,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app.parts import chapters, notes, widgets
+from attention.app.controls import notes, widgets
 from attention.app.shell import frame, qr
 from attention.app.state.view import View
-from attention.display import tables
-from attention.lessons import carried
-from attention.lessons.carried import Class
-from attention.lessons.chapters import CARRIED, Chapter, Lesson
+from attention.figures import tables
+from attention.subjects.guide import carried, chapter_page
+from attention.subjects.guide.carried import Class
+from attention.subjects.guide.chapters import CARRIED, Chapter, Lesson
 
 SAID, MOST_LETTERS = "said_of_code", 20_000
 
@@ -19,14 +19,14 @@ SAID, MOST_LETTERS = "said_of_code", 20_000
 def heading(view: View) -> tuple[str, str]:
     """The title of the page, with that of a lesson that is not the guide."""
     title, purpose = view.page.told
-    told = chapters.heading(view)[0]
+    told = chapter_page.heading(view)[0]
     return (title, purpose) if view["lesson"] == "guide" else (f"Answers: {told}", purpose)
 
 
 def answers(view: View) -> None:
     """The codes, and what they come to."""
-    widgets.lesson_menu(view, chapters.own_lesson())
-    lesson = chapters.lesson(view)
+    widgets.lesson_menu(view, chapter_page.own_lesson())
+    lesson = chapter_page.lesson(view)
     for problem in lesson.problems:
         notes.note(problem)
     if not lesson.chapters:

@@ -6,24 +6,26 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.analysis import effects, sweeps
-from attention.app.parts import notes, sections, widgets
-from attention.app.parts.part import part
-from attention.app.results import comparisons, overviews, runs
+from attention.app.cached import overviews, runs
+from attention.app.components.pictures import comparison, tell_selection
+from attention.app.components.pictures import sweep as sweep_view
+from attention.app.controls import notes, sections, widgets
+from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.components.pictures import comparison, tell_selection
-from attention.components.pictures import sweep as sweep_view
 from attention.core.printing import distinct_names
-from attention.display import compare, tables, trained
-from attention.display.compare import OTHER
+from attention.figures import layer_words, tables
+from attention.subjects.compare import numbers as compare_numbers
+from attention.subjects.compare import words as compare_words
+from attention.subjects.compare.words import OTHER
 from attention.trained.sources import NONE
 
 
 def names(view: View) -> Sequence[str]:
     """The tokens of what is compared: of both sides where these have others."""
     apart = {"pair": True, "settings": view["special"] != view[f"{OTHER}special"], "sweep": False}
-    now = comparisons.compared(view) if apart[view["compare"]] else None
+    now = compare_numbers.compared(view) if apart[view["compare"]] else None
     return now[0].names if now else runs.tokens_shown(view)
 
 
@@ -73,7 +75,7 @@ def body(view: View) -> None:
 
 def settings(view: View) -> None:
     """Two settings, A and B, on the same sentence."""
-    now = comparisons.compared(view)
+    now = compare_numbers.compared(view)
     said, figure, other = st.container(), st.container(), st.container(border=True)
     if now is None:
         explain_what_is_empty()
@@ -82,7 +84,7 @@ def settings(view: View) -> None:
         with figure:
             comparison(compared, ["A", "B", "B − A"], view.selection, key="comparison")
         with said:
-            show_differences(comparisons.differences(view))
+            show_differences(compare_numbers.differences(view))
     with other:
         st.markdown(
             "**Setting B**" if st.context.is_embedded else "**Setting B** · A is in the sidebar"
@@ -97,10 +99,10 @@ def settings(view: View) -> None:
 
 def what_comes_out(view: View) -> None:
     """Show how far A and B move a trained model's output, and which of its heads matter."""
-    states = comparisons.changed_states(view)
-    if states and (following := comparisons.following(view, states)):
+    states = compare_numbers.changed_states(view)
+    if states and (following := compare_numbers.following(view, states)):
         st.markdown("**Which piece comes next** · after the sentence")
-        st.text(trained.following_words(*following))
+        st.text(layer_words.following_words(*following))
         st.html(tables.shares("likeliest next pieces with A and B", *following))
     left, right = st.columns(2, gap="large")
     with left:
@@ -108,8 +110,8 @@ def what_comes_out(view: View) -> None:
         if not states:
             st.caption("A and B leave the layer as it was trained. Change one of them.")
         else:
-            tokens, cosines = comparisons.moved(view, states)
-            names, columns, means = trained.moved_table(distinct_names(tokens), cosines)
+            tokens, cosines = compare_numbers.moved(view, states)
+            names, columns, means = layer_words.moved_table(distinct_names(tokens), cosines)
             st.html(tables.table("cosines of what comes out", names, columns, total=means))
             st.caption(
                 "How close each last hidden state stays to that of the model as trained, by "
@@ -128,7 +130,7 @@ def which_heads_matter(view: View) -> None:
         st.caption("The model runs once without each head, which takes a moment for so many.")
         return
     with st.spinner("Running the model without each head …"):
-        names, columns = trained.importance_table(overviews.without_each(view))
+        names, columns = layer_words.importance_table(overviews.without_each(view))
     st.html(tables.table("which heads matter", names, columns))
     st.caption(
         "How close the last hidden states stay to those of the whole model, by cosine. The head "
@@ -153,7 +155,7 @@ def show_differences(changed: list[str]) -> None:
 @part
 def rows(view: View) -> None:
     """The chosen row key by key, what masks hide of it, and all rows."""
-    now = comparisons.compared(view)
+    now = compare_numbers.compared(view)
     if now is None:
         return
     compared, both = now
@@ -185,7 +187,7 @@ def sweep(view: View) -> None:
     if result is None:
         explain_what_is_empty()
         return
-    if trained.words_of(result):
+    if layer_words.words_of(result):
         notes.note("Only pieces have scores to sweep: pieces are not joined here.")
     kinds = sweeps.sweeps_of(result.trace)
     kind = view["sweep"]
@@ -194,7 +196,7 @@ def sweep(view: View) -> None:
         notes.note(f"This attention {made}: no {kind} can be swept here.")
         kind = kinds[0]
     wanted = float(view["sweep_at"])
-    swept = comparisons.sweep_of(result, kind, wanted)
+    swept = compare_numbers.sweep_of(result, kind, wanted)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         widgets.widget(view, "sweep", offered=kinds, width="content")
         widgets.widget(view, "sweep_at", boxed=True, width=170, format="%0.3f")
@@ -205,7 +207,7 @@ def sweep(view: View) -> None:
         lambda value: session.choose("sweep_at", value),
         key="sweep_view",
     )
-    st.caption(compare.sweep_words(swept, wanted))
+    st.caption(compare_words.sweep_words(swept, wanted))
     notes.note_problems(result)
     hidden_from_chosen(view)
 
@@ -222,7 +224,7 @@ def pair(view: View) -> None:
     """One setting on two sentences, token by token."""
     widgets.widget(view, "s2", live="200ms")
     said, figure = st.container(), st.container()
-    now = comparisons.compared(view)
+    now = compare_numbers.compared(view)
     if now is None:
         st.info("Both sentences need a word: one stands on top, the other just above.")
         return
@@ -231,7 +233,7 @@ def pair(view: View) -> None:
         titles = ["A · first", "B · second", "B − A"]
         comparison(compared, titles, view.selection, key="comparison")
     with said:
-        notes.note(compare.alignment_words(compared))
+        notes.note(compare_words.alignment_words(compared))
     notes.note_problems_of_both(both)
     rows(view)
 
@@ -245,7 +247,7 @@ def changed(view: View) -> list[str]:
     """Differences between A and B, in words."""
     if view["compare"] != "settings":
         return []
-    return [f"A → B: {'; '.join(comparisons.differences(view)) or 'the same'}"]
+    return [f"A → B: {'; '.join(compare_numbers.differences(view)) or 'the same'}"]
 
 
 frame.show(__file__, body, sentences=sentences, more=changed, tokens=names)

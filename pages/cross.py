@@ -5,18 +5,21 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.parts import grids, notes, sections, widgets
-from attention.app.parts.part import part
-from attention.app.results import runs, sequences
+from attention.app.cached import runs
+from attention.app.components.inputs import examples
+from attention.app.components.pictures import matrices, tell_selection
+from attention.app.controls import grids, notes, sections, widgets
+from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
-from attention.components.inputs import examples
-from attention.components.pictures import matrices, tell_selection
-from attention.display import cross, tables, toy
-from attention.display.cross import TRANSLATED, TRANSLATOR, Batch
-from attention.display.trained import MADE_FROM
+from attention.figures import tables
+from attention.figures.layer_words import MADE_FROM
+from attention.subjects.cross import batch_by_hand
+from attention.subjects.cross import numbers as cross_numbers
+from attention.subjects.cross import words as cross_words
+from attention.subjects.cross.words import TRANSLATED, TRANSLATOR, Batch
 
 PAIRS = (
     ("bonjour le monde", "hello world"),
@@ -62,14 +65,16 @@ def by_hand(view: View) -> None:
             if view.applies(name):
                 about = every_setting()[name]
                 widgets.widget(view, name, width="content" if about.choices else 150)
-    texts = {name: view[name] for name in (*toy.TEXTS, "toy_lens")}
+    texts = {name: view[name] for name in (*batch_by_hand.TEXTS, "toy_lens")}
     scores = view["toy_scores"]
     with st.expander("Queries, keys and values by hand"):
-        for name in toy.TEXTS:
+        for name in batch_by_hand.TEXTS:
             grids.stack_grids(view, name)
         with st.container(horizontal=True, gap="small", key="toy_sizes"):
-            for change in (f"{sign} {what}" for what in toy.sizes_of(scores) for sign in "+−"):
-                new = toy.changed(texts, change, scores)
+            for change in (
+                f"{sign} {what}" for what in batch_by_hand.sizes_of(scores) for sign in "+−"
+            ):
+                new = batch_by_hand.changed(texts, change, scores)
                 grids.change_button(change, change, new, f"{change} of the batch")
         for name in ("toy_keys", "toy_values"):
             widgets.widget(view, name)
@@ -113,9 +118,9 @@ def swap() -> None:
 
 def lengths_to_try(view: View, name: str) -> None:
     """Valid lengths to start from, the batch's own first."""
-    made = sequences.cross_batch(view)
+    made = cross_numbers.cross_batch(view)
     first = str(every_setting()[name].default)
-    tries = (first, *(cross.lengths_to_try(made) if made else ()))
+    tries = (first, *(cross_words.lengths_to_try(made) if made else ()))
     examples(
         "Valid lengths to try:",
         [text or "counted from the sentences" for text in tries],
@@ -126,7 +131,7 @@ def lengths_to_try(view: View, name: str) -> None:
 
 def translated(view: View) -> None:
     """A trained translation of the sentence, and the word that each of its words is drawn from."""
-    if not cross.has_translator():
+    if not cross_words.has_translator():
         st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
         return
     made = runs.translation_by(TRANSLATOR.name, view["s"], "words")
@@ -148,9 +153,11 @@ def tell(view: View) -> None:
 
 def sentences(view: View) -> None:
     """Show what the first sentence makes of the second."""
-    if result := sequences.cross_result(view):
+    if result := cross_numbers.cross_result(view):
         settings = result.settings
-        sections.attention_of(view, result, cross.mask_words(settings.mask, settings.positions))
+        sections.attention_of(
+            view, result, cross_words.mask_words(settings.mask, settings.positions)
+        )
     else:
         explain_what_is_empty(view)
 
@@ -166,7 +173,7 @@ def explain_what_is_empty(view: View) -> None:
 
 def batch(view: View) -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
-    made = sequences.cross_batch(view)
+    made = cross_numbers.cross_batch(view)
     if made is None:
         st.info(
             "A batch needs a sentence for the queries and at least one memory with a word in it."
@@ -177,16 +184,16 @@ def batch(view: View) -> None:
     notes.note_unknown_words(made.unknown)
     cell = chosen(view, made)
     for sequence in range(len(made.titles)):
-        st.text(cross.heading(made, sequence))
+        st.text(cross_words.heading(made, sequence))
         matrices(
-            cross.overview(made, sequence),
+            cross_words.overview(made, sequence),
             key=f"sequence_{sequence}",
             chosen=cell[1:] if sequence == cell[0] else None,
             on_choose=partial(choose, sequence),
             written=10,
             of=f"sequence {sequence}",
         )
-    st.caption(cross.hatching_words(made))
+    st.caption(cross_words.hatching_words(made))
     explain(view, made, *cell)
 
 
@@ -214,14 +221,14 @@ def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) ->
     with st.container(horizontal=True, vertical_alignment="bottom", key="cell_controls"):
         for name in CELL:
             widgets.widget(view, name, width=150)
-    work = cross.working(made, sequence, row, dimension)
+    work = cross_words.working(made, sequence, row, dimension)
     st.html(f"<div class='working'>{tables.working(work)}</div>")
-    st.caption(cross.origin_words(made))
+    st.caption(cross_words.origin_words(made))
     of = f"how sequence {sequence} gets there"
-    matrices(cross.origin(made, sequence), key="origin", written=10, of=of)
+    matrices(cross_words.origin(made, sequence), key="origin", written=10, of=of)
     st.caption("Where the output comes from: the values, each as strong as its weight.")
     at = row, dimension
-    matrices(cross.sources(made, sequence), key="sources", chosen=at, written=10, of=of)
+    matrices(cross_words.sources(made, sequence), key="sources", chosen=at, written=10, of=of)
 
 
 def two_sequences(view: View) -> None:

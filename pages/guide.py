@@ -9,16 +9,9 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis import sweeps
-from attention.app.parts import chapters, learning, notes, sections, trainings, widgets, works
-from attention.app.parts.part import part
-from attention.app.results import comparisons, continuations, fitting, overviews
-from attention.app.shell import frame
-from attention.app.state import session
-from attention.app.state.links import every_setting
-from attention.app.state.pages import EARLIER, FIRST, PAGES
-from attention.app.state.view import View
-from attention.components.inputs import examples, lights, next_pieces
-from attention.components.pictures import (
+from attention.app.cached import overviews
+from attention.app.components.inputs import examples, lights, next_pieces
+from attention.app.components.pictures import (
     chart,
     comparison,
     head_grid,
@@ -26,15 +19,27 @@ from attention.components.pictures import (
     picture,
     tell_selection,
 )
-from attention.components.pictures import sweep as sweep_view
+from attention.app.components.pictures import sweep as sweep_view
+from attention.app.controls import notes, sections, widgets, works
+from attention.app.controls.part import part
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.pages import EARLIER, FIRST, PAGES
+from attention.app.state.view import View
 from attention.core.printing import distinct_names
-from attention.display import finale as endings
-from attention.display import maps, tables, trained
-from attention.display.card import card
-from attention.display.finale import Ending
-from attention.display.matrix import Matrix
-from attention.lessons.chapters import LIGHTS, Chapter
+from attention.figures import layer_words, maps, tables
+from attention.figures.card import card
+from attention.figures.matrix import Matrix
 from attention.pipeline import Result, Settings
+from attention.subjects.compare import numbers as compare_numbers
+from attention.subjects.guide import chapter_page, fitting
+from attention.subjects.guide import finale as endings
+from attention.subjects.guide.chapters import LIGHTS, Chapter
+from attention.subjects.guide.finale import Ending
+from attention.subjects.learning import controls as learning_controls
+from attention.subjects.learning import trainings
+from attention.subjects.model import continuations
 from attention.trained import sources
 from attention.training import TrainingSettings
 
@@ -46,23 +51,23 @@ ADDRESSES = {page.name: "." if page is FIRST else page.name for page in KNOWN}
 
 def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
-    view = chapters.enter(view)
-    lesson = chapters.lesson(view)
+    view = chapter_page.enter(view)
+    lesson = chapter_page.lesson(view)
     for problem in lesson.problems:
         notes.note(f"This lesson has a mistake. {problem}")
     with st.container(key="unseen"):  # so that the address has them
         for name in ("chapter", "guess", "s"):
             widgets.widget(view, name)
-    widgets.lesson_menu(view, chapters.own_lesson())
+    widgets.lesson_menu(view, chapter_page.own_lesson())
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
         return
     way(view, lesson.chapters)
-    at = chapters.position(view)
+    at = chapter_page.position(view)
     if at is None:
         notes.note(f"There is no chapter “{view['chapter'][:40]}” here; showing the first.")
     chapter = lesson.chapters[at or 0]
-    shown, box = chapters.shown(view, chapter), f"yours_{at or 0}"
+    shown, box = chapter_page.shown(view, chapter), f"yours_{at or 0}"
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}")
@@ -73,7 +78,7 @@ def guide(view: View) -> None:
             lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
-                figure(view, shown, chapters.missing_model(chapter))
+                figure(view, shown, chapter_page.missing_model(chapter))
             with st.container(key="guide_more"):
                 more(view, shown)
         with st.container(key="guide_question"):
@@ -88,7 +93,7 @@ def guide(view: View) -> None:
 
 def way(view: View, there: Sequence[Chapter]) -> None:
     """A dot for each chapter, with a tick where it is answered, and the minutes left."""
-    at, done = chapters.position(view) or 0, chapters.answered(view)
+    at, done = chapter_page.position(view) or 0, chapter_page.answered(view)
     ticked = [
         f".st-key-contents button:nth-of-type({index + 1})::before"
         for index, ticks in enumerate(done)
@@ -104,10 +109,10 @@ def way(view: View, there: Sequence[Chapter]) -> None:
             ),
             key="contents",
             required=True,
-            on_change=lambda: chapters.turn_to(there[st.session_state["contents"]]),
+            on_change=lambda: chapter_page.turn_to(there[st.session_state["contents"]]),
             label_visibility="collapsed",
         )
-        left = chapters.minutes_left(view)
+        left = chapter_page.minutes_left(view)
         about = f"about {left} minute{'' if left == 1 else 's'} left" if left else "done"
         ticks = f"<style>{', '.join(ticked)} {{ content: '✓'; }}</style>" if ticked else ""
         st.html(f"<p class='quiet'>{at + 1} of {len(there)} · {about}</p>{ticks}")
@@ -118,8 +123,8 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
 
     box: the key of the visitor's.
     """
-    if chapters.is_visitors(view, chapter):
-        result = chapters.result(view, chapter)
+    if chapter_page.is_visitors(view, chapter):
+        result = chapter_page.result(view, chapter)
         cut = f"; {notes.left_out_words(result)}" if result and result.left_out else ""
         notes.note(
             f"The words here, the question and its answer are about “{chapter.sentence}”. "
@@ -136,10 +141,10 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
 
 def try_yours(view: View, chapter: Chapter, box: str) -> None:
     """A box for the visitor's sentence, and the one of before. box: its key."""
-    if not chapters.offers_box(view, chapter):
+    if not chapter_page.offers_box(view, chapter):
         return
     if box not in st.session_state:
-        st.session_state[box] = chapters.given(view)
+        st.session_state[box] = chapter_page.given(view)
     with st.container(key="try_yours"):
         st.text_input(
             "Try yours",
@@ -148,16 +153,16 @@ def try_yours(view: View, chapter: Chapter, box: str) -> None:
             placeholder="Try yours: type a sentence of your own",
             label_visibility="collapsed",
             max_chars=int(every_setting()["s"].maximum or 0) or None,
-            on_change=lambda: chapters.give(st.session_state[box]),
+            on_change=lambda: chapter_page.give(st.session_state[box]),
         )
         before = view.visit.aside
-        if before and before != chapters.given(view):
+        if before and before != chapter_page.given(view):
             examples("Or the one of before:", [before], lambda _: take(before, box), key="examples")
 
 
 def take(sentence: str, box: str) -> None:
     """Show a sentence in the open chapter, its own for "", within a callback. box: its key."""
-    chapters.give(sentence)
+    chapter_page.give(sentence)
     st.session_state[box] = sentence
 
 
@@ -186,16 +191,16 @@ def question(view: View, chapter: Chapter) -> None:
         reply = chapter.replies[guess] if chapter.replies else ""
         st.markdown(" ".join(filter(None, (verdict, reply, chapter.because))))
         if chapter.reveal:
-            revealed = chapters.is_revealed(view, chapter)
+            revealed = chapter_page.is_revealed(view, chapter)
             label = "Back to the figure before" if revealed else "Show it in the figure"
-            st.button(label, key="reveal", on_click=chapters.reveal, args=(not revealed,))
+            st.button(label, key="reveal", on_click=chapter_page.reveal, args=(not revealed,))
 
 
 def hand_in(view: View, count: int) -> None:
     """At the end of a lesson how many first choices were right, and the code that says which."""
-    if not chapters.learner(view):
+    if not chapter_page.learner(view):
         return
-    code, right = chapters.result_code(view)
+    code, right = chapter_page.result_code(view)
     st.markdown(f"**{right} of {count}** right at the first choice. The code for your teacher:")
     st.code(code, language=None, width="content")
 
@@ -204,7 +209,7 @@ def take_guess(chapter: Chapter) -> None:
     """Hold the guess, or that there is none any more, within a callback."""
     guess = st.session_state["guessed"]
     if guess is not None:
-        chapters.note_guess(session.view(), chapter, guess)
+        chapter_page.note_guess(session.view(), chapter, guess)
     session.choose("guess", -1 if guess is None else guess)
 
 
@@ -213,13 +218,13 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
     chapter, last = there[at], len(there) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
         st.button(
-            "Back", disabled=at == 0, on_click=chapters.turn_to, args=(there[max(at - 1, 0)],)
+            "Back", disabled=at == 0, on_click=chapter_page.turn_to, args=(there[max(at - 1, 0)],)
         )
         if at < last:
             next_one = there[at + 1]
-            st.button("Next", type="primary", on_click=chapters.turn_to, args=(next_one,))
+            st.button("Next", type="primary", on_click=chapter_page.turn_to, args=(next_one,))
         if chapter.page:
-            link = shown.link_with(chapters.sentence_of(view, shown))
+            link = shown.link_with(chapter_page.sentence_of(view, shown))
             st.link_button(
                 f"Open this on {TITLES[chapter.page]}",
                 f"{ADDRESSES[chapter.page]}?{link}",
@@ -230,7 +235,7 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
 
 def invitations(view: View, chapter: Chapter) -> None:
     """Where to go at the end, with the sentence and the head of the card as far as it is made."""
-    text = chapters.sentence_of(view, chapter)
+    text = chapter_page.sentence_of(view, chapter)
     made = None if fitting.steps_to_ending(text) else fitting.ending_of(text)
     settings, query = (made[0].settings, made[0].query) if made else (Settings(text), 0)
     with st.container(key="guide_end"):
@@ -243,14 +248,14 @@ def invitations(view: View, chapter: Chapter) -> None:
 
 def alignment(view: View, chapter: Chapter) -> None:
     """Show what a translator that has learned it draws each word of its translation from."""
-    if not chapters.has_translator():
+    if not chapter_page.has_translator():
         notes.note(
-            f"With the trained translator “{chapters.TRANSLATOR}” its alignment of these words "
+            f"With the trained translator “{chapter_page.TRANSLATOR}” its alignment of these words "
             "would stand here. Whoever runs this app adds it with: "
             f"{sources.installing()}"
         )
         return
-    made = chapters.alignment(view, chapter)
+    made = chapter_page.alignment(view, chapter)
     if made is None:
         return
     found, aligned = made
@@ -262,7 +267,7 @@ def alignment(view: View, chapter: Chapter) -> None:
         "alignment",
         "Each row is a word that it writes, </s> the end; each column a word that it reads.",
         ("heatmap",),
-        chapters.selection(view, chapter),
+        chapter_page.selection(view, chapter),
     )
 
 
@@ -280,20 +285,20 @@ def figure(view: View, chapter: Chapter, missing: str) -> None:
     if chapter.figure in ALONE:
         ALONE[chapter.figure](view, chapter)
         return
-    shown = chapters.result(view, chapter)
+    shown = chapter_page.result(view, chapter)
     if shown is None:
         st.info("Type a sentence with a word in it.")
         return
     FIGURES[chapter.figure](view, chapter, shown)
     if chapter.figure != "finale":
-        notes.note_reader(shown, names_head=chapters.knows_heads(view))
+        notes.note_reader(shown, names_head=chapter_page.knows_heads(view))
     if chapter.figure != "map":
         told(view, chapter)
 
 
 def more(view: View, chapter: Chapter) -> None:
     """Show what follows the figure; on a phone it comes below the question."""
-    shown = chapters.result(view, chapter) if chapter.figure in MORE else None
+    shown = chapter_page.result(view, chapter) if chapter.figure in MORE else None
     if shown is not None:
         MORE[chapter.figure](view, chapter, shown)
     if chapter.after and view["guess"] in range(len(chapter.choices)):
@@ -303,8 +308,10 @@ def more(view: View, chapter: Chapter) -> None:
 @part
 def told(view: View, chapter: Chapter) -> None:
     """Tell the server what is chosen in the pictures, and note what is said of it."""
-    tell_selection(chapters.selection(view, chapter), partial(chapters.select, view, chapter))
-    if said := chapters.looks_most(view, chapter):
+    tell_selection(
+        chapter_page.selection(view, chapter), partial(chapter_page.select, view, chapter)
+    )
+    if said := chapter_page.looks_most(view, chapter):
         notes.note_quietly(said)
 
 
@@ -313,8 +320,8 @@ def one_picture(
 ) -> None:
     """Picture attention and the weighted sum. parts: None given means those of the chapter."""
     drawn = parts or tuple(part for part in chapter.parts if part != "away")
-    selection = chapters.selection(view, chapter)
-    if trained.words_of(shown):
+    selection = chapter_page.selection(view, chapter)
+    if layer_words.words_of(shown):
         sections.lines_and_weights(view, shown, key, parts=drawn, selection=selection)
         return
     longest = max(len(shown.tokens), len(shown.key_tokens))
@@ -322,11 +329,11 @@ def one_picture(
         examples(
             "Take a word away, or bring it back:",
             shown.key_tokens,
-            partial(chapters.take_or_bring_back, view, shown),
-            gone=chapters.away(view, shown),
+            partial(chapter_page.take_or_bring_back, view, shown),
+            gone=chapter_page.away(view, shown),
             key="away",
         )
-        shown = chapters.without_those_away(view, shown)
+        shown = chapter_page.without_those_away(view, shown)
     stage = selection["values"]["stage"]
     whole = sections.picture_of(shown, drawn, stage=stage)
     picture(
@@ -343,7 +350,7 @@ def word_vectors(view: View, chapter: Chapter, shown: Result) -> None:
 
 def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
     """Two settings, or two sentences, and what changes between them."""
-    now = chapters.compared(view, chapter)
+    now = chapter_page.compared(view, chapter)
     if now is None:
         st.info("Both sentences need a word, and a layer that looks at one sentence.")
         return
@@ -351,22 +358,24 @@ def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
     lines = "".join(f"<span><bdi>{html.escape(line)}</bdi></span>" for line in said)
     if lines:
         st.html(f"<p class='differs'>A → B {lines}</p>")
-    comparison(compared, ["A", "B", "B − A"], chapters.selection(view, chapter), key="comparison")
+    comparison(
+        compared, ["A", "B", "B − A"], chapter_page.selection(view, chapter), key="comparison"
+    )
 
 
 def sweep(view: View, chapter: Chapter, shown: Result) -> None:
     """Weights under a slider."""
     kinds = sweeps.sweeps_of(shown.trace)
-    wanted = chapters.setting(chapter, "sweep")
+    wanted = chapter_page.setting(chapter, "sweep")
     kind = wanted if wanted in kinds else kinds[0]
-    swept = comparisons.sweep_of(
-        shown, kind, chapters.kept(view, "at", chapters.setting(chapter, "sweep_at"))
+    swept = compare_numbers.sweep_of(
+        shown, kind, chapter_page.kept(view, "at", chapter_page.setting(chapter, "sweep_at"))
     )
     sweep_view(
         replace(swept, shown=()),
         distinct_names(shown.tokens),
-        chapters.selection(view, chapter),
-        lambda value: chapters.choose_in("at", value),
+        chapter_page.selection(view, chapter),
+        lambda value: chapter_page.choose_in("at", value),
         key="sweep_view",
         digits=2,
     )
@@ -381,7 +390,7 @@ def heads(view: View, chapter: Chapter, shown: Result) -> None:
         overview.block,
         max(len(shown.tokens), len(shown.key_tokens)),
         shown.head,
-        lambda head: chapters.choose_in("head", head),
+        lambda head: chapter_page.choose_in("head", head),
         key="head_grid",
     )
 
@@ -389,10 +398,10 @@ def heads(view: View, chapter: Chapter, shown: Result) -> None:
 @part
 def word_map(view: View, chapter: Chapter, shown: Result) -> None:
     """Where the chosen word goes, who pulls it, and how near it then is to others."""
-    selection = chapters.selection(view, chapter)
-    tell_selection(selection, partial(chapters.select, view, chapter))
+    selection = chapter_page.selection(view, chapter)
+    tell_selection(selection, partial(chapter_page.select, view, chapter))
     query = min(selection["values"]["query"], len(shown.tokens) - 1)
-    found = sections.drawn_map(shown, query, chapter.probes, chapters.other_end(view, chapter))
+    found = sections.drawn_map(shown, query, chapter.probes, chapter_page.other_end(view, chapter))
     if found is not None:
         notes.note_quietly(found.words)
 
@@ -447,8 +456,8 @@ def go_on(ending: Ending, at: int) -> None:
 
 def learn(view: View, chapter: Chapter) -> None:
     """Show a head that has learned nothing, and have it learn once that is asked for."""
-    settings = learning.held(chapters.training_of(chapter))
-    if chapters.kept(view, "learned", False):
+    settings = learning_controls.held(chapter_page.training_of(chapter))
+    if chapter_page.kept(view, "learned", False):
         trainings.training(settings, brief=True)
         return
     st.button("Learn", key="learn", type="primary", on_click=begin_to_learn, args=(settings,))
@@ -457,13 +466,13 @@ def learn(view: View, chapter: Chapter) -> None:
 
 def begin_to_learn(settings: TrainingSettings) -> None:
     """Ask for a training, within a callback."""
-    chapters.choose_in("learned", True)
-    works.begin(learning.task_of(settings).what)
+    chapter_page.choose_in("learned", True)
+    works.begin(learning_controls.task_of(settings).what)
 
 
 def spread(view: View, chapter: Chapter) -> None:
     """Show the spread of random scores as d_k grows."""
-    found = chapters.spread()
+    found = chapter_page.spread()
     drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
     chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
     st.caption(found.words)
@@ -486,4 +495,4 @@ MORE: Mapping[str, Draw] = {
     "finale": after_finale,
 }
 
-frame.show(__file__, guide, heading=chapters.heading, sentences=chapters.sentences)
+frame.show(__file__, guide, heading=chapter_page.heading, sentences=chapter_page.sentences)

@@ -4,19 +4,20 @@ import streamlit as st
 
 from attention.analysis import additions as analysed
 from attention.analysis.heads import Overview
-from attention.app.parts import notes, sections, widgets
-from attention.app.parts.part import part
-from attention.app.results import overviews, runs
+from attention.app.cached import overviews, runs
+from attention.app.components.pictures import head_grid, matrices, tell_selection
+from attention.app.components.tokens import head_view
+from attention.app.controls import notes, sections, widgets
+from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.components.pictures import head_grid, matrices, tell_selection
-from attention.components.tokens import head_view
 from attention.core.printing import distinct_names
-from attention.display import heads, tables, trained
-from attention.display.captions import parameters_words
-from attention.display.matrix import Matrix
+from attention.figures import layer_words, tables
+from attention.figures.captions import parameters_words
+from attention.figures.matrix import Matrix
 from attention.pipeline import Result
+from attention.subjects.heads import words as heads_words
 
 
 def all_heads(view: View) -> None:
@@ -34,7 +35,7 @@ def all_heads(view: View) -> None:
         head_grid(
             overview.dots,
             overview.block,
-            len(trained.shown(result)[0]),
+            len(layer_words.shown(result)[0]),
             result.head,
             widgets.choose_head,
             key="head_grid",
@@ -53,7 +54,7 @@ def of_token(view: View) -> None:
     if result is None:
         return
     tell_selection(view.selection, session.select)
-    tokens, piece = trained.shown(result)[0], trained.piece_at(result, view["query"])
+    tokens, piece = layer_words.shown(result)[0], layer_words.piece_at(result, view["query"])
     last = len(tokens) - 1
     wanted = int(view["query"])
     if wanted > last:
@@ -67,7 +68,7 @@ def of_token(view: View) -> None:
         if words := parameters_words(result.layer.origin):
             st.caption(words)
     named = distinct_names(result.tokens)
-    if trained.words_of(result):
+    if layer_words.words_of(result):
         notes.note(
             f"The rest of the page is of one piece, the first of “{tokens[min(wanted, last)]}”."
         )
@@ -77,10 +78,10 @@ def of_token(view: View) -> None:
 
 def token_lines(view: View, result: Result, query: int) -> None:
     """The tokens joined by lines, each head in its own colour."""
-    count, words = result.layer.heads, trained.words_of(result)
-    active, problem = heads.read_active(view["active"], count)
+    count, words = result.layer.heads, layer_words.words_of(result)
+    active, problem = heads_words.read_active(view["active"], count)
     weights = words.weights_for(result.layer_trace, query) if words else result.weights_for(query)
-    edges = heads.edges(weights, query, active, view["cover"])
+    edges = heads_words.edges(weights, query, active, view["cover"])
     head_view(
         words.tokens if words else result.tokens,
         [True] * len(words.tokens) if words else result.known,
@@ -88,7 +89,7 @@ def token_lines(view: View, result: Result, query: int) -> None:
         active,
         query,
         view.selection,
-        lambda chosen: session.choose("active", heads.write_active(chosen, count)),
+        lambda chosen: session.choose("active", heads_words.write_active(chosen, count)),
         key="head_view",
     )
     if problem:
@@ -103,18 +104,20 @@ def measures(view: View, overview: Overview, n_queries: int) -> None:
     """Show what each head attends to on average, sorted."""
     st.markdown("**Where each head looks**, on average over the queries")
     widgets.widget(view, "sort", offered=("head", *overview.measures), narrow=True, width=220)
-    names, columns, even = heads.measure_table(overview, view["sort"])
-    st.html(tables.table(heads.MEASURED, names, columns, total=even, digits=heads.DIGITS))
-    st.text(heads.previous_token_head(overview, n_queries))
-    st.caption(heads.measure_words(overview))
+    names, columns, even = heads_words.measure_table(overview, view["sort"])
+    st.html(
+        tables.table(heads_words.MEASURED, names, columns, total=even, digits=heads_words.DIGITS)
+    )
+    st.text(heads_words.previous_token_head(overview, n_queries))
+    st.caption(heads_words.measure_words(overview))
 
 
 def additions(result: Result, query: int, named: list[str]) -> None:
     """Show what each head adds to the chosen token's output."""
     st.subheader("The part of each head")
     added = analysed.additions(result.layer, result.layer_trace, query)
-    names, columns, total = heads.additions_table(added)
-    st.text(heads.sum_words(added, named[query]))
+    names, columns, total = heads_words.additions_table(added)
+    st.text(heads_words.sum_words(added, named[query]))
     most = added.most
     pictures, numbers = st.columns([8, 5], gap="large")
     with pictures:
@@ -136,13 +139,13 @@ def additions(result: Result, query: int, named: list[str]) -> None:
     with numbers:
         title = f"what each head adds to token {query}"
         st.html(tables.table(title, names, columns, total=total))
-    st.caption(heads.additions_words(added))
+    st.caption(heads_words.additions_words(added))
 
 
 def neurons(result: Result, query: int, named: list[str]) -> None:
     """From q and k to the weights, dimension by dimension."""
     st.subheader(f"Neurons of head {result.head}")
-    shown = heads.neurons(result.layer, result.trace, query, named)
+    shown = heads_words.neurons(result.layer, result.trace, query, named)
     st.text(f"Dimension by dimension, the query of “{named[query]}” meets every key.")
     if shown.term_name:
         matrices(

@@ -5,13 +5,19 @@ from itertools import count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app.parts import notes, widgets
+from attention.app.components.pictures import matrices
+from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session, shared
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
-from attention.claims.claim import Case, ClaimResult, Codes, Row, Table, separated
-from attention.claims.identities import (
+from attention.core.settings import settings_of
+from attention.figures import tables
+from attention.figures.files import first_words
+from attention.inputs.text import tokenize
+from attention.inputs.vectors import look_up
+from attention.subjects.identities.claim import Case, ClaimResult, Codes, Row, Table, separated
+from attention.subjects.identities.identities import (
     ALL,
     MAX_TOKENS,
     OVERVIEW,
@@ -20,12 +26,6 @@ from attention.claims.identities import (
     check_claim,
     random_case,
 )
-from attention.components.pictures import matrices
-from attention.core.settings import settings_of
-from attention.display import tables
-from attention.display.files import first_words
-from attention.inputs.text import tokenize
-from attention.inputs.vectors import look_up
 
 
 def identities(view: View) -> None:

@@ -2,44 +2,41 @@
 
 import streamlit as st
 
-from attention.app.parts import (
-    long_texts,
-    long_view,
-    notes,
+from attention.app.cached import runs
+from attention.app.components.inputs import examples
+from attention.app.components.pictures import tell_selection
+from attention.app.controls import long_texts, notes, widgets, works
+from attention.app.shell import frame
+from attention.app.state import session, shared
+from attention.app.state.view import View
+from attention.subjects.long_run import text_page
+from attention.subjects.long_run.text_words import heading as long_heading
+from attention.subjects.model import (
     tab_associations,
     tab_computed,
     tab_layers,
     tab_names,
     tab_parts,
     tab_reasons,
-    widgets,
     window,
-    works,
     writing,
 )
-from attention.app.results import runs
-from attention.app.shell import frame
-from attention.app.state import session, shared
-from attention.app.state.view import View
-from attention.components.inputs import examples
-from attention.components.pictures import tell_selection
-from attention.display import switches
-from attention.display.long_texts import heading as long_heading
-from attention.display.switches import AS_IN
-from attention.lessons.known import EXAMPLES, KnownHead, known_of
+from attention.subjects.model import words as model_words
+from attention.subjects.model.known_heads import EXAMPLES, KnownHead, known_of
+from attention.subjects.model.words import AS_IN
 from attention.trained import sources
 from attention.trained.sources import NONE
 
 TABS = {
-    switches.LAYERS: tab_layers.draw_layers,
-    switches.REASONS: tab_reasons.draw_reasons,
-    switches.PARTS: tab_parts.draw_parts,
-    switches.ASSOCIATIONS: tab_associations.draw_associations,
-    switches.NAMES: tab_names.draw_names,
-    switches.COMPUTED: tab_computed.draw_computed,
+    model_words.LAYERS: tab_layers.draw_layers,
+    model_words.REASONS: tab_reasons.draw_reasons,
+    model_words.PARTS: tab_parts.draw_parts,
+    model_words.ASSOCIATIONS: tab_associations.draw_associations,
+    model_words.NAMES: tab_names.draw_names,
+    model_words.COMPUTED: tab_computed.draw_computed,
 }
 # Where a figure stands that a link asks for alone.
-OF_FIGURES = {"layers": switches.LAYERS, "heatmap": switches.COMPUTED}
+OF_FIGURES = {"layers": model_words.LAYERS, "heatmap": model_words.COMPUTED}
 
 
 def page(view: View) -> None:
@@ -48,7 +45,7 @@ def page(view: View) -> None:
         notes.explain_missing_models()
         return
     if asked := long_texts.text_of(view):
-        long_view.draw_model(view, asked)
+        text_page.draw_model(view, asked)
         return
     if long_texts.is_missing(view):
         return
@@ -63,7 +60,7 @@ def page(view: View) -> None:
         return
     tell_selection(view.selection, window.select)
     tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
-    if tab == switches.CLOSED or view["figure"] == "layers":
+    if tab == model_words.CLOSED or view["figure"] == "layers":
         tab = OF_FIGURES.get(view["figure"], tab)
     if draw := TABS.get(tab):
         draw(view)
@@ -79,7 +76,7 @@ def pause(view: View) -> float | None:
 
 def followed(view: View) -> tuple[object, ...]:
     """The settings that what stands around the window depends on."""
-    open_tab = ("layer", "head", "query", "key") if view["more"] != switches.CLOSED else ()
+    open_tab = ("layer", "head", "query", "key") if view["more"] != model_words.CLOSED else ()
     return tuple(view[name] for name in ("s", "model", *open_tab))
 
 
@@ -143,8 +140,8 @@ def further(view: View, words: bool) -> None:
         with st.popover("Pieces"):
             for name in ("special", "join"):
                 widgets.widget(view, name)
-        long_view.offer(view)
-    if told := switches.answer_words(shared.load_model(view["model"])):
+        text_page.offer(view)
+    if told := model_words.answer_words(shared.load_model(view["model"])):
         st.caption(told)
 
 
@@ -156,9 +153,11 @@ def heading(view: View) -> tuple[str, str]:
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_heading(model)
     try:
-        return switches.heading(model, window.shown_of(view).answered), switches.purpose(model)
+        return model_words.heading(model, window.shown_of(view).answered), model_words.purpose(
+            model
+        )
     except ValueError:
-        return switches.heading(model, None), switches.purpose(model)
+        return model_words.heading(model, None), model_words.purpose(model)
 
 
 frame.show(__file__, page, heading=heading, typed=window.ask_from_last, examples=known_answers)

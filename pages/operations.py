@@ -5,19 +5,19 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.parts import grids, notes, widgets
+from attention.app.components.inputs import examples
+from attention.app.components.pictures import matrices
+from attention.app.controls import grids, notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
-from attention.components.inputs import examples
-from attention.components.pictures import matrices
 from attention.core.settings import Value
-from attention.display import tables
-from attention.display.files import first_words
-from attention.display.stacks import resized
-from attention.lessons import operations
-from attention.lessons.operations import (
+from attention.figures import tables
+from attention.figures.files import first_words
+from attention.figures.stacks import resized
+from attention.subjects import operations
+from attention.subjects.operations import (
     OPERATIONS,
     Contrast,
     Made,
@@ -25,7 +25,7 @@ from attention.lessons.operations import (
     Refused,
     Worked,
 )
-from attention.lessons.operations.settings import CHANGES
+from attention.subjects.operations.settings import CHANGES
 
 CELL = ("operation_batch", "operation_row", "operation_column")
 

@@ -5,16 +5,20 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis.glances import Glance
-from attention.app.parts import notes, street_map, widgets
-from attention.app.results import opened, runs
-from attention.app.results.opened import Opened
+from attention.app.cached import runs
+from attention.app.components.pictures import Picture, head_grid, picture
+from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.components.pictures import Picture, head_grid, picture
-from attention.display import heads, showing, tables
-from attention.display.opened_run import OpenedRun
-from attention.display.showing import OpenedWeights
+from attention.figures import tables
+from attention.subjects.heads import words as heads_words
+from attention.subjects.long_run import map_page
+from attention.subjects.long_run import numbers as long_run_numbers
+from attention.subjects.long_run import own_weights as long_run_own_weights
+from attention.subjects.long_run.numbers import Opened
+from attention.subjects.long_run.opened_run import OpenedRun
+from attention.subjects.long_run.own_weights import OpenedWeights
 
 RUN = """\
 import attention
@@ -35,17 +39,19 @@ numpy.savez(
 def own_weights(view: View) -> None:
     """A file to open, and what is in it."""
     st.caption("The weights stay in this visit; a link does not carry them.")
-    where = st.expander("Open another file") if opened.has_owners_run() else st.container()
-    label = f"A file of up to {showing.MAX_BYTES >> 20} MB"
+    where = (
+        st.expander("Open another file") if long_run_numbers.has_owners_run() else st.container()
+    )
+    label = f"A file of up to {long_run_own_weights.MAX_BYTES >> 20} MB"
     where.file_uploader(label, type=["npz", "safetensors"], key="own_file")
     try:
-        own = opened.own_file() or owners_run()
+        own = long_run_numbers.own_file() or owners_run()
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
         explain()
         return
     if own is None and st.toggle("Show an example", key="own_example"):
-        own = opened.example()
+        own = long_run_numbers.example()
     if own is None:
         explain()
     else:
@@ -54,10 +60,10 @@ def own_weights(view: View) -> None:
 
 def owners_run() -> Opened | None:
     """The run of whoever serves this app, of a folder the one at the chosen step of training."""
-    steps = opened.owners_steps()
+    steps = long_run_numbers.owners_steps()
     if len(steps) < 2:
-        return opened.owners_run(steps[0]) if steps else None
-    return opened.owners_run(
+        return long_run_numbers.owners_run(steps[0]) if steps else None
+    return long_run_numbers.owners_run(
         st.select_slider("Step of training", steps, steps[-1], key="own_step", width=480)
     )
 
@@ -89,7 +95,7 @@ def show(view: View, own: Opened) -> None:
         notes.note(words)
     if isinstance(read, OpenedRun) and read.is_long:
         notes.titled(named.capitalize(), hint="drag to move, wheel or pinch to zoom")
-        street_map.map_of(view, read, layer, head)
+        map_page.map_of(view, read, layer, head)
         every_head(own, layer * heads_of_each + head)
     else:
         left, right = st.columns(2, gap="large")
@@ -101,15 +107,19 @@ def show(view: View, own: Opened) -> None:
     st.subheader("Where each head looks")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
-    sorted_names, columns, even = heads.measure_table(glance.seen, view["sort"], names)
-    st.html(tables.table(heads.MEASURED, sorted_names, columns, total=even, digits=heads.DIGITS))
-    st.caption(heads.measure_words(glance.seen))
+    sorted_names, columns, even = heads_words.measure_table(glance.seen, view["sort"], names)
+    st.html(
+        tables.table(
+            heads_words.MEASURED, sorted_names, columns, total=even, digits=heads_words.DIGITS
+        )
+    )
+    st.caption(heads_words.measure_words(glance.seen))
 
 
 def every_head(own: Opened, chosen: int) -> None:
     """All heads at a glance, one of which can be chosen, and of which queries that is."""
     glance = own.glance
-    sample = heads.sample_words(glance.seen)
+    sample = heads_words.sample_words(glance.seen)
     more = f", of {sample}" if sample else ""
     notes.titled("Every head", f"· a row for each layer{more}", hint="click one")
     head_grid(

@@ -4,19 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.parts import notes, predicting, sections, widgets
-from attention.app.results import runs
+from attention.app.cached import runs
+from attention.app.components.inputs import number_grid, step_graph
+from attention.app.components.pictures import matrices
+from attention.app.controls import notes, sections, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.components.inputs import number_grid, step_graph
-from attention.components.pictures import matrices
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
-from attention.display import tables
-from attention.lessons import steps
-from attention.lessons.steps import Computation, Step, StepSettings, own_matrices
-from attention.lessons.steps.own_matrices import OwnMatrixSettings
+from attention.figures import tables
+from attention.subjects import steps
+from attention.subjects.steps import Computation, Step, StepSettings, own_matrices, predicting_page
+from attention.subjects.steps.own_matrices import OwnMatrixSettings
 
 OWN = settings_of(OwnMatrixSettings)
 
@@ -52,12 +52,12 @@ def show(view: View, done: Computation, settings: StepSettings) -> None:
         st.latex(step.formula)
     cell = within(step, settings)
     predicts = settings.predict == "on" and name != "x"
-    asked = predicting.ask(view, step, settings.question, cell) if predicts else ""
+    asked = predicting_page.ask(view, step, settings.question, cell) if predicts else ""
     matrices(
         step.parts,
         key="matrices",
         chosen=cell if asked in ("", "number") else None,
-        on_choose=predicting.chooser(view, step.identity, asked, cell),
+        on_choose=predicting_page.chooser(view, step.identity, asked, cell),
         hidden=bool(asked),
         in_full=True,
         asked={"row": (cell[0], None), "number": cell}.get(asked),

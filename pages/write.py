@@ -7,14 +7,28 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app.parts import chapters, drafting, notes
+from attention.app.controls import notes
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.lessons import carried
-from attention.lessons.cards import Card, Draft
-from attention.lessons.chapters import CARRIED, FIGURES, MAX_CHOICES, WORDLESS, Lesson, escaped
-from attention.lessons.reading import MAX_CHAPTER, MAX_LESSON, MAX_LINE, MAX_WORDS, chapter_name
+from attention.subjects.guide import carried, chapter_page
+from attention.subjects.guide.chapters import (
+    CARRIED,
+    FIGURES,
+    MAX_CHOICES,
+    WORDLESS,
+    Lesson,
+    escaped,
+)
+from attention.subjects.guide.reading import (
+    MAX_CHAPTER,
+    MAX_LESSON,
+    MAX_LINE,
+    MAX_WORDS,
+    chapter_name,
+)
+from attention.subjects.teach import draft_page
+from attention.subjects.teach.cards import Card, Draft
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
 PROBLEM, FRAME = "lesson_problem", "frame_of_lesson"
@@ -40,8 +54,8 @@ Write = Callable[[Card, Any], Sequence[str]]
 
 def write(view: View) -> None:
     """The lesson as cards or as text, what is wrong with it, and ways to hand it out."""
-    draft, problem = drafting.drafted(view)
-    lesson, packed, too_long = chapters.text_lesson(draft.text), "", ""
+    draft, problem = draft_page.drafted(view)
+    lesson, packed, too_long = chapter_page.text_lesson(draft.text), "", ""
     try:
         packed = carried.pack(draft.text)
     except ValueError as error:
@@ -59,7 +73,7 @@ def write(view: View) -> None:
         with right, st.container(border=True, key="card_preview"):
             preview(draft, lesson, packed)
     with text:
-        drafting.field("draft", draft.text, Draft.written)
+        draft_page.field("draft", draft.text, Draft.written)
         st.text_area("Lesson", key="draft", height=HEIGHT, max_chars=MAX_LESSON)
         with st.expander("How a lesson is written"):
             st.markdown(HOW)
@@ -72,7 +86,7 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
     """
     link = urlencode({"lesson": CARRIED, "carried": packed})
     with st.container(horizontal=True, vertical_alignment="bottom", key="hand_out"):
-        drafting.field("lesson_title", draft.title, Draft.titled)
+        draft_page.field("lesson_title", draft.title, Draft.titled)
         st.text_input(
             "Name of the lesson",
             key="lesson_title",
@@ -106,7 +120,7 @@ def way(draft: Draft) -> None:
     """The chapters, one of which is open, and a way to add one."""
     titles = {name: each.text("title") for name, each in zip(draft.names, draft.cards, strict=True)}
     with st.container(horizontal=True, vertical_alignment="center", key="cards_way"):
-        drafting.field("opened_card", draft.opened, Draft.with_opened)
+        draft_page.field("opened_card", draft.opened, Draft.with_opened)
         st.pills(
             "Chapter",
             draft.names,
@@ -121,11 +135,11 @@ def way(draft: Draft) -> None:
     if draft.problem:
         with st.container(horizontal=True, vertical_alignment="center"):
             notes.note_quietly("The text cannot be read. The cards say what it was before.")
-            st.button("Back to the cards", on_click=drafting.change, args=(Draft.restored,))
+            st.button("Back to the cards", on_click=draft_page.change, args=(Draft.restored,))
     if before := draft.before:
         with st.container(horizontal=True, vertical_alignment="center"):
             notes.note_quietly(f"“{before.card.text('title')}” is removed.")
-            st.button("Undo", on_click=drafting.change, args=(lambda now: now.before or now,))
+            st.button("Undo", on_click=draft_page.change, args=(lambda now: now.before or now,))
 
 
 def card(draft: Draft, view: View) -> None:
@@ -248,7 +262,7 @@ def field_of(
 ) -> None:
     """A field of the open card. write: gives the lines of the card with what the field says."""
     key, name = f"{key}_{draft.opened}", draft.opened
-    drafting.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
+    draft_page.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
     if draw is not st.pills:
         more["max_chars"] = MAX_LINE if draw is st.text_input else MAX_CHAPTER
     if draw is st.text_area:
@@ -271,7 +285,7 @@ def act(
 ) -> None:
     """A button that changes the draft."""
     disabled = bool(draft.problem) or not possible
-    st.button(told, on_click=drafting.change, args=(make,), disabled=disabled, **more)
+    st.button(told, on_click=draft_page.change, args=(make,), disabled=disabled, **more)
 
 
 def label(text: str) -> str:
@@ -281,13 +295,13 @@ def label(text: str) -> str:
 
 def take_view(name: int, key: str = "") -> None:
     """Take over a view, within a callback."""
-    st.session_state[PROBLEM] = drafting.take_view(name, key)
+    st.session_state[PROBLEM] = draft_page.take_view(name, key)
 
 
 def take_file() -> None:
     """Take over a file, within a callback."""
     if file := st.session_state["lesson_file"]:
-        st.session_state[PROBLEM] = drafting.take_file(file)
+        st.session_state[PROBLEM] = draft_page.take_file(file)
 
 
 frame.show(__file__, write)

@@ -25,13 +25,13 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
+from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
 from attention.app.state.pages import FIRST, PAGES
 from attention.app.state.session import RECEIVED
-from attention.components.answers import legal_address
-from attention.display.matrix import Matrix
-from attention.hosting.pace import Pace
+from attention.figures.matrix import Matrix
+from attention.hosting.token_bucket import Pace
 
 SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
 TIMEOUT = 120  # seconds: the machine may be busy

@@ -230,7 +230,7 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
         address = f"http://127.0.0.1:{served[0]}"
         with urllib.request.urlopen(f"{address}/_stcore/host-config") as answer:
             assert "https://*.streamlit.app" in json.load(answer)["allowedOrigins"]
-        name = "component/attention.components.base.plotly_js/plotly.min.js"
+        name = "component/attention.app.components.base.plotly_js/plotly.min.js"
         with urllib.request.urlopen(f"{address}/{name}") as answer:
             assert len(answer.read()) > 1_000_000
 

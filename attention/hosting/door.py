@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.core.limits import Limits
 from attention.hosting import metrics
 from attention.hosting.addresses import ADDRESSES, address_of
-from attention.hosting.pace import Pace
 from attention.hosting.room import Room, Who
+from attention.hosting.token_bucket import Pace
 
 COOKIE = "attention_queue"
 QUEUE = "/attention-queue"  # where the waiting room asks which place one has by now

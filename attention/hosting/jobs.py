@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from attention.hosting.spending import Spending
+from attention.hosting.fair_share import Spending
 
 PATIENCE = 15.0  # seconds: a job that nobody has asked for in this time has no turn
 KEPT = 60.0  # seconds: what nobody has asked for in this time is given up

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from attention.hosting.spending import Spending
+from attention.hosting.fair_share import Spending
 
 ASK_AGAIN = 0.5  # seconds
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from attention.core.limits import limits
 from attention.hosting import metrics
-from attention.hosting.pace import Pace
+from attention.hosting.token_bucket import Pace
 from attention.hosting.turns import ASK_AGAIN, Turns
 
 AT_ONCE = 3.0  # seconds of a core that a session may use at once

@@ -6,7 +6,7 @@ import functools
 import json
 import re
 
-from attention.display.modules import BROWSER
+from attention.figures.modules import BROWSER
 
 IMPORT = re.compile(r'^((?:import|export)\b[^"]*?)"(\.{1,2}/[^"]+)"', re.MULTILINE)
 

@@ -15,16 +15,16 @@ from torch import Tensor
 
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
-from attention.display import looks
-from attention.display.glance import HeadGridHeader
-from attention.display.map_answers import MapAsked, answer, first_question, fits
-from attention.display.messages import message
-from attention.display.modules import style_of
-from attention.display.opened_run import OpenedRun
-from attention.display.patches import Patches, Sight, see
-from attention.display.returned import Layer
-from attention.display.showing import fitting_run
-from attention.display.street_map import HeadMap, Texts
+from attention.figures import plotly_templates
+from attention.figures.glance import HeadGridHeader
+from attention.figures.messages import message
+from attention.figures.modules import style_of
+from attention.subjects.long_run.hf_outputs import Layer
+from attention.subjects.long_run.image_patches import Patches, Sight, see
+from attention.subjects.long_run.map_answers import MapAsked, answer, first_question, fits
+from attention.subjects.long_run.opened_run import OpenedRun
+from attention.subjects.long_run.own_weights import fitting_run
+from attention.subjects.long_run.street_map import HeadMap, Texts
 
 ABSENT = "it is not in this file, which holds up to 10 MB; save_html(…, layer=…, head=…) chooses"
 DOTS = 64  # along a head, at most
@@ -88,7 +88,7 @@ class HeadsOfRun:
             "words": _words(self.size, block, step, "above" if self.sight else "below"),
             "absent": ABSENT,
             "styles": dict(zip(("grid", "shown"), map(style_of, names), strict=True)),
-            "themes": looks.THEMES,
+            "themes": plotly_templates.THEMES,
             "step": self.step,
             "steps": self.steps,
             "picture": self.sight and self._picture(self.sight),

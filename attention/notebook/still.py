@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention.display import looks
-from attention.display.patches import Sight, coloured, png
-from attention.display.street_map import shades
+from attention.figures import plotly_templates
 from attention.notebook.heads import MEAN, QUICK_CELLS, HeadsOfRun
+from attention.subjects.long_run.image_patches import Sight, coloured, png
+from attention.subjects.long_run.street_map import shades
 
 CELLS = 512  # along a map
 FAINTEST = 1 / 512  # of the greatest weight: less is not seen
@@ -99,7 +99,7 @@ def _drawing(sight: Sight, weights: Tensor) -> str:
         over=f"{begin or height:g}",
         source=sight.source,
         filter="none" if sight.is_sound else GREY,
-        blue=looks.SEQUENTIAL[-2],
+        blue=plotly_templates.SEQUENTIAL[-2],
         patches="".join(cells),
     )
 

@@ -8,11 +8,11 @@ from typing import Any, TypedDict
 import anywidget
 import traitlets
 
-from attention.display.map_answers import MapAsked
-from attention.display.messages import is_a
+from attention.figures.messages import is_a
 from attention.notebook.bundle import bundle
 from attention.notebook.heads import MEAN, HeadsOfRun
 from attention.notebook.still import Still
+from attention.subjects.long_run.map_answers import MapAsked
 
 
 class Asked(TypedDict):

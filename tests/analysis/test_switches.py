@@ -10,10 +10,10 @@ import torch
 from torch.testing import assert_close
 
 from attention.analysis import switches
-from attention.analysis.elsewhere import LOSSES_OVER, MEANS_OVER, elsewhere, losses
 from attention.analysis.interventions import means
+from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, elsewhere, losses
 from attention.analysis.sentences import ANSWERED, SENTENCES
-from attention.lessons.known import EXAMPLES
+from attention.subjects.model.known_heads import EXAMPLES
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model
 from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-from attention.app.parts import works
+from attention.app.controls import works
 
 
 @pytest.fixture(autouse=True)

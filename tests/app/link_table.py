@@ -6,8 +6,8 @@ from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, SHARED, EmbedSettings
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
-from attention.display.compare import OTHER
 from attention.pipeline import Selection
+from attention.subjects.compare.words import OTHER
 
 HEADER = ("name", "what it sets", "default", "values", "belongs to")
 

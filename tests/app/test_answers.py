@@ -11,7 +11,7 @@ from typing import IO, Any
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attention.components.answers import (
+from attention.app.components.answers import (
     INFINITY,
     MAX_ANSWERS,
     MAX_EVENTS,
@@ -21,7 +21,7 @@ from attention.components.answers import (
     checked,
     legal_address,
 )
-from attention.components.turns import KEYS
+from attention.app.components.turns import KEYS
 from benchmarks.visitors import Found, Visitor, connected
 from tests.running import opened
 from tests.serving import started

@@ -10,13 +10,13 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, variant_settings
-from attention.claims.identities import CLAIMS
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
-from attention.display.compare import OTHER
 from attention.inputs.text import tokenize
-from attention.lessons.operations import OPERATIONS
 from attention.pipeline import Selection
+from attention.subjects.compare.words import OTHER
+from attention.subjects.identities.identities import CLAIMS
+from attention.subjects.operations import OPERATIONS
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import opened

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from attention.app.shell import heading
+from attention.app.shell.glossary import GLOSSARY
 from attention.app.state.pages import MODEL, PAGES, Page
 from attention.core import papers
 from attention.core.variants import VARIANTS
-from attention.lessons.glossary import GLOSSARY
 from attention.trained import sources
 from tests.cases import over
 from tests.hostile import HOSTILE

@@ -7,8 +7,8 @@ import torch
 
 from attention.analysis.heads import MEASURES, Measure, measures
 from attention.core.settings import settings_of
-from attention.display.heads import HeadSettings
-from attention.display.switches import CLOSED, NAMES
+from attention.subjects.heads.words import HeadSettings
+from attention.subjects.model.words import CLOSED, NAMES
 from tests.running import opened
 
 LAST = Measure(

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
+from attention.app.components.answers import legal_address
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, Page
 from attention.app.state.view import View
-from attention.components.answers import legal_address
-from attention.lessons.chapters import CARRIED
+from attention.subjects.guide.chapters import CARRIED
 from tests.hostile import links
 from tests.running import opened
 

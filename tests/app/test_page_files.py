@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from attention.display import files, switches
+from attention.figures import files
+from attention.subjects.model import words as model_words
 from tests.running import App, opened
 
 NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
@@ -21,17 +22,17 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("heads", {"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
     (
         "model",
-        {"model": "en-pt", "more": switches.COMPUTED},
+        {"model": "en-pt", "more": model_words.COMPUTED},
         {"Weights · layer 0, head 0", "Translation", "Weights · layer 7, head 0"},
     ),
     (
         "model",
-        {"model": "en-pt", "more": switches.NAMES},
+        {"model": "en-pt", "more": model_words.NAMES},
         {"What each head attends to", "What each head attends to across two sentences"},
     ),
     (
         "model",
-        {"more": switches.ASSOCIATIONS, "model": "minilm", "s": "the cat sat on the mat"},
+        {"more": model_words.ASSOCIATIONS, "model": "minilm", "s": "the cat sat on the mat"},
         {"Shares · ALTI", "Pairs by ALTI", "Faithfulness", "Rank agreement with erasure"},
     ),
     ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
@@ -44,7 +45,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("guide", {"chapter": 2}, {"Weights"}),
     (
         "model",
-        {"model": "minilm", "layer": 3, "more": switches.REASONS},
+        {"model": "minilm", "layer": 3, "more": model_words.REASONS},
         {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
     ("learning", {}, {"Runs side by side"}),

@@ -18,16 +18,16 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from attention.app.parts import chapters
+from attention.app.components import base
 from attention.app.shell import server
 from attention.app.state import shared
-from attention.components import base
 from attention.core.limits import Limits, read_limits
 from attention.hosting import work
-from attention.hosting.pace import Pace
+from attention.hosting.token_bucket import Pace
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
-from attention.lessons.chapters import GUIDE, OWN_LESSONS_VARIABLE
 from attention.pipeline import Settings, preparing
+from attention.subjects.guide import chapter_page
+from attention.subjects.guide.chapters import GUIDE, OWN_LESSONS_VARIABLE
 from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
 from tests.cases import over
@@ -65,7 +65,7 @@ def test_a_healthy_server_serves_a_page_and_what_it_loads(served: Served) -> Non
 
     address = f"http://127.0.0.1:{served.port}/component"
     for name, file in {
-        "attention.components.base.plotly_js/plotly.min.js": (
+        "attention.app.components.base.plotly_js/plotly.min.js": (
             Path(plotly.__file__).parent / "package_data/plotly.min.js"
         ),
         f"{base.ADDRESS}/shared/painter.js": base.BROWSER / "shared" / "painter.js",
@@ -252,7 +252,7 @@ def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch)
 
 def test_a_lesson_has_a_line_in_the_log_for_each_reading(tmp_path, monkeypatch, capsys) -> None:
     def said() -> str:
-        chapters.own_lesson()
+        chapter_page.own_lesson()
         return capsys.readouterr().err
 
     monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))

@@ -12,7 +12,7 @@ from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, Page
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import Entry, Visit
-from attention.display.compare import OTHER
+from attention.subjects.compare.words import OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE
 from tests.cases import over

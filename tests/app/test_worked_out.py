@@ -14,13 +14,13 @@ from torch.testing import assert_close
 
 from attention.analysis import sweeps
 from attention.core.analysis import contributions, rounding, shares
-from attention.display import captions
-from attention.display.messages import message
+from attention.figures import captions
+from attention.figures.messages import message
 from attention.inputs.vectors import PackagedGlove
 from attention.pipeline import Result, Settings, compute
 from tests.cases import over
-from tests.lessons.making import result_of
 from tests.running import Sent, opened
+from tests.subjects.steps.making import result_of
 
 MODULES = Path(__file__).parents[1] / "browser_modules"
 MOST_TERMS, MOST_WRITTEN = 32, 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from attention.display.looking import question
-from attention.lessons.opening import opening
+from attention.subjects.explore.openings import opening
+from attention.subjects.explore.pronoun_words import question
 from tests.browser.browsing import (
     Open,
     Page,

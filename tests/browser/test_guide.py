@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attention.lessons.chapters import GUIDE
-from attention.lessons.reading import LIGHT, read_lesson
+from attention.subjects.guide.chapters import GUIDE
+from attention.subjects.guide.reading import LIGHT, read_lesson
 from tests.browser.browsing import (
     Open,
     Page,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attention.components.base import ADDRESS, LOADER
+from attention.app.components.base import ADDRESS, LOADER
 from tests.browser.browsing import Open, Page, expect
 
 PICTURE = "**/picture/index.js"

@@ -14,10 +14,10 @@ import torch
 from PIL import Image
 
 from attention.core.functional import WeightsAlone
-from attention.display import figures
-from attention.display.showing import show
+from attention.figures import plots
+from attention.subjects.long_run.own_weights import show
 from tests.browser.browsing import Page, eventually, expect
-from tests.lessons.making import drawn
+from tests.subjects.steps.making import drawn
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 THEMES: dict[str, Any] = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
@@ -54,8 +54,8 @@ def colour_at(page: Page, across: float, down: float) -> Any:
 
 def test_a_file_of_figures_is_light_or_dark_as_its_reader_has_it(open_file: Show) -> None:
     tokens = [str(token) for token in range(13)]
-    figure = figures.heatmap(WeightsAlone(torch.eye(13)), "weights", tokens, 5)
-    page = open_file(figures.standalone_html("Figures", [("", figure)]), "dark")
+    figure = plots.heatmap(WeightsAlone(torch.eye(13)), "weights", tokens, 5)
+    page = open_file(plots.standalone_html("Figures", [("", figure)]), "dark")
     for name in ("dark", "light", "dark"):
         page.emulate_media(color_scheme=name)
         theme = THEMES[name]

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from attention.app.parts.widgets import EXAMPLES
+from attention.app.controls.widgets import EXAMPLES
 from attention.app.state.pages import FIRST, PAGES
 from tests.browser.browsing import (
     FITS,

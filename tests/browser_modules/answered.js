@@ -1,7 +1,7 @@
 /* What the modules of a file answer, as JSON: `node answered.js FILE`, of a head and questions. */
 import { readFileSync } from "node:fs"
-import { answer } from "../../attention/components/browser/notebook/answers.js"
-import { decode } from "../../attention/components/browser/shared/message.js"
+import { answer } from "../../attention/browser/notebook/answers.js"
+import { decode } from "../../attention/browser/shared/message.js"
 
 const { questions, ...kept } = JSON.parse(readFileSync(process.argv[2], "utf-8"))
 kept.weights = Float32Array.from(kept.weights)

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { arc, arcsOf, kindOf } from "../../attention/components/browser/picture/arcs.js"
-import { groupsOf } from "../../attention/components/browser/picture/lines.js"
-import { between } from "../../attention/components/browser/shared/moving.js"
-import { sizeOf } from "../../attention/components/browser/shared/words.js"
+import { arc, arcsOf, kindOf } from "../../attention/browser/picture/arcs.js"
+import { groupsOf } from "../../attention/browser/picture/lines.js"
+import { between } from "../../attention/browser/shared/moving.js"
+import { sizeOf } from "../../attention/browser/shared/words.js"
 
 const SPOTS = [
   { x: 20, y: 100 },

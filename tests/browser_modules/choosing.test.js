@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import * as head_view from "../../attention/components/browser/head_view/index.js"
-import * as matrices from "../../attention/components/browser/matrices/index.js"
-import { TOOLS } from "../../attention/components/browser/number_grid/index.js"
-import { cellAt, rowAfter } from "../../attention/components/browser/shared/choosing.js"
-import { headAfter } from "../../attention/components/browser/shared/tiles.js"
+import * as head_view from "../../attention/browser/head_view/index.js"
+import * as matrices from "../../attention/browser/matrices/index.js"
+import { TOOLS } from "../../attention/browser/number_grid/index.js"
+import { cellAt, rowAfter } from "../../attention/browser/shared/choosing.js"
+import { headAfter } from "../../attention/browser/shared/tiles.js"
 
 test("arrow keys move by a row and stop at the edges, Home and End go there", () => {
   const keys = ["ArrowUp", "ArrowDown", "Home", "End", "Enter"]

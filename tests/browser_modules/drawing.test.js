@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { rectangles } from "../../attention/components/browser/shared/svg.js"
+import { rectangles } from "../../attention/browser/shared/svg.js"
 
 const RED = 0xff0000ff
 const BLUE = 0xffff0000

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { boxAfter } from "../../attention/components/browser/step_graph/index.js"
-import { HEIGHT, layoutOf } from "../../attention/components/browser/step_graph/layout.js"
+import { boxAfter } from "../../attention/browser/step_graph/index.js"
+import { HEIGHT, layoutOf } from "../../attention/browser/step_graph/layout.js"
 
 const box = (step, column, lane) => ({ step, title: step, note: "", column, lane })
 const arrow = (start, end, name = "", shape = [6, 50]) => ({ start, end, name, shape })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { fitted } from "../../attention/components/browser/picture/labels.js"
-import { letterSize } from "../../attention/components/browser/shared/matrix.js"
+import { fitted } from "../../attention/browser/picture/labels.js"
+import { letterSize } from "../../attention/browser/shared/matrix.js"
 
 const layoutOf = (/** @type {string[]} */ ticktext) => ({
   height: 300,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import * as layer_lines from "../../attention/components/browser/layer_lines/index.js"
+import * as layer_lines from "../../attention/browser/layer_lines/index.js"
 
 /** A token that looks at two others in two layers; of each layer some are drawn. */
 const content = (more = {}) => ({

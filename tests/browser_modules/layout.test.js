@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { layoutOf, numbersApart } from "../../attention/components/browser/head_grid/index.js"
-import { sideOf } from "../../attention/components/browser/matrices/index.js"
-import { within } from "../../attention/components/browser/picture/heatmap.js"
-import { below, curve, groupsOf } from "../../attention/components/browser/picture/lines.js"
-import { corner } from "../../attention/components/browser/shared/tiles.js"
+import { layoutOf, numbersApart } from "../../attention/browser/head_grid/index.js"
+import { sideOf } from "../../attention/browser/matrices/index.js"
+import { within } from "../../attention/browser/picture/heatmap.js"
+import { below, curve, groupsOf } from "../../attention/browser/picture/lines.js"
+import { corner } from "../../attention/browser/shared/tiles.js"
 
 const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { component } from "../../attention/components/browser/shared/component.js"
-import { decode } from "../../attention/components/browser/shared/message.js"
+import { component } from "../../attention/browser/shared/component.js"
+import { decode } from "../../attention/browser/shared/message.js"
 
 function encoded(header, floats, rest) {
   const text = new TextEncoder().encode(JSON.stringify({ ...header, floats: floats.length }))

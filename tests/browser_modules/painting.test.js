@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { inkOn, ramp, rgb, shadeOf } from "../../attention/components/browser/shared/colours.js"
-import { pixelsOf } from "../../attention/components/browser/shared/painter.js"
+import { inkOn, ramp, rgb, shadeOf } from "../../attention/browser/shared/colours.js"
+import { pixelsOf } from "../../attention/browser/shared/painter.js"
 
 const SHADES = new Uint32Array([10, 11, 12, 13, 14])
 

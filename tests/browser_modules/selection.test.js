@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { beforeEach, test } from "node:test"
-import * as selection from "../../attention/components/browser/shared/selection.js"
+import * as selection from "../../attention/browser/shared/selection.js"
 
 /* As much of a page as a selection needs: its address, frames, and elements that are there or not. */
 const frames = []

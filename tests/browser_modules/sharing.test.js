@@ -8,7 +8,7 @@ import {
   settingsOnPaper,
   taskLink,
   wholeView,
-} from "../../attention/components/browser/copy_link/index.js"
+} from "../../attention/browser/copy_link/index.js"
 
 test("embed code shows the same address in a frame, escaped", () => {
   assert.equal(

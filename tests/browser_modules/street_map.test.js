@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import * as map from "../../attention/components/browser/street_map/geometry.js"
+import * as map from "../../attention/browser/street_map/geometry.js"
 
 const COUNTS = { rows: 1000, columns: 4000 }
 const ROOM = { width: 400, height: 300 }

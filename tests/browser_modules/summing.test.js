@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { keysShown } from "../../attention/components/browser/picture/diagram.js"
-import * as sums from "../../attention/components/browser/picture/sums.js"
+import { keysShown } from "../../attention/browser/picture/diagram.js"
+import * as sums from "../../attention/browser/picture/sums.js"
 
 /** One query whose output (3, 4) is 0.5 · (6, 0) + 0.25 · (0, 16) + 0.25 · (0, 0). */
 const THREE = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { nearest, pooled, strongest, work } from "../../attention/components/browser/sweep/index.js"
+import { nearest, pooled, strongest, work } from "../../attention/browser/sweep/index.js"
 
 /* Two scores with weights that are to be worked out by hand: exp(ln 3) is 3. */
 const LN3 = Math.log(3)

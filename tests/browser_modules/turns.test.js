@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { isLate, nextTurn } from "../../attention/components/browser/shared/turns.js"
+import { isLate, nextTurn } from "../../attention/browser/shared/turns.js"
 
 test("until the last answer under a key has been heard of, what comes there is late", (context) => {
   let now = 0

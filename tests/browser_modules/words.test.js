@@ -1,15 +1,15 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import * as comparison from "../../attention/components/browser/comparison/index.js"
-import * as heatmap from "../../attention/components/browser/picture/heatmap.js"
-import * as sums from "../../attention/components/browser/picture/sums.js"
+import * as comparison from "../../attention/browser/comparison/index.js"
+import * as heatmap from "../../attention/browser/picture/heatmap.js"
+import * as sums from "../../attention/browser/picture/sums.js"
 import {
   fixed,
   inFull,
   named,
   precise,
   shown,
-} from "../../attention/components/browser/shared/words.js"
+} from "../../attention/browser/shared/words.js"
 
 test("no zero has a sign, and a minus is one", () => {
   assert.deepEqual(

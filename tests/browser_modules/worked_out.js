@@ -1,10 +1,10 @@
 /* What the modules make of a message that a page sends, as JSON:
    `node worked_out.js picture FILE QUERY…`, or `sweep FILE VALUE…`. */
 import { readFileSync } from "node:fs"
-import { contentOf } from "../../attention/components/browser/picture/index.js"
-import * as sums from "../../attention/components/browser/picture/sums.js"
-import { decode } from "../../attention/components/browser/shared/message.js"
-import { work } from "../../attention/components/browser/sweep/index.js"
+import { contentOf } from "../../attention/browser/picture/index.js"
+import * as sums from "../../attention/browser/picture/sums.js"
+import { decode } from "../../attention/browser/shared/message.js"
+import { work } from "../../attention/browser/sweep/index.js"
 
 /** What a picture shows of a query. */
 const ofQuery = (content, query) => ({

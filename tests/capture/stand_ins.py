@@ -8,7 +8,7 @@ from typing import Any
 
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from attention.notebook import showing
+from attention.notebook import show
 from tests.capture.families import FAMILIES, LLAVA, transformers
 
 NAMED = {
@@ -40,4 +40,4 @@ for kind in ("AutoModel", "AutoModelForCausalLM", "AutoModelForImageTextToText")
 transformers.AutoTokenizer.from_pretrained = staticmethod(tokenizer)
 
 warnings.filterwarnings("ignore", r"not kept: encoder\.conv1 convolves")  # told in the docs
-showing.is_live = lambda: True  # they are copied into a notebook
+show.is_live = lambda: True  # they are copied into a notebook

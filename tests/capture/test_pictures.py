@@ -12,9 +12,16 @@ import torch
 from PIL import Image
 
 import attention
-from attention.display.patches import MOST_PIXELS, Patches, find_patches, pixels_of, png, see
 from attention.notebook.heads import MEAN, First, Pictured, heads_of
 from attention.notebook.page import _rows_held
+from attention.subjects.long_run.image_patches import (
+    MOST_PIXELS,
+    Patches,
+    find_patches,
+    pixels_of,
+    png,
+    see,
+)
 from tests.capture.families import FAMILIES, LLAVA, PICTURE, TEXT, Family, picture
 from tests.capture.making import OwnAttention, inputs, model
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import attention
-import attention.notebook.showing
+import attention.notebook.show
 from attention.capture import Recording, open_folder
 from tests.capture.making import OwnAttention, inputs, model
 
@@ -75,7 +75,7 @@ def test_a_folder_of_several_models_or_none_is_told(tmp_path):
 def test_one_slides_over_the_steps_with_the_same_head_and_row(tmp_path, monkeypatch):
     traitlets = pytest.importorskip("traitlets", reason="needs anywidget (requirements-dev.txt)")
     pytest.importorskip("anywidget", reason="needs anywidget (requirements-dev.txt)")
-    monkeypatch.setattr(attention.notebook.showing, "is_live", lambda: True)
+    monkeypatch.setattr(attention.notebook.show, "is_live", lambda: True)
     train(5, every=2, into=tmp_path)
     with attention.capture(into=tmp_path / "longer"):
         model(OwnAttention())(inputs(tokens=11))

@@ -42,7 +42,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from attention.core.limits import limits
 from attention.hosting.door import Door
-from attention.hosting.elsewhere import Elsewhere
+from attention.hosting.replica_uploads import Elsewhere
 
 port, sessions = sys.argv[1], set()
 

@@ -10,10 +10,10 @@ import pytest
 from attention.core.limits import Limits
 from attention.hosting.addresses import PROXIES_VARIABLE, believed
 from attention.hosting.door import Door
-from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import EMBEDDED_VARIABLE, Headers, security_headers
 from attention.hosting.lengths import Bounded
+from attention.hosting.replica_uploads import Elsewhere
 from tests.hosting.asking import answer, inner
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from attention.hosting import jobs as module
+from attention.hosting.fair_share import Spending
 from attention.hosting.jobs import Job, Jobs, Owner, State, Step, Tell
-from attention.hosting.spending import Spending
 
 LONG = 30.0
 

@@ -9,18 +9,18 @@ from urllib.parse import urlencode
 
 import pytest
 
+from attention.app.components.answers import MAX_NAMES, Gate
 from attention.app.shell import server
 from attention.app.state.pages import FIRST, PAGES
-from attention.components.answers import MAX_NAMES, Gate
 from attention.hosting.door import Door
-from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.lengths import Bounded
 from attention.hosting.preview import Preview
+from attention.hosting.replica_uploads import Elsewhere
 from attention.hosting.uploads import Counted
-from attention.lessons.carried import EXAMPLE, LONGEST, pack
-from attention.lessons.chapters import CARRIED, OWN_LESSONS_VARIABLE
-from attention.lessons.reading import text_told
+from attention.subjects.guide.carried import EXAMPLE, LONGEST, pack
+from attention.subjects.guide.chapters import CARRIED, OWN_LESSONS_VARIABLE
+from attention.subjects.guide.reading import text_told
 from tests.hostile import HOSTILE
 from tests.hosting.asking import Answer, answer
 

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from attention.hosting import metrics, work
-from attention.hosting.pace import Pace
+from attention.hosting.token_bucket import Pace
 from attention.hosting.turns import Turns
 from tests.hosting.conftest import LONG, Within
 

@@ -16,7 +16,7 @@ from torchtext.vocab import Vectors
 
 from attention.core.functional import LongTrace, Trace
 from attention.core.positions import Rotary, alibi, rotary, sinusoidal
-from attention.display.script import pytorch_script
+from attention.figures.script import pytorch_script
 from attention.pipeline import NoWords, Result, Settings, compute, computing
 from attention.trained import sources
 from attention.trained.models import LayerInput, Run

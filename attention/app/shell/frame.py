@@ -8,10 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention.app.parts import first_screen, long_texts, long_view
-from attention.app.parts.notes import note
-from attention.app.parts.widgets import beside_is_old, examples_row, sentence_box, settings_beside
-from attention.app.results import runs
+from attention.app.cached import runs
+from attention.app.controls import long_texts
+from attention.app.controls.notes import note
+from attention.app.controls.widgets import (
+    beside_is_old,
+    examples_row,
+    sentence_box,
+    settings_beside,
+)
 from attention.app.shell import doors, server
 from attention.app.shell.heading import (
     ICON,
@@ -27,8 +32,10 @@ from attention.app.shell.heading import (
 from attention.app.state import session
 from attention.app.state.pages import PAGES, Page
 from attention.app.state.view import View
-from attention.app.streamlit_fixes import cold
-from attention.display import files
+from attention.app.streamlit_fixes import first_run
+from attention.figures import files
+from attention.subjects.explore import opening_page
+from attention.subjects.long_run import text_page
 
 MAX_UNFELT = 1.0  # seconds
 
@@ -55,7 +62,7 @@ def run() -> None:
     page, shown = doors.enter()
     with session.turn(page) as held:
         st.session_state["held"] = held
-        cold.come_back()
+        first_run.come_back()
         view = session.enter(page)
         server.warm_up()
         style(view)
@@ -88,7 +95,7 @@ def show(
     typed; examples: draws examples of the page's own in place of the usual ones; tokens: gives
     those from which one is chosen in its pictures.
     """
-    cold.go_to_frame(file)
+    first_run.go_to_frame(file)
     page = session.page()
     if Path(page.path).name != Path(file).name:
         page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
@@ -110,13 +117,13 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if beside_is_old(view):
         st.rerun()
     st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
-    if not first_screen.has_title(view):
+    if not opening_page.has_title(view):
         title(view, drawing.told)
-    first_screen.ways_on(view)
+    opening_page.ways_on(view)
     if not view.calm:
         doors.views(view.page)
     wanted = sharing(view, drawing.told)
-    if view.page.sentence(view) and not long_view.box(view):
+    if view.page.sentence(view) and not text_page.box(view):
         sentence_box(view, drawing.typed)
         if drawing.examples:
             drawing.examples(view)

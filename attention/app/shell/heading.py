@@ -12,16 +12,16 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.app.components.inputs import copy_link, save_figures
+from attention.app.shell.glossary import GLOSSARY
 from attention.app.state.links import every_setting
 from attention.app.state.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.state.view import View, own_settings
-from attention.components.inputs import copy_link, save_figures
 from attention.core import papers
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
-from attention.display.files import File
+from attention.figures.files import File
 from attention.inputs.text import plain
-from attention.lessons.glossary import GLOSSARY
 from attention.trained import sources
 from attention.trained.sources import NONE
 

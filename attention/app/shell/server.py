@@ -20,35 +20,34 @@ from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
-from attention.app.parts import chapters
+from attention.app.components.answers import MAX_NAMES, Gate
+from attention.app.components.base import serve
 from attention.app.shell.heading import APP
 from attention.app.state.links import whole_numbers
 from attention.app.state.pages import EARLIER, FIRST, PAGES
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
-from attention.app.streamlit_fixes.cuts import WholeRuns
 from attention.app.streamlit_fixes.errors import log_without_words
 from attention.app.streamlit_fixes.late_files import LateFiles
-from attention.app.streamlit_fixes.leaving import Leaving
-from attention.app.streamlit_fixes.left import LeftPages
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
-from attention.components.answers import MAX_NAMES, Gate
-from attention.components.base import serve
+from attention.app.streamlit_fixes.reconnect import WholeRuns
+from attention.app.streamlit_fixes.session_cleanup import Leaving
+from attention.app.streamlit_fixes.stale_fragments import LeftPages
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.addresses import believed
+from attention.hosting.backpressure import Unread
 from attention.hosting.door import Door
-from attention.hosting.elsewhere import Elsewhere
 from attention.hosting.entrance import Entrance
 from attention.hosting.headers import Headers, security_headers
 from attention.hosting.lengths import Bounded
 from attention.hosting.preview import Preview
+from attention.hosting.replica_uploads import Elsewhere
 from attention.hosting.stopping import stop_once_idle
-from attention.hosting.unread import Unread
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
-from attention.lessons import carried
-from attention.lessons.chapters import CARRIED
+from attention.subjects.guide import carried, chapter_page
+from attention.subjects.guide.chapters import CARRIED
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
@@ -121,7 +120,7 @@ def _lesson_told(query: bytes) -> tuple[str, str] | None:
     named = parse_qs(query.decode("latin-1"))
     if named.get("lesson") == [CARRIED]:
         return carried.told(named.get("carried", [""])[-1])
-    own = chapters.own_lesson() if named.get("lesson") == ["own"] else None
+    own = chapter_page.own_lesson() if named.get("lesson") == ["own"] else None
     return own.told if own is not None else None
 
 
@@ -254,7 +253,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     _share_heaps()
     await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
-    await asyncio.to_thread(chapters.own_lesson)
+    await asyncio.to_thread(chapter_page.own_lesson)
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     stop_once_idle()
     yield

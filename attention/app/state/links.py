@@ -16,8 +16,8 @@ from attention.app.state.pages import (
 )
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
-from attention.display.compare import OTHER
 from attention.pipeline import Selection, Settings
+from attention.subjects.compare.words import OTHER
 
 MAX_PROBLEMS = 12
 

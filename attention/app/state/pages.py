@@ -9,25 +9,25 @@ from urllib.parse import urlencode
 
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
-from attention.claims.identities import ALL, ClaimSettings
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
-from attention.display.associations import AssociationSettings, opening_link
-from attention.display.compare import CompareSettings, other_side
-from attention.display.cross import TRANSLATED, CrossSettings, first_translation
-from attention.display.heads import HeadSettings
-from attention.display.long_texts import LongTextSettings
-from attention.display.switches import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
-from attention.display.trained import KeySettings, LayerSettings
-from attention.display.where import MapSettings
-from attention.lessons.carried import CarriedSettings
-from attention.lessons.chapters import LessonSettings
-from attention.lessons.known import EXAMPLES, first_cause, first_link
-from attention.lessons.opening import OpeningSettings, opening
-from attention.lessons.operations import OperationSettings
-from attention.lessons.steps import StepSettings
-from attention.lessons.steps.own_matrices import OwnMatrixSettings
+from attention.figures.layer_words import KeySettings, LayerSettings
 from attention.pipeline import Settings
+from attention.subjects.compare.words import CompareSettings, other_side
+from attention.subjects.cross.words import TRANSLATED, CrossSettings, first_translation
+from attention.subjects.explore.openings import OpeningSettings, opening
+from attention.subjects.explore.word_map import MapSettings
+from attention.subjects.guide.carried import CarriedSettings
+from attention.subjects.guide.chapters import LessonSettings
+from attention.subjects.heads.words import HeadSettings
+from attention.subjects.identities.identities import ALL, ClaimSettings
+from attention.subjects.long_run.text_words import LongTextSettings
+from attention.subjects.model.association_words import AssociationSettings, opening_link
+from attention.subjects.model.known_heads import EXAMPLES, first_cause, first_link
+from attention.subjects.model.words import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
+from attention.subjects.operations import OperationSettings
+from attention.subjects.steps import StepSettings
+from attention.subjects.steps.own_matrices import OwnMatrixSettings
 from attention.training import TrainingSettings
 
 Values = Mapping[str, Any]  # of every setting, by name

@@ -22,10 +22,10 @@ from attention.app.state.shared import width_of
 from attention.app.state.view import View, model_on, view_of
 from attention.app.state.visit import SELECTED, Entry, Followed, Visit
 from attention.core.settings import Value
-from attention.display.looking import asked_about
 from attention.hosting import work
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
+from attention.subjects.explore.pronoun_words import asked_about
 from attention.trained.sources import NONE
 
 VISIT = "visit"

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from attention.app.components.pictures import Selection
 from attention.app.state.links import every_setting
 from attention.app.state.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page, hidden_names
 from attention.app.state.shared import load_model, width_of
 from attention.app.state.visit import SELECTED, Link, Visit
-from attention.components.pictures import Selection
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
-from attention.display.compare import OTHER
 from attention.inputs.text import tokenize
-from attention.lessons.opening import HIDDEN
 from attention.pipeline import Settings
+from attention.subjects.compare.words import OTHER
+from attention.subjects.explore.openings import HIDDEN
 from attention.trained.layers import Layer
 from attention.trained.sources import NONE
 

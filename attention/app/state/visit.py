@@ -15,8 +15,8 @@ from attention.app.state.links import every_setting
 from attention.app.state.pages import Page
 from attention.core.settings import Value, settings_of
 from attention.hosting.uploads import Taken
-from attention.lessons.cards import Draft
 from attention.pipeline import Selection
+from attention.subjects.teach.cards import Draft
 from attention.training import TrainingSettings
 
 SELECTED = tuple(settings_of(Selection))  # in the pictures

@@ -1,0 +1,81 @@
+"""Heads at a glance: of a layer, of a whole model, on a probe, and without each of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Condition, Lock
+
+from cachetools import LRUCache, cached
+from torch import Tensor
+
+from attention.analysis import effects, glances
+from attention.analysis.glances import Glance
+from attention.analysis.heads import Overview
+from attention.analysis.probes import Probe, probe
+from attention.app.cached.runs import result_of, run_model, sentence_of
+from attention.app.state.shared import load_model, neighbours
+from attention.app.state.view import View
+from attention.figures import layer_words
+from attention.inputs.text import plain
+from attention.pipeline import Settings
+from attention.subjects.explore import word_map
+from attention.subjects.explore.word_map import Where
+from attention.trained.models import Transformer, goes_on
+
+
+@cached(LRUCache(8), key=sentence_of, lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
+def glances_of(view: View) -> list[Glance]:
+    """All heads of all layers of the chosen trained model at a glance."""
+    name, text, aside = sentence_of(view)
+    return glances.glances(run_model(name, text), aside)
+
+
+@cached(LRUCache(4), condition=Condition())
+def _probe(name: str) -> Probe:
+    model = load_model(name)
+    assert isinstance(model, Transformer)
+    return probe(model)
+
+
+def probe_of(view: View) -> Probe | None:
+    """The chosen model on random pieces said twice; None where it was not trained to go on."""
+    model = load_model(view["model"])
+    return _probe(view["model"]) if goes_on(model) else None
+
+
+@cached(LRUCache(64), key=sentence_of, lock=Lock())
+def rows_in_all_layers(view: View, query: int) -> Tensor:
+    """The weights of a piece of the sentence in each layer, (layers, heads, keys)."""
+    name, text, aside = sentence_of(view)
+    return glances.rows_of(run_model(name, text), query, aside)
+
+
+@cached(LRUCache(64), key=lambda settings: replace(settings, head=0), lock=Lock())
+def overview_of(settings: Settings) -> Overview:
+    """All heads of the layer at a glance, the same whichever of them is looked at."""
+    return layer_words.overview(result_of(settings))
+
+
+@cached(LRUCache(64), lock=Lock())
+def where_it_goes(
+    settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
+) -> Where | None:
+    """Where a token goes, and how near it then is to `probes`; None where there is no map of it.
+
+    other: another sentence with that word, which leaves the map where it is; "" for none.
+    """
+    beside = result_of(replace(settings, s=other)) if other else None
+    nearest = neighbours(settings.vectors)
+    return word_map.where_it_goes(result_of(settings), query, probes, nearest, beside)
+
+
+@cached(LRUCache(32), lock=Lock())
+def _without_each(name: str, text: str, layer: int) -> Tensor:
+    return effects.without_each(load_model(name), run_model(name, text), layer)
+
+
+def without_each(view: View) -> Tensor:
+    """Cosines of what comes out of the chosen model with and without each head of the layer."""
+    settings = view.settings()
+    last = len(load_model(settings.model).layers) - 1
+    return _without_each(settings.model, plain(settings.s), min(settings.layer, last))

@@ -1,0 +1,299 @@
+"""Components that a visitor clicks or types into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypedDict
+
+from torch import Tensor
+
+from attention.app.components.base import Component
+from attention.figures.graph import Arrow, Box, Graph
+from attention.figures.matrix import MAX_CELLS, MatrixError, cells, read_matrix
+
+
+class MaskGridHeader(TypedDict):
+    """Header of the mask grid; so for each component below."""
+
+    tokens: list[str]
+    keys: list[str]
+    mask: list[list[int]]
+
+
+class Paint(TypedDict):
+    """Some (query, key) cells, and whether they may attend from now on."""
+
+    cells: list[tuple[int, int]]
+    allowed: bool
+
+
+_mask_grid = Component("mask_grid", MaskGridHeader, paint=Paint)
+
+
+def mask_grid(
+    tokens: Sequence[str],
+    mask: Tensor,
+    on_paint: Callable[[list[tuple[int, int]], bool], None],
+    *,
+    key: str,
+    keys: Sequence[str] | None = None,
+) -> None:
+    """A grid of the cells a query may look at, to click, drag over or reach by arrow keys.
+
+    mask: (queries, keys) bool; keys: the tokens across, None = those of the queries. on_paint
+    gets the (query, key) cells and whether they may attend.
+    """
+
+    rows, columns = mask.shape
+    header: MaskGridHeader = {
+        "tokens": list(tokens),
+        "keys": list(tokens if keys is None else keys),
+        "mask": mask.int().tolist(),
+    }
+
+    def fits(paint: Paint) -> bool:
+        return all(
+            row in range(rows) and column in range(columns) for row, column in paint["cells"]
+        )
+
+    def painted(paint: Paint) -> None:
+        on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"])
+
+    _mask_grid.draw(header, key=key, paint=(fits, painted))
+
+
+class NumberGridHeader(TypedDict):
+    name: str
+    cells: list[list[str]]
+    wrong: str
+    row: int | None  # where it is wrong
+    column: int | None
+    resizable: bool
+    most: int  # cells there may be
+
+
+_number_grid = Component("number_grid", NumberGridHeader, cells=list[list[str]])
+
+
+def number_grid(
+    name: str,
+    text: str,
+    on_edit: Callable[[str], None],
+    *,
+    key: str,
+    wrong: str = "",
+    resizable: bool = True,
+) -> None:
+    """The matrix that `text` writes as a table of number boxes; on_edit gets the new text.
+
+    A cell that is no number is marked, and a line below says what is needed; `wrong`: what else
+    is wrong with the whole matrix, in the caller's words.
+    """
+    lines = [cells(line) for line in text.strip().strip(";").split(";")]
+    row, column = None, None
+    try:
+        read_matrix(text)
+    except MatrixError as error:
+        wrong, row, column = str(error), error.row, error.column
+
+    def edited(grid: list[list[str]]) -> None:
+        on_edit("; ".join(" ".join(map(_one_cell, row)) for row in grid))
+
+    def fits(grid: list[list[str]]) -> bool:
+        return bool(grid) and sum(map(len, grid)) <= max(MAX_CELLS, sum(map(len, lines)))
+
+    header: NumberGridHeader = {
+        "name": name,
+        "cells": lines,
+        "wrong": wrong,
+        "row": row,
+        "column": column,
+        "resizable": resizable,
+        "most": MAX_CELLS,
+    }
+    _number_grid.draw(header, key=key, width="content", cells=(fits, edited))
+
+
+def _one_cell(typed: str) -> str:
+    """Text typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
+    return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
+
+
+class ExamplesHeader(TypedDict):
+    words: str
+    texts: list[str]
+    gone: list[int] | None  # positions
+
+
+_examples = Component("examples", ExamplesHeader, example=int)
+
+
+def examples(
+    words: str,
+    texts: Sequence[str],
+    on_choose: Callable[[int], None],
+    *,
+    key: str,
+    gone: Collection[int] | None = None,
+) -> None:
+    """After some words, things to try; on_choose gets the position of the one clicked.
+
+    gone: where a click takes one away or brings it back, the positions of those that are away.
+    """
+
+    header: ExamplesHeader = {
+        "words": words,
+        "texts": list(texts),
+        "gone": None if gone is None else sorted(gone),
+    }
+    _examples.draw(header, key=key, example=(range(len(texts)).__contains__, on_choose))
+
+
+class NextPiecesHeader(TypedDict):
+    texts: list[str]
+    shares: list[float]  # 0 = out
+    trained: list[float]
+
+
+_next_pieces = Component("next_pieces", NextPiecesHeader, piece=int)
+
+
+def next_pieces(
+    texts: Sequence[str],
+    shares: Sequence[float],
+    trained: Sequence[float],
+    on_choose: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """Pieces that may come next, each with a bar of its probability; on_choose gets the position of
+    the one clicked.
+
+    shares: their probabilities, 0 where a filter took a piece out; trained: as the model has them.
+    """
+    header: NextPiecesHeader = {
+        "texts": list(texts),
+        "shares": list(shares),
+        "trained": list(trained),
+    }
+    _next_pieces.draw(header, key=key, piece=(range(len(texts)).__contains__, on_choose))
+
+
+class FocusButtonHeader(TypedDict):
+    words: str
+    field: str  # CSS
+
+
+_focus_button = Component("focus_button", FocusButtonHeader)
+
+
+def focus_button(words: str, field: str, *, key: str) -> None:
+    """A button that leads to a field of the page, with all its text chosen to be typed over.
+
+    field: CSS for it.
+    """
+    _focus_button.draw({"words": words, "field": field}, key=key, width="content")
+
+
+class StepGraphHeader(TypedDict):
+    boxes: Sequence[Box]
+    arrows: Sequence[Arrow]
+    chosen: int  # which box
+
+
+_step_graph = Component("step_graph", StepGraphHeader, step=str)
+
+
+def step_graph(graph: Graph, step: str, on_choose: Callable[[str], None], *, key: str) -> None:
+    """The steps of a computation as boxes from x to y, to click or reach by arrow keys.
+
+    step: the one that is lit; on_choose gets the name of another. Shapes stand on the arrows.
+    """
+    names = [box.step for box in graph.boxes]
+    header: StepGraphHeader = {
+        "boxes": graph.boxes,
+        "arrows": graph.arrows,
+        "chosen": names.index(step),
+    }
+    _step_graph.draw(header, key=key, step=(lambda name: name != "" and name in names, on_choose))
+
+
+class LightsHeader(TypedDict):
+    selectors: Mapping[str, str]
+    figure: str
+    chapter: int
+
+
+_lights = Component("lights", LightsHeader, isolate_styles=False)
+
+
+def lights(selectors: Mapping[str, str], figure: str, chapter: int, *, key: str) -> None:
+    """Words of a text light what they speak of, when pointed at, focused or tapped.
+
+    selectors: CSS for the parts by name, which links to `#light-name` light; figure: CSS for what
+    the parts are looked for in. Where the chapter is another one than before, its heading comes
+    into view.
+    """
+    header: LightsHeader = {"selectors": selectors, "figure": figure, "chapter": chapter}
+    _lights.draw(header, key=key)
+
+
+class CopyLinkHeader(TypedDict):
+    title: str
+    caption: str
+    paper: str
+    query: str
+    figures: list[str]
+    task: list[str]
+    embedded: bool
+
+
+_copy_link = Component("copy_link", CopyLinkHeader)
+
+
+def copy_link(
+    title: str,
+    caption: str,
+    paper: str,
+    query: str,
+    figures: Sequence[str],
+    task: Sequence[str] = (),
+    *,
+    embedded: bool,
+    key: str,
+) -> None:
+    """A button that copies the address of exactly this view, and a menu of further ways to share.
+
+    title: what the browser's tab and an embedded frame are called; caption: words to stand below a
+    figure; paper: what stands below the page's title where it is printed; query: what the token
+    chosen in the figures is called there; figures: the names of those that can be embedded alone;
+    task: what a link to the task that the page sets hides, empty where it sets none. Where the page
+    is embedded already, a link to the whole of it stands instead.
+    """
+    header: CopyLinkHeader = {
+        "title": title,
+        "caption": caption,
+        "paper": paper,
+        "query": query,
+        "figures": list(figures),
+        "task": list(task),
+        "embedded": embedded,
+    }
+    _copy_link.draw(header, key=key, width="content")
+
+
+class SaveFiguresHeader(TypedDict):
+    figures: Mapping[str, str]
+
+
+_save_figures = Component("save_figures", SaveFiguresHeader)
+
+
+def save_figures(figures: Mapping[str, str], *, key: str) -> None:
+    """A button for each figure that stands on the page; it saves what is seen of it as SVG, and
+    another as PNG.
+
+    figures: names, with what the keys of their components begin with.
+    """
+    _save_figures.draw({"figures": figures}, key=key)

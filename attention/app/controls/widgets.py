@@ -1,0 +1,449 @@
+"""Settings -> widgets that live in the address.
+
+Streamlit itself restores, checks and writes the bound settings (`bind="query-params"`). Nothing
+here knows a variant or a page by name: menus and fields follow from what is declared.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import streamlit as st
+
+from attention.app.cached.runs import pieces_of, sequence_tokens
+from attention.app.components.inputs import examples, mask_grid
+from attention.app.controls import long_texts
+from attention.app.controls.notes import count_of
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.pages import VARIANT_MENUS
+from attention.app.state.view import View, own_settings
+from attention.core import masks
+from attention.core.settings import Setting, divisors, settings_of
+from attention.core.variants import VARIANTS
+from attention.figures.captions import parameters_words
+from attention.inputs.text import tokenize
+from attention.subjects.compare.words import OF_BOTH, OTHER
+from attention.subjects.explore.openings import opening
+from attention.subjects.guide.chapters import CARRIED, Lesson, escaped
+from attention.trained import sources
+from attention.trained.sources import NONE
+
+EXAMPLES = (
+    "the cat walks on the street",
+    "apple sells computers and software",
+    "she ate an apple and a pear with sugar",
+)
+BOX = ".st-key-s input"
+MAX_CLICKABLE = 32
+MOST_LETTERS = 15  # of choices that stand in one row of the side
+INSTEAD, READER = "variant_instead", "reader"
+AS_TRAINED = "as trained"
+GROUPS = ("needed", "words", "folded")
+# In the opening these stand on the page; its side, which is not to be seen, keeps the others.
+CALM = ("head", "scale", "factor", "mask", "valid_len", "radius")
+# At the side of a page all others are folded away, but for a variant's own.
+NEEDED = (
+    *("input", "model", "layer", "head", *VARIANT_MENUS),
+    *("scale", "factor", "mask", "valid_len", "radius", "cells"),
+)
+
+Sequences = Callable[[View], tuple[Sequence[str], Sequence[str]]]
+
+choose_head = functools.partial(session.choose, "head")
+
+
+def widget(
+    view: View,
+    name: str,
+    *,
+    offered: Sequence[str] | None = None,
+    boxed: bool = False,
+    narrow: bool = False,
+    listed: bool = False,
+    **more: Any,
+) -> Any:
+    """The widget of one setting, bound to the address under the setting's name.
+
+    One that the link hides is not drawn. offered: those of its choices that mean something here,
+    None = all; boxed: a box to write the number into, also where it is not whole; narrow: choices
+    that do not fit into one row of the side are a list to open; listed: so are choices of several.
+    """
+    if name in view.hidden:
+        return view[name]
+    session.bring(name)
+    about = every_setting()[name]
+    if view[name] == view.page.implied.get(name) != about.default:
+        session.give(name, view[name])
+    shared: dict[str, Any] = {
+        "label": about.label,
+        "key": name,
+        "help": about.help or None,
+        "bind": "query-params",
+        "persist_state": "session",
+    } | more
+    try:
+        return _drawn(view, about, offered, boxed, narrow, listed, shared)
+    finally:
+        session.draws(name)
+
+
+def _drawn(
+    view: View,
+    about: Setting,
+    offered: Sequence[str] | None,
+    boxed: bool,
+    narrow: bool,
+    listed: bool,
+    shared: dict[str, Any],
+) -> Any:
+    name, default = about.name, about.default
+    if choices := offered or about.choices:
+        shared.setdefault("width", "stretch")
+        if isinstance(default, tuple):
+            if listed:
+                return st.multiselect(
+                    options=choices, default=list(default), placeholder="none", **shared
+                )
+            return st.segmented_control(
+                options=choices, default=list(default), selection_mode="multi", **shared
+            )
+        first = default if default in choices else None
+        if st.session_state.get(name, first) not in choices:
+            session.give(name, view[name] if view[name] in choices else choices[0])
+        if narrow and sum(map(len, choices)) > MOST_LETTERS:
+            at = (
+                choices.index(first) if first is not None else None
+            )  # a default is no part of a link
+            return st.selectbox(options=choices, index=at, **shared)
+        return st.segmented_control(options=choices, default=first, required=True, **shared)
+    if isinstance(default, str):
+        return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
+    if about.divides:
+        return _divisor(view, about, shared)
+    slides = isinstance(default, float) and not boxed and not about.exact
+    draw: Callable[..., Any] = st.slider if slides else st.number_input
+    bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
+    all_digits = {"format": "%g"} if about.exact else {}  # in a browser, unlike in C
+    return draw(value=default, **bounds, **all_digits, **shared)
+
+
+def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
+    """A slider over the numbers that divide what the setting must divide."""
+    offered = divisors(view.divided(about.name), int(about.maximum or 1))
+    if st.session_state.get(about.name, 1) not in offered:
+        st.session_state[about.name] = view[about.name]
+    usual: Any = about.default
+    default = max(number for number in offered if number <= usual)
+    return st.select_slider(options=offered, value=default, **shared)
+
+
+def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
+    """The sentence, which updates as one types. typed: to be called then, within a callback."""
+    if "s" not in view.hidden:
+        widget(
+            view,
+            "s",
+            live="200ms",
+            placeholder=EXAMPLES[0],
+            label_visibility="collapsed",
+            on_change=typed,
+        )
+
+
+def lesson_menu(view: View, own: Lesson | None) -> None:
+    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
+    if own is not None and view["lesson"] != CARRIED:
+        widget(
+            view,
+            "lesson",
+            offered=("guide", "own"),
+            format_func=lambda name: escaped(own.told[0]) if name == "own" else "Guide",
+            width="content",
+            label_visibility="collapsed",
+        )
+
+
+def examples_row(view: View) -> None:
+    """Show the length of the sentence, and examples to start from."""
+    if "s" not in view.hidden:
+        words = f"{_count(view)}. Try:"
+        examples(words, EXAMPLES, lambda at: session.choose("s", EXAMPLES[at]), key="examples")
+
+
+def _count(view: View) -> str:
+    """Count the tokens, or pieces of the chosen model, that the sentence has."""
+    if view["model"] == NONE:
+        return count_of(tokenize(view["s"]))
+    asked = long_texts.text_of(view)
+    pieces = asked.pieces if asked else pieces_of(view, view["s"])
+    words = f"{len(pieces.ids):,} tokens" if asked else count_of(pieces.texts)
+    more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
+    special = sum(pieces.special)
+    return f"{words}{more}, {special} of them special" if special else words + more
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something at the side of a page.
+
+    name: the setting that it belongs to; given: what it is drawn from, but for the value that its
+    own widget has; draw: draws it; group: among the settings that a page needs, the words about
+    them, or those folded away.
+    """
+
+    name: str
+    draw: Callable[[], object] = field(compare=False)
+    given: object = None
+    group: Literal["needed", "words", "folded"] = "needed"
+
+
+def parts_beside(view: View) -> list[Part]:
+    """Parts at the side of a page: the settings, as far as they have any effect now."""
+    variant, page = view.variant, view.page
+    parts: list[Part] = []
+    there = CALM if view.calm else ()
+
+    def add(name: str, offered: tuple[str, ...] | None = None, needed: bool = False) -> None:
+        if name not in view.hidden and name not in there:
+            draw = functools.partial(widget, view, name, offered=offered, narrow=True)
+            group: Literal["needed", "folded"] = "needed" if needed else "folded"
+            parts.append(Part(name, draw, (offered, view.divided(name)), group))
+
+    beside = page.beside(view)
+    for name in sorted(beside, key=lambda name: (*NEEDED, name).index(name)):
+        if name in VARIANT_MENUS:
+            if view["model"] == NONE:
+                about = about_parameters(view, variant)
+                menu = functools.partial(variant_menu, view, name)
+                words = functools.partial(variant_words, view, name, about)
+                parts.append(Part(name, menu, variant))
+                parts.append(Part(name, words, (variant, about), "words"))
+                for own in own_settings(variant):
+                    add(own, needed=True)
+            elif name not in view.hidden:
+                parts.append(Part(name, functools.partial(variant_instead, view, name)))
+        elif name not in view.hidden and view.applies(name, variant=variant):
+            needed = (name, page.models) == ("model", "needed")
+            usual = page.models == "needed" or name in {*NEEDED, *page.declared}
+            add(name, sources.names()[1:] if needed else None, usual)
+            if name == "model":
+                words = functools.partial(model_words, view)
+                parts.append(Part(name, words, view[name], "words"))
+            if name == "cells":
+                sequences = two_sequences if page.attention == "cross" else sequence_tokens
+                grid = functools.partial(cell_grid, view, sequences)
+                parts.append(Part(name, grid, (_frozen(sequences(view)), view[name])))
+    return parts
+
+
+def _frozen(sequences: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, sequences))
+
+
+def two_sequences(view: View) -> tuple[Sequence[str], Sequence[str]]:
+    """The tokens of queries and keys where they are two sentences."""
+    return view.two_sequences
+
+
+def settings_beside(view: View) -> None:
+    """Draws what stands at the side of a page."""
+    parts = parts_beside(view)
+    session.change(beside=tuple((part.name, part.given) for part in parts))
+    if not parts:
+        return
+    grouped = {group: [part for part in parts if part.group == group] for group in GROUPS}
+    with st.container(key="beside"):
+        for row in _rows(grouped["needed"]):
+            if len(row) > 1:
+                with st.container(horizontal=True, key="layer_and_head"):
+                    for part in row:
+                        part.draw()
+            else:
+                row[0].draw()
+    for part in grouped["words"]:
+        part.draw()
+    if folded := grouped["folded"]:
+        set_here = len({part.name for part in folded} & view.changed().keys())
+        more = f"More settings, {set_here} set" if set_here else "More settings"
+        with st.expander(more, key="more_settings"):
+            for part in folded:
+                part.draw()
+
+
+def _rows(parts: Sequence[Part]) -> list[list[Part]]:
+    """Parts one below the other; the number of a layer and of its head share a row."""
+    rows: list[list[Part]] = []
+    for part in parts:
+        if part.name == "head" and rows and rows[-1][-1].name == "layer":
+            rows[-1].append(part)
+        else:
+            rows.append([part])
+    return rows
+
+
+def beside_is_old(view: View) -> bool:
+    """True if something else should stand at the side of a page than was drawn there, if any."""
+    drawn = view.visit.beside
+    return drawn is not None and list(drawn) != [
+        (part.name, part.given) for part in parts_beside(view)
+    ]
+
+
+def model_words(view: View) -> None:
+    """Describe the chosen trained model."""
+    if (name := view["model"]) != NONE:
+        about = sources.about(name)
+        st.markdown(f"**{about.title}**\n\n:small[:gray[{about.source}. {about.words}]]")
+
+
+def about_parameters(view: View, variant: str) -> str:
+    """Describe the parameters of a variant as they are set; "" where it has none."""
+    has_parameters = "parameters" in settings_of(VARIANTS[variant].Config)
+    return parameters_words(str(view["parameters"])) if has_parameters else ""
+
+
+def variant_menu(view: View, menu: str) -> None:
+    """The menu of variants."""
+    if menu not in view.hidden:
+        widget(view, menu, narrow=True, on_change=propose_scale, args=(menu, view[menu]))
+
+
+def variant_instead(view: View, menu: str) -> None:
+    """The menu of variants where a trained model stands for one: to choose one in its place."""
+    about = every_setting()[menu]
+    st.session_state[INSTEAD] = None
+    st.selectbox(
+        about.label,
+        about.choices,
+        index=None,
+        key=INSTEAD,
+        placeholder=AS_TRAINED,
+        on_change=take_variant,
+        args=(menu,),
+    )
+
+
+def take_variant(menu: str) -> None:
+    """Show a variant on word vectors in place of a trained model, within a callback."""
+    if chosen := st.session_state[INSTEAD]:
+        session.choose("model", NONE)
+        session.choose(menu, chosen)
+
+
+def reader_menu(view: View, width: int) -> None:
+    """The menu of variants on word vectors, and first a trained model where there is one."""
+    model, variant = view["model"], view["variant"]
+    if not view.applies("model"):
+        variant_menu(view, "variant")
+    elif not view.hidden & {"model", "variant"}:
+        about = every_setting()["variant"]
+        st.session_state[READER] = variant if model == NONE else AS_TRAINED
+        options = (AS_TRAINED, *about.choices)
+        st.selectbox(
+            about.label, options, key=READER, width=width, on_change=take_reader, args=(variant,)
+        )
+
+
+def take_reader(before: str) -> None:
+    """Show the trained model of the opening, or a variant on word vectors, within a callback.
+
+    before: the variant that was chosen until now.
+    """
+    chosen = st.session_state[READER]
+    if chosen == AS_TRAINED:
+        for name, value in opening().chosen.items():
+            session.choose(name, value)
+    else:
+        session.choose("model", NONE)
+        session.choose("variant", chosen)
+        propose_scale("variant", before)
+
+
+def variant_words(view: View, menu: str, about: str) -> None:
+    """Describe the chosen variant. about: see `about_parameters`."""
+    if menu in view.hidden:
+        return
+    variant = VARIANTS[view[menu]]
+    title = variant.title.replace("self-attention", f"{view.page.attention}-attention")
+    st.markdown(
+        f"**{title}**\n\n"
+        rf"$$\begin{{gathered}}{variant.formula}\end{{gathered}}$$"
+        f"\n\n:small[:gray[{variant.published()}"
+        f"{f' {about}' if about else ''}]]"
+    )
+
+
+def propose_scale(menu: str, before: str) -> None:
+    """Take the usual scale of a variant that has been chosen, within a callback.
+
+    A scale that was not the usual one before either was chosen on purpose, and stays.
+    """
+    now, usual = session.view(), VARIANTS[before].usual_scale
+    if all(now[name] == value for name, value in usual.items()):
+        for name, value in VARIANTS[now[menu]].usual_scale.items():
+            session.choose(name, value)
+
+
+def cell_grid(view: View, sequences: Sequences, name: str = "cells") -> None:
+    """Cells to click, for sentences short enough to hit one.
+
+    sequences: gives the tokens of queries and keys.
+    """
+    tokens, keys = sequences(view)
+    if max(len(tokens), len(keys)) > MAX_CLICKABLE:
+        st.caption(f"Cells can be clicked in sentences of up to {MAX_CLICKABLE} tokens.")
+        return
+    try:
+        mask = masks.parse_cells(view[name], len(tokens), len(keys))
+    except ValueError:
+        return
+    st.caption("Click or drag to hide cells: queries down, keys across.")
+    painted = functools.partial(paint, sequences=sequences, name=name)
+    key = f"{name.removesuffix('cells')}mask_grid"
+    mask_grid(tokens, mask, painted, key=key, keys=keys)
+
+
+def other_controls(view: View) -> None:
+    """The settings of B, side by side as far as they fit."""
+    with st.container(horizontal=True, gap="medium", key="other_settings"):
+        for name in view.in_use(OTHER):
+            if name in OF_BOTH:
+                continue
+            chosen = every_setting()[OTHER + name].choices
+            widget(view, OTHER + name, width="content" if chosen else 190)
+    if view.applies("cells", OTHER):
+        cell_grid(view, functools.partial(sequence_tokens, side=OTHER), f"{OTHER}cells")
+
+
+def paint(
+    cells: Iterable[tuple[int, int]],
+    allowed: bool,
+    sequences: Sequences = sequence_tokens,
+    name: str = "cells",
+) -> None:
+    """Show or hide cells of the mask, within a callback."""
+    now = session.view()
+    mask = masks.parse_cells(now[name], *map(len, sequences(now)))
+    for query, key in cells:
+        mask[query, key] = allowed
+    session.choose(name, masks.format_cells(mask))
+
+
+def copy_side() -> None:
+    """Give B every setting of A, within a callback."""
+    for name, value in session.view().in_use().items():
+        if name not in OF_BOTH:
+            session.choose(OTHER + name, value)
+
+
+def swap_sides() -> None:
+    """Exchange A and B, within a callback; what neither uses stays as it is."""
+    now = session.view()
+    for name in dict.fromkeys([*now.in_use(), *now.in_use(OTHER)]):
+        if name not in OF_BOTH:
+            session.choose(name, now[OTHER + name])
+            session.choose(OTHER + name, now[name])

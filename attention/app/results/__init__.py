@@ -1,1 +1,0 @@
-"""Results of a view, by subject, each computed once for all visitors."""

@@ -1,0 +1,97 @@
+"""Words for what is shown: what masks hide, what rows sum to, and what tokens are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from attention.core.analysis import sums_to_one
+from attention.core.masks import combine
+from attention.core.printing import distinct_names, listed
+from attention.core.variants import Variant
+from attention.figures.tables import number
+
+MASK_NAMES = {
+    "causal": "the causal mask",
+    "length": "the valid length",
+    "window": "the window",
+    "cells": "the cell mask",
+}
+EMPTY_ROW = (
+    "So its weights and its output are 0. A plain softmax over −∞ alone would make each weight "
+    "“not a number”, and all that follows with it."
+)
+PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
+MOST_NAMED = 5  # heads of a group
+
+
+def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
+    """By what a cell is hidden: "hidden by the causal mask"; empty where it is not."""
+    names = [MASK_NAMES[name] for name, mask in masks.items() if not mask[query, key]]
+    return f"hidden by {listed(names)}" if names else ""
+
+
+def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) -> str:
+    """Tell how much of a row each mask hides, and what that means where nothing is left.
+
+    masks: by name, (queries, keys) each; tokens: of the queries. Empty where nothing is hidden.
+    """
+    allowed = combine(masks.values())
+    if allowed is None or allowed[query].all():
+        return ""
+    n_keys = allowed.shape[1]
+    left = int(allowed[query].sum())
+    counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
+    hides = listed(f"{MASK_NAMES[name]} hides {count}" for name, count in counts.items() if count)
+    name = distinct_names(tokens)[query]
+    if left:
+        return f"“{name}” may look at {left} of {n_keys} keys: {hides}."
+    return f"“{name}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
+
+
+def sums_words(weights: Tensor) -> str:
+    """Sums of the rows of weights (queries, keys) in words, as the end of a sentence."""
+    whole, empty = sums_to_one(weights), (weights == 0).all(-1)
+    if whole.all():
+        return "each row adds up to 1"
+    if empty.all():
+        return "each row is 0 throughout, since no query may look at anything"
+    if (whole | empty).all():
+        return "each row adds up to 1, or is 0 throughout where a query may look at nothing"
+    sums = weights.double().sum(-1)
+    least, most = number(float(sums.min())), number(float(sums.max()))
+    if least == most:
+        return f"each row adds up to {least}"
+    return f"the sums of the rows go from {least} to {most}"
+
+
+def parameters_words(origin: str) -> str:
+    """Describe parameters that nothing was learned by; "" where they were, or there are none.
+
+    origin: as `Variant` has it.
+    """
+    if origin not in PARAMETERS:
+        return ""
+    return f"Its parameters are {PARAMETERS[origin]} here and have learned nothing."
+
+
+def group_words(layer: Variant, head: int) -> str:
+    """Name the heads that share keys and values with a head, in a sentence; "" where none does."""
+    size = layer.heads // layer.groups
+    if size == 1:
+        return ""
+    group = head // size
+    first, last = group * size, (group + 1) * size - 1
+    named = range(first, last + 1) if size <= MOST_NAMED else []
+    heads = listed(map(str, named)) if named else f"{first} to {last}"
+    return f"Heads {heads} share the keys and values of group {group}."
+
+
+def mask_bits(masks: Mapping[str, Tensor], shape: Sequence[int]) -> Tensor:
+    """For each cell of (queries, keys) which masks hide it: bit k is set by the k-th. uint8."""
+    bits = torch.zeros(tuple(shape), dtype=torch.uint8)
+    for position, mask in enumerate(masks.values()):
+        bits |= (~mask).to(torch.uint8) << position
+    return bits

@@ -1,0 +1,134 @@
+"""Matrices: written as text in a link, and shown on a page with the cells that meet in each other.
+
+The text of a matrix has its rows apart by `;` and its numbers apart by spaces or commas, matrices
+of a stack apart by `|`: "1 2; 3 4 | 5 6; 7 8" is of shape (2, 2, 2).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attention.figures.tables import number, whole_number
+
+MAX_CELLS = 400
+MAX_SIZE = 1e6
+
+Lights = Literal["", "cell", "row", "column", "row of the column", "column of the row"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix to be shown.
+
+    numbers: (rows, columns); row_names, column_names: a name each, or none; kind: "signed" is
+    coloured around 0, "share" from 0 up; allowed: (rows, columns) bool, False = masked; lights:
+    what of it is lit while cell (i, j) of the result is pointed at: its row i, its column j, its
+    row j ("row of the column"), its column i, or the same cell; most: the size that the last
+    colour stands for, None = the greatest there is.
+    """
+
+    name: str
+    numbers: Tensor
+    row_names: Sequence[str] = ()
+    column_names: Sequence[str] = ()
+    kind: Literal["signed", "share"] = "signed"
+    allowed: Tensor | None = None
+    lights: Lights = ""
+    most: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.numbers.dim() != 2:
+            raise ValueError(
+                f"{self.name} must have 2 dimensions to be shown, got {tuple(self.numbers.shape)}"
+            )
+
+    @property
+    def whole(self) -> bool:
+        """True if all finite numbers are integers, as those that are typed; shares never count."""
+        finite = self.numbers.detach().float()
+        finite = finite[finite.isfinite()]
+        return self.kind != "share" and bool(
+            ((finite == finite.round()) & (finite.abs() < 1e5)).all()
+        )
+
+    def write(self, value: float) -> str:
+        """A number of it as shown: an integer among integers as such."""
+        return whole_number(value) if self.whole else number(value)
+
+
+class MatrixError(ValueError):
+    """Text that is no matrix; `row` and `column` say where, from 0, None for all of it."""
+
+    def __init__(self, words: str, row: int | None = None, column: int | None = None) -> None:
+        super().__init__(words)
+        self.row, self.column = row, column
+
+
+def read_stack(text: str) -> Tensor:
+    """The (batch, rows, columns) float32 tensor that `text` writes, or MatrixError."""
+    matrices = [read_matrix(part) for part in text.split("|")]
+    shapes = [tuple(matrix.shape) for matrix in matrices]
+    if len(set(shapes)) > 1:
+        raise MatrixError(f"all matrices of a stack must have one shape, got {shapes}")
+    return torch.stack(matrices)
+
+
+def read_matrix(text: str) -> Tensor:
+    """The (rows, columns) float32 tensor that `text` writes.
+
+    Raises MatrixError on an empty cell, a cell that is no number, rows of different lengths,
+    nothing at all, and more than `MAX_CELLS` cells.
+    """
+    rows = [cells(line) for line in text.strip().strip(";").split(";")]
+    if rows == [[""]]:
+        raise MatrixError("there are no numbers yet")
+    numbers = [
+        [_number(cell, row, column) for column, cell in enumerate(line)]
+        for row, line in enumerate(rows)
+    ]
+    width = len(numbers[0])
+    for row, line in enumerate(numbers):
+        if len(line) != width:
+            raise MatrixError(
+                f"row {row} has {len(line)} numbers, the rows above have {width}", row=row
+            )
+    if len(numbers) * width > MAX_CELLS:
+        raise MatrixError(
+            f"a matrix to edit has at most {MAX_CELLS} cells, got {len(numbers)} × {width}"
+        )
+    return torch.tensor(numbers, dtype=torch.float32)
+
+
+def cells(line: str) -> list[str]:
+    """The cells of one row of text; `_` stands for an empty one."""
+    words = re.split(r"\s*,\s*|\s+", line.strip())
+    return ["" if word == "_" else word for word in words]
+
+
+def _number(cell: str, row: int, column: int) -> float:
+    cell_name = f"row {row}, column {column}"
+    if not cell:
+        raise MatrixError(f"{cell_name} is empty: a number is needed", row, column)
+    try:
+        number = float(cell)
+    except ValueError:
+        raise MatrixError(
+            f"{cell_name} holds {cell[:20]!r}, which is no number", row, column
+        ) from None
+    if not math.isfinite(number) or abs(number) > MAX_SIZE:
+        raise MatrixError(
+            f"{cell_name} must lie within ±{MAX_SIZE:g}, got {cell[:20]}", row, column
+        )
+    return number
+
+
+def write_matrix(numbers: Tensor) -> str:
+    """Text that `read_matrix` reads as this (rows, columns) tensor."""
+    return "; ".join(" ".join(f"{number:.9g}" for number in row) for row in numbers.tolist())

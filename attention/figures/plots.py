@@ -1,0 +1,549 @@
+"""Tensors and tokens -> plotly figures. Nothing here displays anything.
+
+Colours come from the figure's template, see `looks`: sequential for weights, diverging around 0
+for scores and contributions.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from typing import Any, NotRequired, TypedDict, cast
+
+import numpy
+import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
+
+from attention.core import analysis
+from attention.core.functional import Trace
+from attention.core.printing import distinct_names
+from attention.figures.captions import sums_words
+from attention.figures.plotly_templates import DARK, LIGHT, drawn
+
+STAGE_WORDS = {
+    "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
+    "scaled": "Scores times the scale: the larger the scale, the more their differences count.",
+    "masked": "The scores that enter the softmax:",
+    "weights": "After the softmax",
+    "mixed": "The weights after they were mixed across heads: the values are multiplied by these.",
+}
+
+SATURATED = " The largest numbers share the last colour."
+
+WHERE_MASKED = ("masked", "weights", "mixed")
+
+CHOSEN = "#d97706"
+MASKED = "rgba(128, 128, 128, 0.28)"
+FAINT = "rgba(128, 128, 128, 0.8)"
+CLEAR = "rgba(0, 0, 0, 0)"
+GREY = {"color": "rgba(128, 128, 128, 0.55)"}
+TOKEN_AXIS = {
+    "type": "category",
+    "tickmode": "array",
+    "showgrid": False,
+    "zeroline": False,
+    "ticks": "",
+}
+ENTROPY: dict[str, Any] = {"xaxis": "x2", "marker": GREY}
+ENTROPY_DOMAIN = [0.84, 0.98]
+COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
+
+Lengths = Sequence[float | None]
+
+MAX_TICKS = 32
+MAX_CROSSES = 16
+MAX_ROWS = 32
+MAX_NUMBERS = 12
+MAX_FLAT = 44
+STRIP_QUANTILE = 0.97
+LONG_QUANTILE = 0.99
+TICK_LENGTH = 12
+BELOW = 40  # pixels of a line of words
+
+LIGHT_OR_DARK = """\
+const dark = matchMedia("(prefers-color-scheme: dark)")
+const paint = () => Plotly.relayout("{plot_id}", { template: looks[Number(dark.matches)] })
+dark.addEventListener("change", paint)
+paint()
+"""
+
+
+def heatmap(
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    query: int,
+    keys: Sequence[str] | None = None,
+) -> go.Figure:
+    """One stage of a 2-D trace, queries down, keys across, row `query` outlined.
+
+    keys: the tokens across, None = those of the queries. With the weights, each row's entropy in
+    bits stands beside it. Masked cells are left open and crossed. Raises ValueError for an
+    unknown stage.
+    """
+    if stage not in trace.stages:
+        raise ValueError(f"stage must be one of {', '.join(trace.stages)}, got {stage!r}")
+    trace = trace.detach()
+    n_queries, n_keys = trace.scores.shape
+    z = trace.stages[stage].numpy()
+    masked = numpy.zeros(z.shape, dtype=bool)
+    if trace.mask is not None and stage in WHERE_MASKED:
+        masked = ~trace.mask.numpy()
+        z = numpy.where(masked, numpy.float32("nan"), z)
+    bits = _entropies(trace)
+    cells, others, layout = _around_cells(trace, stage, tokens, keys, bits)
+    layout["shapes"] = [outline(query, n_keys)]
+    labels = positioned(tokens)
+    if masked.any():
+        layout["shapes"].append(ground(n_queries, n_keys))
+        if max(z.shape) <= MAX_CROSSES:
+            others.append(crosses(masked, labels, positioned(keys or tokens)))
+    if stage == "weights" and n_queries <= MAX_TICKS:
+        others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
+        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+    cells |= colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys))
+    told = {"scores": "score", "scaled": "scaled", "weights": "weight"}
+    known = [name for name in told if name in trace.stages]
+    numbers = [f"{told[name]} %{{customdata[{at}]:.4f}}" for at, name in enumerate(known)]
+    cells |= {
+        "z": z,
+        "customdata": numpy.stack([trace.stages[name].numpy() for name in known], -1),
+        "hovertemplate": "<br>".join(["query %{y}", "key %{x}", *numbers]) + "<extra></extra>",
+    }
+    return drawn([cells, *others], layout)
+
+
+def write_below(figure: go.Figure, words: str) -> None:
+    """Add a line of words below a figure of tokens, in place."""
+    room = {"margin": {"b": figure.layout.margin.b + BELOW}}
+    figure.update_layout(height=figure.layout.height + BELOW, **room)
+    place = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top", "yshift": -26}
+    figure.add_annotation(
+        place, text=words, xref="paper", yref="paper", showarrow=False, font={"size": 13}
+    )
+
+
+def _entropies(trace: Trace) -> list[float | None]:
+    """The entropy of each row in bits, None where there is nothing to attend to."""
+    bits: list[float] = analysis.entropy_bits(trace.weights).tolist()
+    return [None if math.isnan(each) else each for each in bits]
+
+
+def _around_cells(
+    trace: Trace,
+    stage: str,
+    tokens: Sequence[str],
+    keys: Sequence[str] | None,
+    bits: Lengths,
+) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+    """The cells of a heatmap without numbers and colours, what stands beside them, and the layout.
+
+    bits: the entropy of each row, which stands beside the weights; as bars where there are few
+    rows, which a page draws with less effort.
+    """
+    n_queries, n_keys = trace.scores.shape
+    keys = tokens if keys is None else keys
+    labels = positioned(tokens)
+    rows, columns = tick_names(tokens), tick_names(keys)
+    cells = {
+        "type": "heatmap",
+        "x": positioned(keys),
+        "y": labels,
+        "texttemplate": "%{z:.2f}" if max(n_queries, n_keys) <= MAX_NUMBERS else "",
+        **cell_gaps(n_queries, n_keys),
+        "colorbar": COLOUR_LEGEND,
+    }
+    layout: dict[str, Any] = {
+        "xaxis": token_axis(columns)
+        | {"side": "top", "tickangle": top_angle(columns), "range": [-0.5, n_keys - 0.5]},
+        "yaxis": token_axis(rows) | {"range": [n_queries - 0.5, -0.5]},
+        "height": figure_height(n_queries),
+        "margin": margins(rows, columns),
+        "plot_bgcolor": CLEAR,
+        "showlegend": False,
+    }
+    beside = []
+    if stage == "weights":
+        layout["xaxis"] |= {"domain": [0, 0.82]}
+        if n_queries > MAX_TICKS:
+            beside = [profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"}]
+            layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+    return cells, beside, layout
+
+
+class HeatmapCells(TypedDict):
+    """Cells of a heatmap as a page reads them for plotly: names, gaps, whether numbers stand in."""
+
+    x: list[str]
+    y: list[str]
+    xgap: int
+    texttemplate: str
+
+
+class HeatmapAxis(TypedDict):
+    """Axis of a heatmap as a page reads it for plotly."""
+
+    range: list[float]
+    domain: NotRequired[list[float]]
+    tickangle: NotRequired[int]
+    tickvals: list[int]
+    ticktext: list[str]
+    tickfont: dict[str, int]
+
+
+class HeatmapLayout(TypedDict):
+    """Layout of a heatmap as a page reads it for plotly."""
+
+    xaxis: HeatmapAxis
+    yaxis: HeatmapAxis
+    height: int
+    margin: dict[str, int]
+
+
+class HeatmapStage(TypedDict):
+    """The range of colours of a stage, and what it shows, in words."""
+
+    zmin: float
+    zmax: float
+    diverging: bool
+    words: str
+
+
+class StagesOfHeatmap(TypedDict):
+    """Description of a heatmap besides its numbers, ready for JSON.
+
+    heat, layout: of the cells and around them; entropy: of each row in bits, None where there is
+    nothing to attend to; room: where that stands.
+    """
+
+    heat: HeatmapCells
+    layout: HeatmapLayout
+    room: list[float]
+    entropy: list[float | None]
+    stages: dict[str, HeatmapStage]
+
+
+def heatmap_of_stages(
+    trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None = None, words: str = ""
+) -> StagesOfHeatmap:
+    """Describe `heatmap` for any stage, without the numbers, for a page that draws it.
+
+    words: what the weights are where they are no weights of attention: then without entropy.
+    """
+    bits = _entropies(trace)
+    heat, _, layout = _around_cells(trace, "weights", tokens, keys, bits)
+    layout.pop("xaxis2", None)  # that of the entropy, which a page draws itself
+    if words:
+        layout["xaxis"].pop("domain")
+    n_keys = trace.scores.shape[1]
+    quantile = colour_quantile(n_keys)
+    stages: dict[str, HeatmapStage] = {}
+    for name, numbers in trace.stages.items():
+        masked = trace.mask is not None and name in WHERE_MASKED
+        same = name == "scaled" and trace.bias is None and trace.scale > 0
+        if same:
+            most = stages["scores"]["zmax"] * trace.scale
+        else:
+            most = _most((numbers[trace.mask] if masked else numbers).numpy(), quantile)
+        diverging = name != "weights" or bool((numbers < 0).any())
+        low = -most if diverging else 0.0
+        told = words or stage_words(trace, name)
+        stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": told}
+    return {
+        "heat": cast(HeatmapCells, heat),
+        "layout": cast(HeatmapLayout, layout),
+        "room": ENTROPY_DOMAIN,
+        "entropy": [] if words else bits,
+        "stages": stages,
+    }
+
+
+def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
+    """Picture output row `query` of a 2-D trace as a sum: one line per key, their sum below.
+
+    Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
+    """
+    trace = trace.detach()
+    terms = analysis.strongest(trace, tokens, query, MAX_ROWS)
+    n_rows, d_v = terms.terms.shape
+    weights = terms.weights.tolist()
+    labels = [
+        html.escape(name) if position is None else f"{label(name)} ({position})"
+        for name, position in zip(terms.keys, terms.positions, strict=True)
+    ]
+    names = [label(name) for name in terms.keys]
+    rows = numpy.full((n_rows + 2, d_v), numpy.nan, dtype=numpy.float32)
+    rows[:n_rows] = terms.terms.numpy()
+    rows[-1] = trace.output[query].numpy()
+    strip = {
+        "type": "heatmap",
+        "x": numpy.arange(d_v),
+        "y": [*labels, " ", "y"],
+        "z": rows,
+        "xaxis": "x2",
+        "hovertemplate": "%{y}<br>dimension %{x}<br>%{z:.6f}<extra></extra>",
+        "hoverongaps": False,
+        **cell_gaps(n_rows, d_v),
+        **colours(rows, diverging=True, quantile=STRIP_QUANTILE),
+        "colorbar": COLOUR_LEGEND,
+    }
+    layout = {
+        "yaxis": TOKEN_AXIS
+        | {
+            "range": [n_rows + 1.5, -0.5],
+            "tickvals": [*range(n_rows), n_rows + 1],
+            "ticktext": [*names, "<b>Σ = y</b>"],
+            "tickfont": {"size": tick_size(n_rows)},
+        },
+        "xaxis": bar_axis([*weights, 1.0], [0, 0.22], "weight"),
+        "xaxis2": {
+            "domain": [0.25, 1],
+            "anchor": "y",
+            "showgrid": False,
+            "zeroline": False,
+            "title": {"text": "dimension", "standoff": 4},
+        },
+        "height": figure_height(n_rows + 2),
+        "bargap": 0.45,
+        "margin": margins(tokens) | {"t": 8},
+        "plot_bgcolor": CLEAR,
+        "showlegend": False,
+    }
+    return drawn([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
+
+
+def bars(lengths: Lengths, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
+    """A horizontal bar a label, with its number while there is room for it; "—" for None."""
+    told = ["—" if n is None else f"{n:.{digits}f}" for n in lengths]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": [n or 0.0 for n in lengths],
+        "y": labels,
+        "width": 0.45,
+        "text": told if len(told) <= MAX_TICKS + 1 else None,
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": _hover(lengths, hover),
+    }
+
+
+def profile(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, Any]:
+    """Lengths as one filled line in place of `bars`: for more rows than are worth bars."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [n or 0.0 for n in lengths],
+        "y": labels,
+        "fill": "tozerox",
+        "fillcolor": GREY["color"],
+        "line": {"width": 0, "shape": "vhv"},
+        "hovertemplate": _hover(lengths, hover),
+    }
+
+
+def _hover(lengths: Lengths, words: str) -> list[str]:
+    """Texts for each length when it is pointed at."""
+    nothing = "nothing to attend to"
+    return [f"%{{y}}<br>{nothing if n is None else words}<extra></extra>" for n in lengths]
+
+
+def bar_axis(lengths: Lengths, domain: list[float], title: str) -> dict[str, Any]:
+    """The axis of `bars`: from 0, with room for the numbers at their ends."""
+    return {
+        "domain": domain,
+        "anchor": "y",
+        "range": [0, max(*(n or 0.0 for n in lengths), 1e-6) * 1.4],
+        "showgrid": False,
+        "showticklabels": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "title": {"text": title, "standoff": 4},
+    }
+
+
+def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
+    """A small cross over every masked cell."""
+    rows, columns = (positions.tolist() for positions in numpy.nonzero(masked))
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [keys[column] for column in columns],
+        "y": [queries[row] for row in rows],
+        "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
+        "hoverinfo": "skip",
+    }
+
+
+def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
+    """One HTML file that shows (caption, figure) pairs and needs nothing from any network.
+
+    Its reader sees it light or dark, as their system is set.
+    """
+    looks = LIGHT, DARK
+    ground = ", ".join(look.layout.paper_bgcolor for look in looks)
+    ink = ", ".join(look.layout.font.color for look in looks)
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        f"<title>{html.escape(title)}</title></head>"
+        "<body style='font-family: sans-serif; max-width: 60rem; margin: 2rem auto; "
+        f"color-scheme: light dark; background: light-dark({ground}); color: light-dark({ink})'>"
+        f"<script>const looks = {to_json_plotly(looks)}</script>"
+        f"<h1 style='font-size: 1.4rem'>{html.escape(title)}</h1>"
+    ]
+    for index, (caption, figure) in enumerate(figures):
+        parts.append(f"<p>{html.escape(caption)}</p>")
+        parts.append(
+            figure.to_html(
+                full_html=False,
+                include_plotlyjs=index == 0,
+                include_mathjax=False,
+                post_script=LIGHT_OR_DARK,
+            )
+        )
+    return "".join([*parts, "</body></html>"])
+
+
+def positioned(tokens: Sequence[str]) -> list[str]:
+    """A label a token that is its own also when a word repeats: "the (4)". Escaped for plotly."""
+    return [f"{label(token)} ({index})" for index, token in enumerate(tokens)]
+
+
+def label(token: str) -> str:
+    """A token as a short tick label, escaped: plotly reads labels as HTML."""
+    return html.escape(_cut(token, TICK_LENGTH))
+
+
+def tick_names(tokens: Sequence[str]) -> list[str]:
+    """The tokens as tick labels: short, with their position where a word comes more than once."""
+    named = zip(tokens, distinct_names(tokens), strict=True)
+    ends = [(token, name.removeprefix(token)) for token, name in named]
+    return [_cut(token, TICK_LENGTH - len(end)) + end for token, end in ends]
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def token_axis(tokens: Sequence[str]) -> dict[str, Any]:
+    """A category axis with at most `MAX_TICKS` labels: drawing time is tick labels."""
+    step = -(-len(tokens) // MAX_TICKS)
+    ticks = range(0, len(tokens), step)
+    return TOKEN_AXIS | {
+        "fixedrange": len(tokens) <= MAX_TICKS,
+        "tickvals": list(ticks),
+        "ticktext": [label(tokens[tick]) for tick in ticks],
+        "tickfont": {"size": tick_size(len(ticks))},
+    }
+
+
+def margins(tokens: Sequence[str], keys: Sequence[str] | None = None) -> dict[str, Any]:
+    """Room for the labels, from their lengths: measuring them would draw every figure twice.
+
+    tokens: along the left; keys: along the top, None = the same.
+    """
+
+    def room(names: Sequence[str]) -> int:
+        longest = max(len(html.unescape(label(name))) for name in names)
+        return 14 + round(0.6 * tick_size(min(len(names), MAX_TICKS)) * max(longest, 5))
+
+    keys = tokens if keys is None else keys
+    top = 26 if top_angle(keys) == 0 else room(keys)
+    return {"l": room(tokens), "r": 56, "t": top, "b": 28, "autoexpand": False}
+
+
+def top_angle(tokens: Sequence[str]) -> int:
+    """Labels along the top lie flat while there is room, else they stand."""
+    return 0 if sum(max(len(label(token)), 3) for token in tokens) <= MAX_FLAT else -90
+
+
+def tick_size(ticks: int) -> int:
+    """A font size at which so many labels stand apart."""
+    return 13 if ticks <= 24 else 10
+
+
+def ground(n_queries: int, n_keys: int) -> dict[str, Any]:
+    """The grey that shows through where cells are masked."""
+    return {
+        "type": "rect",
+        "layer": "below",
+        "x0": -0.5,
+        "x1": n_keys - 0.5,
+        "y0": -0.5,
+        "y1": n_queries - 0.5,
+        "fillcolor": MASKED,
+        "line": {"width": 0},
+    }
+
+
+def figure_height(rows: int) -> int:
+    """Pixels for so many rows: 34 each while these are few, 24 beyond, less where they are many."""
+    return max(228, min(548, 48 + max(34 * min(rows, 8), 24 * rows)))
+
+
+def colour_quantile(n_keys: int) -> float:
+    """Long rows have a few large weights and very many small ones: let the largest saturate."""
+    return LONG_QUANTILE if n_keys > MAX_TICKS else 1.0
+
+
+def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
+    """Describe a heatmap of this stage of a 2-D trace, in a sentence or two.
+
+    hidden: how masked cells look.
+    """
+    more = ""
+    if stage == "scaled" and trace.bias is not None:
+        more = " Then a number that follows from the distance is added."
+    elif stage == "masked":
+        hides = trace.mask is not None and not trace.mask.all()
+        more = f" {hidden} cells are hidden." if hides else " no cell is hidden."
+        cap = f"{trace.cap or 0:g}"
+        more += {
+            "scaled": "",
+            "mixed": " The scores were mixed across heads before.",
+            "capped": f" Each score s was capped before: {cap} · tanh(s / {cap}).",
+        }[trace.logits_name]
+    elif stage == "weights":
+        more = f" {sums_words(trace.weights)}."
+        if trace.weights.any() and len(trace.weights) <= MAX_TICKS:
+            more += " A long grey bar means the attention is spread out."
+    crowded = trace.scores.shape[1] > MAX_TICKS
+    return STAGE_WORDS[stage] + more + (SATURATED if crowded else "")
+
+
+def cell_gaps(rows: int, columns: int) -> dict[str, int]:
+    """A hairline between the cells of a heatmap while they are large enough for it."""
+    gap = 1 if max(rows, columns) <= MAX_TICKS else 0
+    return {"xgap": gap, "ygap": gap}
+
+
+def outline(row: int, n_keys: int) -> dict[str, Any]:
+    """A frame around one row of a heatmap."""
+    return {
+        "type": "rect",
+        "x0": -0.5,
+        "x1": n_keys - 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": CHOSEN, "width": 2},
+    }
+
+
+def colours(z: Any, *, diverging: bool, quantile: float = 1.0) -> dict[str, Any]:
+    """Colour range of a heatmap: 0 to its greatest value, or as far below 0 as above.
+
+    With a quantile below 1 the largest numbers share the last colour, so that a few of them do
+    not leave all others pale.
+    """
+    most = _most(z[numpy.isfinite(z)], quantile)
+    if diverging:
+        return {"zmin": -most, "zmax": most, "autocolorscale": True}
+    return {"zmin": 0.0, "zmax": most}
+
+
+def _most(numbers: Any, quantile: float) -> float:
+    """Below what that part of the sizes lies; 1 where there is none."""
+    sizes = numpy.abs(numbers)
+    most = numpy.quantile(sizes, quantile) if sizes.size and quantile < 1 else sizes.max(initial=0)
+    return float(most) or 1.0

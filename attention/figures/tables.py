@@ -1,0 +1,194 @@
+"""Numbers as HTML tables, all text escaped."""
+
+from __future__ import annotations
+
+import functools
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from typing import TypeGuard
+
+from attention.core.printing import fixed, shown
+from attention.figures import files
+
+MAX_ROWS, FEWER_ROWS = 64, 32
+WORKING = "working of the chosen cell"
+SHORT = 12  # rows whose total is in sight anyway
+
+
+@dataclass(frozen=True)
+class Working:
+    """Working of one number: named columns, one row per term; the last column adds up to it.
+
+    names: what the rows are called; total: the sum of the last column, with its name;
+    words: what is worked out, in a sentence.
+    """
+
+    words: str
+    names: Sequence[str]
+    columns: Mapping[str, Sequence[float | str]] = field(default_factory=dict)
+    total_name: str = ""
+    total: float | None = None
+
+
+def number(value: float | None) -> str:
+    """A number as shown: four decimals, or four digits where that would lose it."""
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    fits = value == 0 or 1e-3 <= abs(value) < 1e5
+    if fits and value * 20_000 % 2 != 1:  # not halfway between two
+        return shown(f"{value or 0:.4f}")
+    exact = Decimal(value)
+    with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
+        if fits:
+            return shown(f"{exact:.4f}")
+        digits, _, exponent = f"{exact:.3e}".partition("e")
+    return shown(f"{digits}e{int(exponent)}")
+
+
+def typed(value: float) -> str:
+    """A number with all its digits, as one would type it."""
+    return shown(f"{Decimal(repr(value or 0)).normalize():f}")
+
+
+def whole_number(value: float) -> str:
+    """An integer as shown, and any other number as `number` has it."""
+    whole = math.isfinite(value) and value == round(value) and abs(value) < 1e5
+    return shown(str(round(value))) if whole else number(value)
+
+
+def table(
+    title: str,
+    names: Sequence[str],
+    columns: Mapping[str, Sequence[float | str | None]],
+    *,
+    total: Sequence[str] = (),
+    digits: int | None = None,
+) -> str:
+    """A table with one row per name; `total`: the cells of a last row, its name first.
+
+    title: what its file is called after, none of a visitor's words; digits: how many decimals are
+    seen, None = as `number` has them. The file has all.
+    """
+    write = number if digits is None else functools.partial(_to, digits)
+    files.offer_table(title, names, columns, total)
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
+    lines = []
+    for name, *row in zip(names, *columns.values(), strict=True):
+        lines.append(
+            f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{_cells(row, write)}</tr>"
+        )
+    foot = ""
+    if total:
+        name, *cells = total
+        last = f"<th scope='row'>{html.escape(name)}</th>{_cells(cells, write)}"
+        foot = f"<tfoot><tr>{last}</tr></tfoot>"
+    return (
+        f"<div class='numbers' tabindex='0'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody>{foot}</table></div>"
+    )
+
+
+def shares(title: str, names: Sequence[str], columns: Mapping[str, Sequence[float | str]]) -> str:
+    """A table of shares from 0 to 1, each with a bar of its length; title as in `table`."""
+    files.offer_table(title, names, columns)
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in ("", *columns))
+    lines = []
+    for name, *row in zip(names, *columns.values(), strict=True):
+        cells = "".join(f"<td>{_bar(cell)}</td>" for cell in row)
+        lines.append(f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th>{cells}</tr>")
+    return (
+        f"<div class='numbers shares' tabindex='0'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def bars(title: str, names: Sequence[str], counts: Sequence[int], of: int) -> str:
+    """A table of counts as bars over its whole width, each with its percentage of all.
+
+    title: as in `table`.
+    """
+    shares = [each / of for each in counts]
+    files.offer_table(title, names, {"count": [str(each) for each in counts], "share": shares})
+    lines = "".join(
+        f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th><td>{each}</td>"
+        f"<td><i style='width:{100 * share:.2f}%'></i></td><td>{100 * share:.0f} %</td></tr>"
+        for name, each, share in zip(names, counts, shares, strict=True)
+    )
+    head = "".join(f"<th scope='col'>{word}</th>" for word in ("", "learners", "bar", "share"))
+    return (
+        f"<div class='numbers bars' tabindex='0'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _bar(cell: float | str) -> str:
+    if isinstance(cell, str):
+        return f"<span>{html.escape(cell)}</span>"
+    return f"<i style='width:{6 * cell:.3f}rem'></i><span>{number(cell)}</span>"
+
+
+def _to(digits: int, value: float | None) -> str:
+    return "" if value is None else fixed(value, digits)
+
+
+def _cells(row: Sequence[float | str | None], write: Callable[[float | None], str]) -> str:
+    shown = (cell if isinstance(cell, str) else write(cell) for cell in row)
+    return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
+
+
+def working(work: Working) -> str:
+    """A `Working` as HTML: its sentence, its table and its total, which a long table tells above.
+
+    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others.
+    """
+    words = f"<p>{html.escape(work.words)}</p>"
+    if not work.columns:
+        return words
+    write: Callable[[float], str] = whole_number if _whole(work) else number
+    shown = "" if work.total is None else write(work.total)
+    if shown and len(work.names) > SHORT:
+        words += f"<p class='total'>{html.escape(work.total_name)} <strong>{shown}</strong></p>"
+    names, columns = list(work.names), {name: list(cells) for name, cells in work.columns.items()}
+    if len(names) > MAX_ROWS:
+        terms = [cell for cell in [*columns.values()][-1] if not isinstance(cell, str)]
+        order = sorted(range(len(names)), key=lambda row: -abs(terms[row]))
+        kept, rest = sorted(order[:FEWER_ROWS]), order[FEWER_ROWS:]
+        last = [*columns][-1]
+        names = [names[row] for row in kept] + [f"{len(rest)} more"]
+        columns = {
+            name: [cells[row] for row in kept]
+            + [math.fsum(terms[row] for row in rest) if name == last else ""]
+            for name, cells in columns.items()
+        }
+    total: list[str] = []
+    if work.total is not None:
+        blank = [""] * (len(columns) - 1)
+        total = [work.total_name, *blank, shown]
+    return words + table(WORKING, names, with_integers(columns), total=total)
+
+
+def _whole(work: Working) -> bool:
+    """True if the total is to be written as an integer: the terms are integers."""
+    *_, last = work.columns.values()
+    return all(isinstance(cell, str) or cell == round(cell) for cell in last)
+
+
+def with_integers(
+    columns: Mapping[str, Sequence[float | str | None]],
+) -> dict[str, Sequence[float | str | None]]:
+    """Columns of integers alone, written as such, and the others as they are."""
+    return {
+        name: [whole_number(cell) if isinstance(cell, (int, float)) else cell for cell in cells]
+        if all(cell == round(cell) for cell in cells if _is_finite(cell))
+        else cells
+        for name, cells in columns.items()
+    }
+
+
+def _is_finite(cell: float | str | None) -> TypeGuard[float]:
+    return isinstance(cell, (int, float)) and math.isfinite(cell)

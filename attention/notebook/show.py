@@ -1,0 +1,81 @@
+"""The one way to show weights in a notebook: a live widget of a run, or else a figure."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from attention.capture import Recording, Recordings
+from attention.notebook.heads import First, Pictured, heads_of, heads_of_steps
+from attention.notebook.still import Still
+from attention.subjects.long_run import own_weights
+from attention.subjects.long_run.hf_outputs import Layer
+
+
+def show(
+    weights: Any,
+    tokens: Sequence[str] | None = None,
+    *,
+    layer: Layer | str = None,
+    head: int | None = None,
+    query: int | None = None,
+    keys: Sequence[str] | None = None,
+    entry: int | None = None,
+    attention_mask: Any = None,
+    image: Any = None,
+    sound: Any = None,
+    patches: Any = None,
+) -> Any:
+    """Any weights as the app shows them: see `display.showing.show`, whose figures these are.
+
+    In a notebook where anywidget is installed, a recording is a live widget: all heads, and a map
+    of the chosen one to zoom. Its `layer`, `head` and `query` are as one has clicked, and can be
+    set. image: of PIL, an array (height, width, 3) or a tensor (3, height, width): weights of its
+    patches are laid over it; sound: a spectrogram (frequencies, frames), over stretches of which a
+    text's cross-attention is laid; patches: see `patches.find_patches`. Of these the mean of the
+    heads (head −1) of the last layer is shown first. Of the recordings of a folder the last is
+    shown; live, a slider leads over all, of which `step` says which is shown. Raises ValueError
+    where they do not fit.
+    """
+    pictured = Pictured(image, sound, patches)
+    first = First(layer, head, query)
+    if isinstance(weights, Recordings) and is_live():
+        from attention.notebook.widget import RunWidget
+
+        steps = heads_of_steps(weights, tokens, keys, entry, first, pictured)
+        return RunWidget(*steps)
+    if isinstance(weights, Recordings):
+        weights = weights[max(weights)]
+    if pictured and not isinstance(weights, Recording):
+        raise ValueError(
+            "an image or a sound is shown with a recording of attention.capture(), got "
+            f"{type(weights).__name__}"
+        )
+    if isinstance(weights, Recording) and (pictured or is_live()):
+        heads, chosen = heads_of(weights, tokens, keys, entry, first, pictured)
+        if not is_live():
+            return Still(heads, *chosen)
+        from attention.notebook.widget import RunWidget
+
+        return RunWidget(heads, chosen)
+    return own_weights.show(
+        weights,
+        tokens,
+        layer=layer,
+        head=head,
+        query=query or 0,
+        keys=keys,
+        entry=entry,
+        attention_mask=attention_mask,
+    )
+
+
+def is_live() -> bool:
+    """True within a notebook that shows widgets: of Jupyter, VS Code, Colab or marimo."""
+    if find_spec("anywidget") is None:
+        return False
+    ipython, marimo = sys.modules.get("IPython"), sys.modules.get("marimo")
+    shell = ipython and ipython.get_ipython()
+    return hasattr(shell, "kernel") or bool(marimo and marimo.running_in_notebook())

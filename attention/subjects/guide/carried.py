@@ -1,0 +1,183 @@
+"""A lesson that a link carries, and the result code that a learner hands in. Nothing is stored."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attention.core.settings import text
+from attention.subjects.guide.chapters import MAX_CHOICES, Lesson
+from attention.subjects.guide.reading import MAX_LESSON, MAX_PROBLEMS, text_told
+
+LONGEST = 6000  # letters of a packed lesson; an address of 8,000 is taken everywhere
+LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O and U, which are mistaken for others
+LOOKS_LIKE = str.maketrans("ILO", "110")
+CHECKS = len(LETTERS) ** 2
+MOST_CODES = 500
+EXAMPLE = """\
+---
+lesson: A first look
+title: Who does what
+figure: picture
+parts: [lines]
+link: "s=the cat chased the mouse&query=2"
+question: A sixth word is added. What happens to these weights?
+choices: [they grow, they stay, they shrink]
+answer: they shrink
+because: A row of weights adds up to 1, and the new word takes some of it.
+---
+Each word looks at all words of the sentence, more at some than at others.
+===
+---
+title: A softer choice
+figure: sweep
+link: "s=the cat chased the mouse&sweep=temperature"
+try: Move the slider.
+question: What becomes of the weights at a high temperature?
+choices: [all equal, all on one word]
+answer: all equal
+because: Equal scores get equal shares.
+---
+The scores are divided by the temperature before they become weights.
+"""
+
+
+@dataclass(frozen=True)
+class CarriedSettings:
+    """A lesson within a link."""
+
+    carried: str = text("", "Lesson in the link", LONGEST)
+
+
+def pack(lesson: str) -> str:
+    """The text of a lesson as letters that a link carries.
+
+    Raises ValueError where they are too many.
+    """
+    packed = base64.urlsafe_b64encode(zlib.compress(lesson.encode(), 9)).decode().rstrip("=")
+    if len(packed) > LONGEST:
+        raise ValueError(
+            f"a link carries up to {LONGEST} letters, this lesson takes {len(packed)}: save it as "
+            "a file, or make it shorter"
+        )
+    return packed
+
+
+def unpack(packed: str) -> str:
+    """The text of a lesson that a link carries. Raises ValueError where it is none."""
+    try:
+        if len(packed) > LONGEST:
+            raise ValueError
+        content = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        unpacking = zlib.decompressobj()
+        found = unpacking.decompress(content, 4 * MAX_LESSON)  # of UTF-8
+        if unpacking.unconsumed_tail or not unpacking.eof:
+            raise ValueError
+        return found.decode()
+    except (binascii.Error, zlib.error, ValueError):
+        raise ValueError("the link carries no lesson that can be read; is it whole?") from None
+
+
+@functools.lru_cache(maxsize=256)  # up to 6 kB each
+def told(packed: str) -> tuple[str, str] | None:
+    """The title of a lesson that a link carries, and a line on it; None where there is none."""
+    try:
+        return text_told(unpack(packed))
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Result:
+    """Choices of one learner at first in each chapter, None where nothing was chosen."""
+
+    guesses: tuple[int | None, ...]
+
+    def right(self, lesson: Lesson) -> int:
+        """Number of these that are the right ones."""
+        pairs = zip(self.guesses, lesson.chapters, strict=True)
+        return sum(guess == chapter.answer for guess, chapter in pairs)
+
+
+def code_of(result: Result, lesson: Lesson) -> str:
+    """A result as letters and digits, in fours; the last two letters check it.
+
+    Other questions, choices or answers make another check.
+    """
+    number = 1
+    for guess in result.guesses:
+        number = number * (MAX_CHOICES + 1) + (0 if guess is None else guess + 1)
+    letters = _letters(number) + _check(number, lesson)
+    return "-".join(letters[at : at + 4] for at in range(0, len(letters), 4))
+
+
+def result_of(code: str, lesson: Lesson) -> Result:
+    """The result that a code says. Raises ValueError where it is not one of this lesson."""
+    letters = code.upper().translate(LOOKS_LIKE).replace("-", "")
+    if len(letters) < 3 or set(letters) - set(LETTERS):
+        raise ValueError("a code is letters and digits, as in 1A2B-3C")
+    number = 0
+    for letter in letters[:-2]:
+        number = number * len(LETTERS) + LETTERS.index(letter)
+    if letters[-2:] != _check(number, lesson):
+        raise ValueError("this code does not belong to this lesson. Check the spelling")
+    guesses: list[int | None] = []
+    while number > 1:
+        number, guess = divmod(number, MAX_CHOICES + 1)
+        guesses.insert(0, guess - 1 if guess else None)
+    if len(guesses) != len(lesson.chapters):
+        raise ValueError("this code does not belong to this lesson. Check the spelling")
+    return Result(tuple(guesses))
+
+
+def _letters(number: int) -> str:
+    letters = ""
+    while number or not letters:
+        number, at = divmod(number, len(LETTERS))
+        letters = LETTERS[at] + letters
+    return letters
+
+
+def _check(number: int, lesson: Lesson) -> str:
+    asked = [(each.question, each.choices, each.answer) for each in lesson.chapters]
+    first, second = divmod(zlib.crc32(f"{number} {asked}".encode()) % CHECKS, len(LETTERS))
+    return LETTERS[first] + LETTERS[second]
+
+
+@dataclass(frozen=True)
+class Class:
+    """The results of a class, and in words which codes could not be read."""
+
+    results: tuple[Result, ...]
+    problems: tuple[str, ...] = ()
+
+    def counts(self, chapter: int, choices: int) -> list[int]:
+        """Number of learners who chose each of the choices of a chapter at first."""
+        chosen = Counter(result.guesses[chapter] for result in self.results)
+        return [chosen[choice] for choice in range(choices)]
+
+    def scores(self, lesson: Lesson) -> list[int]:
+        """Numbers of learners who have 0, 1, … all right."""
+        right = Counter(result.right(lesson) for result in self.results)
+        return [right[count] for count in range(len(lesson.chapters) + 1)]
+
+
+def read_class(pasted: str, lesson: Lesson) -> Class:
+    """The results of codes with blanks, commas or line ends between them."""
+    codes: Sequence[str] = pasted.replace(",", " ").replace(";", " ").split()
+    results, problems = [], []
+    for number, code in enumerate(codes[:MOST_CODES], 1):
+        try:
+            results.append(result_of(code, lesson))
+        except ValueError as error:
+            problems.append(f"Code {number}, “{code[:40]}”, is not counted: {error}.")
+    if more := len(problems[MAX_PROBLEMS:]):
+        problems[MAX_PROBLEMS:] = [f"{more} more codes are not counted."]
+    if len(codes) > MOST_CODES:
+        problems.append(f"Only the first {MOST_CODES} of {len(codes)} codes are counted.")
+    return Class(tuple(results), tuple(problems))

@@ -1,0 +1,424 @@
+"""The chapter that is open: its settings, what is chosen in it, and what it comes to.
+
+All of it follows from the chapter's own link and the visitor's sentence. What the visitor has set
+on other pages neither shows here nor is changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attention.analysis.spread import Spread, spread_of_scores
+from attention.app.cached.runs import result_of, translation_by
+from attention.app.components.pictures import Selection
+from attention.app.state import session
+from attention.app.state.links import every_setting, read_link, settings_of_link, value_in
+from attention.app.state.pages import EARLIER, PAGES
+from attention.app.state.session import change, choose, keep, visit
+from attention.app.state.shared import width_of
+from attention.app.state.view import View
+from attention.app.state.visit import SELECTED, legal_selection
+from attention.core.masks import format_cells
+from attention.core.printing import distinct_names
+from attention.core.settings import settings_of
+from attention.figures import layer_words
+from attention.pipeline import NoWords, Result, Settings
+from attention.subjects.compare import words as compare_words
+from attention.subjects.compare.words import OTHER, Comparison
+from attention.subjects.guide import carried
+from attention.subjects.guide.chapters import (
+    CARRIED,
+    GUIDE,
+    NUMBERED,
+    WORDLESS,
+    Chapter,
+    Lesson,
+    Link,
+    own_lessons_path,
+)
+from attention.subjects.guide.reading import MAX_LESSON, read_lesson, read_text
+from attention.trained import sources
+from attention.trained.encoder_decoder import Decoded
+from attention.training import TrainingSettings
+
+TRANSLATOR = "en-pt"
+LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
+
+
+def check(link: Link, page: str) -> list[str]:
+    """Problems of a link and a page that this app does not know, in words.
+
+    A trained model may be missing here and be there elsewhere: its name is not looked at.
+    """
+    names = [known.name for known in (*PAGES, *EARLIER) if known.name != "guide"]
+    if page and page not in names:
+        return [f"page must be one of {', '.join(names)}, got {page[:40]!r}"]
+    return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]
+
+
+def lesson(view: View) -> Lesson:
+    """The chosen lesson, read again when its files have changed."""
+    if view["lesson"] == CARRIED:
+        return carried_lesson(view["carried"])
+    own = own_lesson() if view["lesson"] == "own" else None
+    return _newest(GUIDE) if own is None else own
+
+
+def carried_lesson(packed: str) -> Lesson:
+    """The lesson that a link carries; anybody may write one, see `text_lesson`."""
+    try:
+        text = carried.unpack(packed)
+    except ValueError as error:
+        return Lesson((), (f"{error}",))
+    return text_lesson(text)
+
+
+def text_lesson(text: str) -> Lesson:
+    """The lesson of a text, its words shown as they are written, and all that is wrong with it."""
+    return _text_lesson(text[: MAX_LESSON + 1])
+
+
+@functools.lru_cache(maxsize=16)  # up to 1 MB each
+def _text_lesson(text: str) -> Lesson:
+    read = read_text(text, check)
+    return Lesson(tuple(chapter.as_text for chapter in read.chapters), read.problems)
+
+
+def own_lesson() -> Lesson | None:
+    """The owner's lesson, None where none is named. Each reading of it has its lines in the log."""
+    own = own_lessons_path()
+    return _newest(Path(own)) if own else None
+
+
+def _newest(folder: Path) -> Lesson:
+    try:
+        files = sorted(folder.glob("*.md"))
+        stamp = tuple((file.name, file.stat().st_mtime_ns) for file in files)
+    except OSError:
+        stamp = ()
+    return _lesson(folder, stamp)
+
+
+@functools.lru_cache(maxsize=4)
+def _lesson(folder: Path, stamp: tuple[tuple[str, int], ...]) -> Lesson:
+    read = read_lesson(folder, check)
+    if folder != GUIDE:
+        count = len(read.chapters)
+        told = f"{count} chapter{'s' if count != 1 else ''} from {str(folder)!r}"
+        for line in (told, *read.problems):
+            print(f"lesson 'own': {' '.join(line.split())}", file=sys.stderr, flush=True)
+    return read
+
+
+def heading(view: View) -> tuple[str, str]:
+    """The title of the chosen lesson, and the line below it."""
+    return view.page.told if view["lesson"] == "guide" else lesson(view).told
+
+
+def position(view: View) -> int | None:
+    """Position of the open chapter, from 0; None where the lesson has none of the chosen name."""
+    numbered = NUMBERED if view["lesson"] == "guide" else ()
+    return lesson(view).position(view["chapter"], numbered)
+
+
+def knows_heads(view: View) -> bool:
+    """True if heads may be named in the open chapter: not before the one that introduces them."""
+    figures = [each.figure for each in lesson(view).chapters]
+    return "heads" in figures[: (position(view) or 0) + 1] or "heads" not in figures
+
+
+def opened(view: View) -> Chapter | None:
+    """The open chapter as it is shown; None where a lesson has none that can be read."""
+    there = lesson(view).chapters
+    return shown(view, there[position(view) or 0]) if there else None
+
+
+def shown(view: View, chapter: Chapter) -> Chapter:
+    """A chapter with the models that are here, and with its answer in the figure once that is
+    asked for."""
+    here = chapter.where(sources.names())
+    return here.revealed if is_revealed(view, chapter) else here
+
+
+def is_revealed(view: View, chapter: Chapter) -> bool:
+    """True if the figure shows the answer: never before one is given, nor once a sentence is."""
+    answered = view["guess"] in range(len(chapter.choices))
+    return answered and bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
+
+
+def reveal(revealed: bool) -> None:
+    """Show the answer in the figure, or the figure as it was, within a callback."""
+    keep(replace(visit(), in_chapter={"revealed": session.view()["s"]} if revealed else {}))
+
+
+def learner(view: View) -> dict[str, int]:
+    """First choices of this visit in the chapters of the lesson, by their names."""
+    of = _open(view)[0]
+    return {name: guess for (lesson, name), guess in view.visit.guesses.items() if lesson == of}
+
+
+def note_guess(view: View, chapter: Chapter, guess: int) -> None:
+    """Note what is chosen in a chapter, if it is the first choice there, within a callback."""
+    named = (_open(view)[0], chapter.name)
+    if named not in view.visit.guesses:
+        change(guesses={**view.visit.guesses, named: guess})
+
+
+def result_code(view: View) -> tuple[str, int]:
+    """Code of what this visit has chosen first in the lesson, and the number of right choices."""
+    shown, guesses = lesson(view), learner(view)
+    result = carried.Result(tuple(guesses.get(each.name) for each in shown.chapters))
+    return carried.code_of(result, shown), result.right(shown)
+
+
+def answered(view: View) -> list[bool]:
+    """True for each chapter of the lesson that this visit has answered."""
+    chosen = learner(view)
+    return [each.name in chosen for each in lesson(view).chapters]
+
+
+def minutes_left(view: View) -> int:
+    """Minutes that the chapters from the open one on take, but for those answered; 0 at the end."""
+    at, there = position(view) or 0, lesson(view).chapters
+    left = zip(there[at:], answered(view)[at:], strict=True)
+    return math.ceil(sum(each.minutes for each, done in left if not done))
+
+
+def turn_to(chapter: Chapter) -> None:
+    """Open a chapter on its own sentence, nothing guessed yet, within a callback."""
+    choose("chapter", chapter.name)
+    choose("guess", -1)
+    session.set_sentence_aside()
+
+
+def sentences(view: View) -> list[tuple[str, str]]:
+    """The sentence that the open chapter shows, with the name of its setting."""
+    chapter = opened(view)
+    if chapter is None or chapter.figure in WORDLESS:
+        return []
+    return [("s", sentence_of(view, chapter))]
+
+
+def sentence_of(view: View, chapter: Chapter) -> str:
+    """The visitor's sentence, or the chapter's own while none has been given in it."""
+    if chapter.sentence is not None and (chapter.settled or not given(view)):
+        return chapter.sentence
+    return given(view) or view.visit.aside or str(view["s"])
+
+
+def given(view: View) -> str:
+    """The sentence that the visitor, or a link, gives the open chapter, "" for none."""
+    return "" if view["s"] == every_setting()["s"].default else str(view["s"])
+
+
+def is_visitors(view: View, chapter: Chapter) -> bool:
+    """True if the figure shows a sentence of the visitor's in place of the chapter's own."""
+    return chapter.sentence not in (None, sentence_of(view, chapter)) and takes_sentence(chapter)
+
+
+def takes_sentence(chapter: Chapter) -> bool:
+    """True if the figure of a chapter can show another sentence than its own."""
+    return chapter.figure not in WORDLESS and not chapter.settled
+
+
+def offers_box(view: View, chapter: Chapter) -> bool:
+    """True if the visitor may type a sentence: after the answer, and where the chapter is about it.
+
+    Until then text and figure speak of the same sentence.
+    """
+    if chapter.figure in WORDLESS or "s" in view.hidden:
+        return False
+    about_it = chapter.figure == "finale" or chapter.sentence is None
+    return about_it or bool(given(view)) or view["guess"] in range(len(chapter.choices))
+
+
+def give(sentence: str) -> None:
+    """Show a sentence in the open chapter, its own for a blank one, within a callback.
+
+    A space behind keeps the default apart from none given, in the link as well.
+    """
+    default = every_setting()["s"].default
+    choose(
+        "s", (f"{default} " if sentence == default else sentence) if sentence.strip() else default
+    )
+
+
+def looks_most(view: View, chapter: Chapter) -> str:
+    """Where the chosen word of the visitor's sentence looks most, in words; "" elsewhere."""
+    if not is_visitors(view, chapter) or chapter.figure not in LOOKING:
+        return ""
+    whole = result(view, chapter)
+    if whole is None:
+        return ""
+    tokens, keys, trace = layer_words.shown(without_those_away(view, whole))
+    query = min(selection(view, chapter)["values"]["query"], len(tokens) - 1)
+    row = trace.weights[query]
+    key = int(row.argmax())
+    word, most = distinct_names(tokens)[query], distinct_names(keys)[key]
+    return f"In your sentence “{word}” looks most at “{most}”: {100 * float(row[key]):.0f} %."
+
+
+def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:
+    """The settings of one side of a chapter's figure, with the head that is chosen in it."""
+    head = kept(view, "head", value_in(chapter.link, "head")) if not side else None
+    menu = "heads_variant" if chapter.figure == "heads" else "variant"
+    return settings_of_link(chapter.link, sentence_of(view, chapter), side, menu, head)
+
+
+def setting(chapter: Chapter, name: str) -> Any:
+    """Value of a setting in a chapter's link, or its default."""
+    return value_in(chapter.link, name)
+
+
+def missing_model(chapter: Chapter) -> str:
+    """The trained model that a chapter speaks of and that is not here, "" where none is missing."""
+    return "" if chapter.model in ("", *sources.names()) else chapter.model
+
+
+def has_translator() -> bool:
+    """True if the trained translator of `alignment` is installed."""
+    return TRANSLATOR in sources.names()
+
+
+def translated_sentence(view: View, chapter: Chapter) -> str:
+    """Text for the translator: the visitor's sentence, or the longer one of the chapter's own."""
+    sentence = sentence_of(view, chapter)
+    own = sentence == chapter.sentence and "memory" in chapter.link
+    return chapter.link["memory"][-1] if own else sentence
+
+
+def alignment(view: View, chapter: Chapter) -> tuple[Decoded, Result] | None:
+    """A trained translation, and the head that says what each of its words is drawn from.
+
+    None where the sentence has no words. The translator must be here, see `has_translator`.
+    """
+    return translation_by(TRANSLATOR, translated_sentence(view, chapter), "words")
+
+
+# What is chosen in the figure of a chapter is kept for as long as that chapter is open.
+
+
+def _open(view: View) -> tuple[object, ...]:
+    return (view["lesson"], view["carried"]), view["chapter"]
+
+
+def enter(view: View) -> View:
+    """The view of a chapter that is opened; nothing is chosen yet in one that was not open."""
+    if view.visit.chapter != _open(view):
+        change(chapter=_open(view), in_chapter={})
+    return replace(view, visit=visit())
+
+
+def kept(view: View, name: str, otherwise: Any) -> Any:
+    """Value that has been chosen in the figure of the open chapter."""
+    return view.visit.in_chapter.get(name, otherwise)
+
+
+def choose_in(name: str, value: Any) -> None:
+    """Choose something in the figure of the open chapter, within a callback."""
+    keep(visit().in_its_chapter(**{name: value}))
+
+
+def selection(view: View, chapter: Chapter) -> Selection:
+    """Query and stage that the chapter's pictures show: see `View.selection`."""
+    own: Any = {name: value_in(chapter.link, name) for name in SELECTED}
+    return {
+        "values": kept(view, "selection", own),
+        "defaults": own,
+    }
+
+
+def select(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
+    """Take over what has been chosen in the browser, within a callback; on this page alone."""
+    values = selection(view, chapter)["values"] | legal_selection(chosen)
+    keep(visit().in_its_chapter(selection=values))
+
+
+def result(view: View, chapter: Chapter, side: str = "") -> Result | None:
+    """Result of the chapter's settings; None while the sentence has no words."""
+    memory = chapter.link.get("memory", [None])[-1]
+    try:
+        return result_of(settings_for(view, chapter, side), memory)
+    except NoWords:
+        return None
+
+
+def away(view: View, whole: Result) -> frozenset[int]:
+    """The positions of the keys that the visitor has taken away from the chapter's figure."""
+    keys, gone = kept(view, "away", ((), frozenset()))
+    return gone if keys == whole.key_tokens else frozenset()
+
+
+def other_end(view: View, chapter: Chapter) -> str:
+    """The sentence with which a button moves the arrow of a map, or from which it has moved it;
+    "" where there is none, or the figure shows a sentence of the visitor's."""
+    there = lesson(view).chapters[position(view) or 0]
+    both = [there.sentence, there.revealed.sentence]
+    other = [text for text in both if text != sentence_of(view, chapter)]
+    return str(other[0]) if there.reveal and len(other) == 1 and other[0] else ""
+
+
+def take_or_bring_back(view: View, whole: Result, key: int) -> None:
+    """Take a key away, or bring it back, within a callback."""
+    choose_in("away", (whole.key_tokens, away(view, whole) ^ {key}))
+
+
+def without_those_away(view: View, whole: Result) -> Result:
+    """Result where no query may attend to the keys that have been taken away."""
+    gone = away(view, whole)
+    if not gone:
+        return whole
+    shape = len(whole.tokens), len(whole.key_tokens)
+    mask = whole.masks.get("cells", torch.ones(shape, dtype=torch.bool)).clone()
+    mask[:, sorted(gone)] = False
+    chosen = dict.fromkeys((*whole.settings.mask, "cells"))
+    settings = replace(whole.settings, mask=tuple(chosen), cells=format_cells(mask))
+    return result_of(settings, whole.memory_text)
+
+
+def compared(
+    view: View, chapter: Chapter
+) -> tuple[Comparison, tuple[Result, Result], list[str]] | None:
+    """A beside B, the results of both, and what differs between them, in words.
+
+    With compare=pair in the link B is its second sentence. None while a sentence has no words.
+    """
+    ours, pair = result(view, chapter), value_in(chapter.link, "compare") == "pair"
+    if ours is None or ours.memory is not None:
+        return None
+    try:
+        if pair:
+            settings = settings_of_link(chapter.link, str(value_in(chapter.link, "s2")))
+            theirs = result_of(settings)
+        else:
+            theirs = result_of(settings_for(view, chapter, OTHER))
+    except NoWords:
+        return None
+    if ours.tokens != theirs.tokens:
+        both = compare_words.of_sentences(ours.tokens, ours.trace, theirs.tokens, theirs.trace)
+        return both, (ours, theirs), []
+    named = [name.removeprefix(OTHER) for name in chapter.link]
+    names = [name for name in dict.fromkeys(["scale", *named]) if OTHER + name in every_setting()]
+    a = {name: value_in(chapter.link, name) for name in names}
+    b = a if pair else {name: value_in(chapter.link, OTHER + name) for name in names}
+    said = compare_words.differences(a, b, every_setting())
+    return compare_words.of_settings(ours.tokens, ours.trace, theirs.trace), (ours, theirs), said
+
+
+def training_of(chapter: Chapter) -> TrainingSettings:
+    """The training that the figure of a chapter is about."""
+    names = settings_of(TrainingSettings)
+    return TrainingSettings(**{name: setting(chapter, name) for name in names})
+
+
+@functools.cache
+def spread() -> Spread:
+    """Spread of random scores as d_k grows."""
+    return spread_of_scores()

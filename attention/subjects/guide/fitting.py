@@ -1,0 +1,56 @@
+"""The head that fits the sentence of the guide best, and the work until it is found."""
+
+from __future__ import annotations
+
+from functools import partial
+from threading import Lock
+
+from cachetools import LRUCache, cached
+
+from attention.analysis.interventions import Progress
+from attention.app.cached.runs import if_there_are_words, result_of, run_model, untold
+from attention.app.state.shared import load_model
+from attention.hosting.jobs import Step
+from attention.inputs.text import plain
+from attention.pipeline import Result, Settings
+from attention.subjects.guide import finale
+from attention.subjects.guide.finale import Ending
+from attention.trained import sources
+from attention.trained.sources import NONE
+
+
+def ending_of(text: str) -> tuple[Ending, Result] | None:
+    """The head that fits a sentence best, of the first of its readers that is here, and what it
+    comes to; None where the sentence has no words."""
+    name = finale.reader(sources.names())
+    found = if_there_are_words(Settings(text, name))
+    if found is None or name == NONE:
+        return None if found is None else (finale.untrained(found), found)
+    ending = _ending(name, plain(text), untold)
+    return ending, result_of(ending.settings)
+
+
+# Nobody waits for what a step of a job is working out: the step may have to wait itself.
+_endings: LRUCache[tuple[str, str], Ending] = LRUCache(64)
+
+
+@cached(_endings, key=lambda name, text, progress: (name, text), lock=Lock())
+def _ending(name: str, text: str, progress: Progress) -> Ending:
+    return finale.ending(load_model(name), run_model(name, text), text, progress)
+
+
+def steps_to_ending(text: str) -> list[Step]:
+    """Steps until the head that fits a sentence best is found."""
+    name, text = finale.reader(sources.names()), plain(text)
+    if (name, text) in _endings or not text.strip() or name == NONE:
+        return []
+    if all(load_model(name).pieces(text).special):
+        return []
+    return [
+        Step("Reading the sentence", (name, text), lambda progress: run_model(name, text)),
+        Step(
+            "Asking every head of the model",
+            (finale.ending, name, text),
+            partial(_ending, name, text),
+        ),
+    ]

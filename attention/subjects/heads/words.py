@@ -1,0 +1,320 @@
+"""Heads of one layer, in tables and words: measures, edges worth drawing, additions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.analysis.additions import Additions
+from attention.analysis.heads import MEASURES, Overview, order, strongest_edges
+from attention.core.functional import Trace
+from attention.core.printing import fixed, listed, percent
+from attention.core.settings import choice, decimal, read_numbers, settings_of, text
+from attention.core.variants import VARIANTS, Variant
+from attention.figures.captions import EMPTY_ROW
+from attention.figures.tables import number
+
+MEASURED = "what each head attends to"
+DIGITS = 3  # of a measure, at a glance
+MAX_EDGES = 1 << 18
+MAX_KEYS = 32
+
+
+def variants_with_heads() -> tuple[str, ...]:
+    """The variants that can have several heads."""
+    return tuple(
+        name for name, variant in VARIANTS.items() if "heads" in settings_of(variant.Config)
+    )
+
+
+@dataclass(frozen=True)
+class HeadSettings:
+    """Settings of the page "Heads", besides those all pages share."""
+
+    heads_variant: str = choice(
+        "multihead",
+        "Variant",
+        variants_with_heads,
+        when=("model", "none"),
+        help="Those with several heads. The variant chosen on other pages stays as it is there.",
+    )
+    cover: float = decimal(
+        0.9,
+        "Share of each row drawn",
+        0.1,
+        1.0,
+        0.05,
+        help="Of every query and head, the strongest edges until they hold this share of its "
+        "weight. Nothing is renormalised.",
+    )
+    active: str = text(
+        "", "Heads drawn", 200, help="Numbers with commas between, as in 0,2,3. Empty: all of them."
+    )
+    sort: str = choice(
+        "head", "Sort by", lambda: ("head", *MEASURES), earlier=(("same", "itself"),)
+    )
+
+
+def measure_table(
+    seen: Overview, by: str, names: Sequence[str] = ()
+) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
+    """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`.
+
+    names: what the heads are called, where that is not "head 0" and so on. Of a sample the
+    standard error of each measure stands beside it.
+    """
+    rows = order(seen.measures, by)
+    columns, even = {}, ["even spread"]
+    for name, numbers in seen.measures.items():
+        columns[name] = numbers[rows].tolist()
+        even.append(fixed(seen.even_spread[name], DIGITS))
+        if name in seen.errors:
+            columns[f"± {name}"] = seen.errors[name][rows].tolist()
+            even.append("")
+    return [names[head] if names else f"head {head}" for head in rows], columns, even
+
+
+def sample_words(seen: Overview) -> str:
+    """Tell of which queries the measures and pictures of heads are, "" where of all."""
+    rows, of = seen.rows
+    return "" if rows == of else f"{rows:,} of {of:,} queries, spread evenly over the run"
+
+
+def measure_words(*shown: Overview) -> str:
+    """Explain the measures of some overviews, in a sentence or two."""
+    there = dict.fromkeys(name for seen in shown for name in seen.measures)
+    told = [MEASURES[name] for name in there]
+    numbers = listed(measure.words for measure in told if measure.targets is None)
+    shares = listed(measure.words for measure in told if measure.targets is not None)
+    samples = [*filter(None, map(sample_words, shown))]
+    over = samples[0] if samples else "the queries"
+    words = f"On average over {over}: {numbers}; the share of a query's weight on {shares}."
+    if samples:
+        words += " ± is the standard error of the number before it, since not all are measured."
+    if "distance" in there and not all("distance" in seen.measures for seen in shown):
+        words += (
+            " Heads that look at another sentence have no distance, and no token before, after or "
+            "itself."
+        )
+    return words
+
+
+def previous_token_head(seen: Overview, n_queries: int) -> str:
+    """Name the head that is nearest to looking at the token before, in a sentence."""
+    shares = seen.measures["previous"]
+    if n_queries < 2:
+        return "There is only one token, so no head has a previous one to look at."
+    if not shares.any():
+        return "No head puts any weight on the previous token."
+    best = int(shares.argmax())
+    most = percent(float(shares[best]), 1)
+    alike = sum(percent(share, 1) == most for share in shares.tolist()) - 1
+    others = f", as near as {alike} more" if alike else ""
+    return (
+        f"Head {best} comes nearest to a previous-token head{others}: on average {most} of a "
+        "query's weight lies on the token before it. An even spread would put "
+        f"{percent(seen.even_spread['previous'], 1)} there."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Edges that the token view draws.
+
+    weights: of the edges drawn, 0 elsewhere, (heads, queries, keys), or (heads, 1, keys) where
+    only the chosen query's row is worth sending; drawn, all: how many edges of the chosen query
+    its active heads have; covered: the smallest share of a row's weight that is drawn of these.
+    """
+
+    weights: Tensor
+    drawn: int
+    all: int
+    covered: float
+
+    @property
+    def words(self) -> str:
+        """Describe the edges that are drawn, in a sentence."""
+        if not self.all:
+            return "The chosen token may look at nothing, so it has no lines."
+        some = f"{self.drawn} of {self.all} edges, which hold {percent(self.covered, 1)} or more"
+        which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
+        return (
+            f"Drawn for the chosen token: {which} of each head's weight. The stronger a line, the "
+            "greater its weight, compared with the greatest of the heads drawn."
+        )
+
+
+def edges(weights: Tensor, query: int, active: Sequence[int], share: float) -> Edges:
+    """The strongest edges of `weights` (heads, queries, keys), and how many those of a query are.
+
+    weights: or those of the query alone, (heads, 1, keys).
+    Of up to `MAX_EDGES` weights all rows are kept, so that any query can be previewed.
+    """
+    alone = weights.shape[1] == 1
+    whole = weights.numel() <= MAX_EDGES and not alone
+    rows = weights if whole or alone else weights[:, query : query + 1]
+    kept = rows * strongest_edges(rows, share)
+    row, kept_row = (part[list(active), query if whole else 0] for part in (rows, kept))
+    sums, kept_sums = row.double().sum(-1), kept_row.double().sum(-1)
+    covered = (kept_sums / sums)[sums > 0]
+    least = float(covered.min()) if len(covered) else 0.0
+    return Edges(kept, int((kept_row > 0).sum()), int((row > 0).sum()), least)
+
+
+def read_active(text: str, heads: int) -> tuple[list[int], str]:
+    """The heads that `text` names, as in "0,2,3"; all where it names none. And what was wrong."""
+    everyone = list(range(heads))
+    try:
+        numbers = read_numbers(text)
+    except ValueError as error:
+        return everyone, f"{error}; drawing all of them."
+    there = [head for head in numbers if head < heads]
+    missing = [str(head) for head in numbers if head >= heads]
+    wrong = f"There is no head {', '.join(missing)[:60]} of {heads}." if missing else ""
+    return there or everyone, wrong
+
+
+def write_active(active: Sequence[int], heads: int) -> str:
+    """Text that `read_active` reads as these heads; empty for all."""
+    chosen = sorted({head for head in active if 0 <= head < heads})
+    return "" if len(chosen) in (0, heads) else ",".join(map(str, chosen))
+
+
+def additions_table(
+    added: Additions,
+) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
+    """Names, columns and last row; see `tables.table`."""
+    length = float(added.output.norm())
+    shares = [float(part) / length if length else 0.0 for part in added.along]
+    columns: dict[str, Sequence[float | str]] = {
+        "length": added.lengths.tolist(),
+        f"along {added.name}": added.along.tolist(),
+        f"share of {added.name}": [percent(share, 1) for share in shares],
+    }
+    total = [added.name, number(length), number(math.fsum(added.along.tolist()))]
+    return added.names, columns, [*total, percent(math.fsum(shares), 1)]
+
+
+def sum_words(added: Additions, token: str) -> str:
+    """Name the parts of the sum of a token, in a sentence."""
+    bias = ", and of the bias of W_o" if "bias" in added.names else ""
+    parts = f"the parts that all heads add{bias}"
+    return f"The new vector {added.name} of “{token}” is the sum of {parts}."
+
+
+def additions_words(added: Additions) -> str:
+    """Explain the numbers of `additions_table`, in a sentence or two."""
+    name = added.name
+    return (
+        f"Orange is above 0, blue below; the last colours stand for ±{added.most:.2g} and beyond. "
+        f"Along {name}: how far a part reaches in the direction of {name}. These add up to the "
+        f"length of {name}; a share below 0 pulls against it. The parts sum to {name} but "
+        f"for rounding: ‖Σ − {name}‖ = {number(added.rounding)}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """One query of one head, dimension by dimension, against every key, or the strongest of them.
+
+    names: of the keys shown; q (1, d_k); k (keys, d_k); terms (keys, terms), whose rows add up to
+    the scores, called term_name, empty where the variant has no terms; rows, columns, total: the
+    way from there to the weights, see `tables.table`.
+    """
+
+    names: list[str]
+    q: Tensor
+    k: Tensor
+    term_name: str
+    terms: Tensor
+    rows: list[str]
+    columns: Mapping[str, Sequence[float | str]]
+    total: list[str]
+    words: str
+
+
+def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> Neurons:
+    """The way from q and k to the weights for one query of one head; names: of the keys.
+
+    Of more than `MAX_KEYS` keys those with the most weight are shown, in their own order, and
+    the sum of the others.
+    """
+    logits, weights = trace.logits[query], trace.weights[query]
+    allowed = torch.ones_like(weights) > 0 if trace.mask is None else trace.mask[query]
+    order = weights.argsort(descending=True, stable=True)
+    kept, rest = order[:MAX_KEYS].sort().values, order[MAX_KEYS:]
+    greatest = logits[allowed].max() if allowed.any() else logits.new_zeros(())
+    powers = (logits - greatest).exp().where(allowed, 0.0)
+
+    def masked(numbers: Tensor) -> list[float | str]:
+        return [float(numbers[key]) if allowed[key] else "masked" for key in kept]
+
+    columns: dict[str, list[float | str]] = {"score": trace.scores[query, kept].tolist()}
+    if trace.bias is not None:
+        columns["× scale"] = (trace.scores[query, kept] * trace.scale).tolist()
+        added = "bias" if layer.has_bias else "− slope · distance"
+        columns[added] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
+    last = trace.logits_name
+    if last != "scaled":
+        columns["scaled"] = trace.scaled[query, kept].tolist()
+    columns[last] = masked(logits)
+    power = f"exp({last} − greatest)"
+    columns[power] = powers[kept].tolist()
+    columns["weight"] = weights[kept].tolist()
+    sums = {power: powers, "weight": weights}
+    if trace.mixed_weights is not None:
+        columns["mixed weight"] = trace.mixed_weights[query, kept].tolist()
+        sums["mixed weight"] = trace.mixed_weights[query]
+
+    rows = [names[key] for key in kept]
+    if len(rest):
+        rows.append(f"{len(rest)} more")
+        for name, column in columns.items():
+            column.append(float(sums[name][rest].double().sum()) if name in sums else "")
+    total = [number(float(sums[name].double().sum())) if name in sums else "" for name in columns]
+    with torch.no_grad():
+        terms = [layer.score_terms(trace.queries[query], key) for key in trace.keys[kept]]
+    term_name, _ = [*terms[0].items()][-1] if terms[0] else ("", None)
+    return Neurons(
+        names=rows[: len(kept)],
+        q=trace.queries[query][None],
+        k=trace.keys[kept],
+        term_name=term_name,
+        terms=torch.stack([term[term_name] for term in terms]) if term_name else torch.empty(0, 0),
+        rows=rows,
+        columns=columns,
+        total=["sum", *total],
+        words=_neuron_words(
+            layer, trace, len(kept), len(rest), float(greatest) if allowed.any() else None
+        ),
+    )
+
+
+def _neuron_words(
+    layer: Variant, trace: Trace, shown: int, rest: int, greatest: float | None
+) -> str:
+    added = ""
+    if trace.bias is not None:
+        penalty = ", minus the distance times the slope of this head"
+        added = ", plus the bias of the distance" if layer.has_bias else penalty
+    cap = f"{trace.cap or 0:g}"
+    mixed = {
+        "scaled": "",
+        "mixed": "; mixed is what the heads make of it together",
+        "capped": f"; capped is {cap} · tanh(scaled / {cap})",
+    }[trace.logits_name]
+    some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
+    weights = f"the query may look at nothing. {EMPTY_ROW}"
+    if greatest is not None:
+        weights = (
+            "a weight is its exponential over the sum of all. The greatest of the row, "
+            f"{number(greatest)}, is subtracted first, which changes no weight."
+        )
+    return (
+        f"A score is the sum of its row of products; scaled is that × {trace.scale:.6g}{added}"
+        f"{mixed}; {weights}{some}"
+    )

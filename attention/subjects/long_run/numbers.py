@@ -1,0 +1,116 @@
+"""The files that visitors open: read once, counted while they are held, let go as a visit ends."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.typing import UploadedFile
+
+from attention.analysis.glances import Glance, glance_of
+from attention.app.cached.runs import example_weights
+from attention.app.state.uploads import uploads
+from attention.capture.folders import open_recordings
+from attention.hosting.uploads import NoRoom, Taken
+from attention.subjects.long_run.opened_run import RUN_VARIABLE, OpenedRun, opened_run
+from attention.subjects.long_run.own_weights import OpenedWeights, read_own, unpacked_bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """The weights or the run of a file, and the room that they take."""
+
+    weights: OpenedWeights | OpenedRun
+    taken: Taken | None = None
+
+    @functools.cached_property
+    def glance(self) -> Glance:
+        """All heads at a glance: in a long run some seconds, see `OpenedRun.measured`."""
+        read = self.weights
+        return glance_of(read.each(), read.shape, read.crosses)
+
+
+def example() -> Opened:
+    """The example, without a file."""
+    return Opened(read_own(example_weights()))
+
+
+def has_owners_run() -> bool:
+    """True if whoever serves this app has named a run."""
+    return bool(os.environ.get(RUN_VARIABLE))
+
+
+def owners_steps() -> list[int]:
+    """Steps of training at which whoever serves this app has runs, [] without one.
+
+    Raises ValueError, in words, where they cannot be read.
+    """
+    return _steps_in(os.environ[RUN_VARIABLE]) if has_owners_run() else []
+
+
+@st.cache_data(ttl=10, max_entries=4, show_spinner="Reading the run")  # a training may go on
+def _steps_in(path: str) -> list[int]:
+    with _readable():
+        return [*open_recordings(path)]
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the run")
+def owners_run(step: int) -> Opened:
+    """The run of one of `owners_steps`. Raises ValueError, in words, where it cannot be read."""
+    with _readable():
+        run = open_recordings(os.environ[RUN_VARIABLE])[step]
+    return Opened(opened_run(run, bounded=False))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raises ValueError, in words, where a file is not there, or not any more."""
+    try:
+        yield
+    except (OSError, KeyError) as error:
+        raise ValueError(f"the file of {RUN_VARIABLE} cannot be read") from error
+
+
+def own_file() -> Opened | None:
+    """Read the file that a visitor has opened, None without one.
+
+    Raises ValueError, in words, where it cannot be shown. To be called after the uploader with the
+    key `own_file` is drawn.
+    """
+    file = st.session_state.get("own_file")
+    if file is None:
+        _read.clear()
+        return None
+    if isinstance(file, UploadedFile):
+        file.close()  # its bytes are Streamlit's to hold; a visit is kept longer than they are
+    context = get_script_run_ctx()
+    assert context is not None
+    found = _read(file.file_id, context.session_id)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+# Streamlit lets go of it as the visit is cut off, or another file is opened.
+@st.cache_resource(scope="session", max_entries=1, show_spinner=False)
+def _read(file: str, visit: str) -> Opened | str:
+    """Read a file, or tell why it cannot be shown: either way it is read once."""
+    context = get_script_run_ctx()
+    assert context is not None
+    held = context.uploaded_file_mgr.get_files(visit, [file])
+    if not held:
+        raise ValueError(uploads().why_missing(file))
+    content = held[0].data
+    try:
+        taken = uploads().take(visit, unpacked_bytes(content))
+        weights = read_own(content)
+    except NoRoom:  # there may be some later
+        raise
+    except ValueError as error:
+        return str(error)
+    return Opened(weights, taken)

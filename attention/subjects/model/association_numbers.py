@@ -1,0 +1,135 @@
+"""Associations of a sentence by each method, and how far they can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from threading import Lock
+
+from cachetools import LRUCache, cached
+from torch import Tensor
+
+from attention.analysis import associations as followed
+from attention.analysis.associations import METHODS, Curves, Followed
+from attention.analysis.interventions import Progress
+from attention.app.cached.runs import run_model, untold
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.hosting.jobs import Step
+from attention.inputs.text import plain
+from attention.subjects.model import association_words
+from attention.subjects.model.association_words import Association, AssociationSettings
+
+ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 through 6 take 5 KB
+
+
+_associations: LRUCache[tuple[str, str, str, int], Tensor] = LRUCache(
+    ASSOCIATION_BYTES, getsizeof=lambda found: found.nbytes
+)
+
+
+def _key(name: str, text: str, method: str, layer: int) -> tuple[str, str, str, int]:
+    """The name of a kept association: most methods find those of all layers at once."""
+    return name, text, method, layer if METHODS[method].apart else -1
+
+
+_curves: LRUCache[tuple[str, str, str, int], Curves] = LRUCache(256)
+
+
+@cached(
+    _associations,
+    key=lambda name, text, method, layer, progress: _key(name, text, method, layer),
+    lock=Lock(),
+)
+def _associate(name: str, text: str, method: str, layer: int, progress: Progress) -> Tensor:
+    model, pieces = load_model(name), run_model(name, text).pieces
+    return followed.associate(model, pieces, method, progress=progress, after=[layer])
+
+
+def association(view: View, method: str) -> Association:
+    """The association of the sentence by a method, as the page shows it."""
+    name, text = view["model"], plain(view["s"])
+    found = _associate(name, text, method, _last_layer(view), untold)
+    settings = view.of(AssociationSettings)
+    aside, words = view["special"] == "ignored", view["join"] == "words"
+    pieces = run_model(name, text).pieces
+    return association_words.association(
+        method, found, pieces, settings, aside, words, _is_causal(name)
+    )
+
+
+def is_associated(view: View, method: str) -> bool:
+    """True if a method has been worked out for the sentence, and is kept."""
+    return _key(view["model"], plain(view["s"]), method, _last_layer(view)) in _associations
+
+
+@cached(LRUCache(1024), lock=Lock())
+def _agreement(name: str, text: str, method: str, layer: int) -> float:
+    found, erased = (_associate(name, text, one, layer, untold) for one in (method, "erasure"))
+    kept = run_model(name, text).pieces.kept(True)
+    return followed.agreement(found[layer].abs(), erased[-1], kept, _is_causal(name))
+
+
+def _is_causal(name: str) -> bool:
+    """True if no query of the layers that are followed sees a later key."""
+    return all(layer.causal for layer in load_model(name).layers if not layer.decodes)
+
+
+def followed_layers(view: View) -> int:
+    """Number of layers of the chosen model that are followed: those over the sentence itself."""
+    return sum(not layer.decodes for layer in load_model(view["model"]).layers)
+
+
+def agreement_with_erasure(view: View, method: str) -> float:
+    """The rank agreement of a method after the chosen layer with erasure after the last."""
+    return _agreement(view["model"], plain(view["s"]), method, _last_layer(view))
+
+
+def _last_layer(view: View) -> int:
+    """The last of the layers that are followed as far as is chosen, counted from 0."""
+    return association_words.layers_shown(view["after"], followed_layers(view)) - 1
+
+
+@cached(
+    _curves,
+    key=lambda name, text, method, layer, progress: (name, text, method, layer),
+    lock=Lock(),
+)
+def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
+    found = _associate(name, text, method, layer, progress)[layer]
+    sentence = Followed(load_model(name), run_model(name, text).pieces, progress=progress)
+    return followed.curves(sentence, association_words.importance(found, sentence.goes_on))
+
+
+def curves_of(view: View, method: str) -> Curves:
+    """Curves of the target as the words that a method names first go, or alone stay."""
+    return _curves_of(view["model"], plain(view["s"]), method, _last_layer(view), untold)
+
+
+def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[Step]:
+    """Steps until methods have been worked out for the sentence, and their curves."""
+    name, text, layer = view["model"], plain(view["s"]), _last_layer(view)
+    steps = [
+        Step(
+            METHODS[method].title,
+            _key(name, text, method, layer),
+            partial(_associate, name, text, method, layer),
+        )
+        for method in methods
+        if not is_associated(view, method)
+    ]
+    steps += [
+        Step(
+            f"Faithfulness of {METHODS[method].title}",
+            (name, text, method, layer),
+            partial(_curves_of, name, text, method, layer),
+        )
+        for method in curves
+        if not has_curves(view, method)
+    ]
+    return steps
+
+
+def has_curves(view: View, method: str) -> bool:
+    """True if they have been worked out, and are kept."""
+    return (view["model"], plain(view["s"]), method, _last_layer(view)) in _curves

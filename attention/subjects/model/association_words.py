@@ -1,0 +1,436 @@
+"""Associations between the words of a sentence: the settings, tables and words of their page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import torch
+from torch import Tensor
+
+from attention.analysis.associations import BASELINES, METHODS, Curves, Method, methods_for
+from attention.analysis.dependencies import Truth, ranked, title_of
+from attention.analysis.heads import strongest_edges
+from attention.analysis.study import ABOUT, STUDIES, most_trusted, share
+from attention.analysis.words import slots, whole_words
+from attention.core import masks
+from attention.core.analysis import join
+from attention.core.printing import distinct_names, fixed, listed, percent
+from attention.core.settings import choice, decimal, whole
+from attention.subjects.model import association_examples
+from attention.subjects.model.association_examples import ROW
+from attention.trained import sources
+from attention.trained.models import Model, Pieces, goes_on
+from attention.trained.sources import MINILM
+
+MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for so many
+SLOW = {"flow", "gradient", "value-zeroing", "erasure"}  # that run the model many times
+# pieces times layers up to which these are worked out unasked, and at all: 80 s on one core
+AT_ONCE, MOST = 160, 1920
+MOST_PAIRS = 24
+
+
+OPENING = {
+    "s": "the animal did not cross the street because it was too tired",
+    "model": MINILM.about.name,
+    "special": "ignored",
+    "query": 8,
+}
+
+
+def opening_link() -> str:
+    """The query of the link that the bare address leads to, "" without its model."""
+    return urlencode(OPENING) if OPENING["model"] in sources.names() else ""
+
+
+TRUSTED = "Trusted most"  # the method that the study trusts most for the model
+
+
+def titles() -> tuple[str, ...]:
+    """Titles of the methods in menus and links, behind the one that follows from the study."""
+    return (TRUSTED, *(method.title for method in METHODS.values()))
+
+
+@dataclass(frozen=True)
+class AssociationSettings:
+    """Settings of the page "Associations", besides those all pages share."""
+
+    method: str = choice(
+        TRUSTED,
+        "Method",
+        titles,
+        help=f"{TRUSTED}: by the study of a model of this kind, see *What is an association?*",
+    )
+    method_beside: str = choice("Raw weights", "Compare with", titles)
+    after: int = whole(
+        0,
+        "After how many layers",
+        0,
+        64,
+        help="How far the sentence is followed through the model. 0: through all its layers.",
+    )
+    itself: str = choice(
+        "left out",
+        "The word itself",
+        ("left out", "shown"),
+        help="Every method gives a word itself a part, mostly the largest. Left out, that between "
+        "different words is seen, and it is that which is compared with erasure.",
+    )
+    linked: float = decimal(
+        0.4,
+        "Share of all that is drawn",
+        0.05,
+        1.0,
+        0.05,
+        help="The strongest links of the whole sentence until they hold this share of all.",
+    )
+
+
+def method_of(title: str, model: Model) -> Method:
+    """The method of a title; that of `TRUSTED`, and of one that the model has not what it needs
+    for, is the one that the study trusts most."""
+    for name in methods_for(model):
+        if METHODS[name].title == title:
+            return METHODS[name]
+    trusted = most_trusted(model.about.name, decoder=goes_on(model))
+    assert trusted is not None, "a model of each kind is studied"
+    return METHODS[trusted.method]
+
+
+def titles_for(model: Model) -> list[str]:
+    """The titles that a model has what it needs for, see `titles`."""
+    return [TRUSTED, *(METHODS[name].title for name in methods_for(model))]
+
+
+def is_quick(method: str, pieces: int, layers: int) -> bool:
+    """True if a method is worked out unasked."""
+    return method not in SLOW or pieces * layers <= AT_ONCE
+
+
+def most_pieces(method: str, layers: int) -> int:
+    """Of how many pieces a sentence may be for a method, in a model of so many layers."""
+    if method not in SLOW:
+        return MAX_PIECES
+    return min(MAX_PIECES, MOST // layers)
+
+
+def too_long(method: str, pieces: int, layers: int) -> str:
+    """Why a method is not worked out for so many pieces, in words; "" where it is."""
+    most = most_pieces(method, layers)
+    if pieces <= most:
+        return ""
+    return (
+        f"{METHODS[method].title} is worked out here for sentences of up to {most} pieces with "
+        f"this model; this one has {pieces}. `python -m attention.associations` takes longer ones."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Association:
+    """An association as the page shows it.
+
+    method; tokens: pieces, or the words they are joined into; numbers (tokens, tokens): as the
+    method gives them; shares: each row divided by the sum of its sizes; seen: which keys a query
+    sees, None: all of them; layers: after how many, and of: of how many.
+    """
+
+    method: Method
+    tokens: tuple[str, ...]
+    numbers: Tensor
+    shares: Tensor
+    seen: Tensor | None
+    layers: int
+    of: int
+
+    @property
+    def names(self) -> list[str]:
+        """The tokens, told apart."""
+        return distinct_names(self.tokens)
+
+    @property
+    def signed(self) -> bool:
+        """True if there are numbers below 0."""
+        return bool((self.numbers < 0).any())
+
+    @property
+    def words(self) -> str:
+        """Describe the matrix that is shown, in a sentence or two."""
+        layer = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
+        where = f"of {layer} alone" if self.method.alone else f"after {layer}"
+        sizes = "the sum of its sizes" if self.signed else "its sum"
+        return f"{self.method.title} {where}. Each row is divided by {sizes}."
+
+
+def association(
+    method: str,
+    found: Tensor,
+    pieces: Pieces,
+    settings: AssociationSettings,
+    aside: bool,
+    words: bool,
+    causal: bool,
+) -> Association:
+    """An association of a sentence as it is shown. found (layers, pieces, pieces).
+
+    aside: whether special pieces are ignored, see `Pieces.kept`; words: whether pieces are joined
+    into words, rows averaged and columns added up; causal: whether no query sees a key behind it.
+    What is not a number becomes 0.
+    """
+    layers = layers_shown(settings.after, len(found))
+    kept = pieces.kept(aside)
+    numbers = found[layers - 1].nan_to_num()[kept][:, kept]
+    tokens = tuple(pieces.texts[at] for at in kept)
+    if words:
+        of_words = slots([pieces.words[at] for at in kept])
+        numbers, tokens = join(numbers, of_words, of_words), whole_words(tokens, of_words)
+    if settings.itself == "left out":
+        numbers = numbers.clone().fill_diagonal_(0)
+    sizes = numbers.abs().sum(-1, keepdim=True)
+    shares = numbers / sizes.where(sizes > 0, 1.0)
+    seen = masks.causal(*numbers.shape) if causal else None
+    return Association(METHODS[method], tokens, numbers, shares, seen, layers, len(found))
+
+
+def greatest(shown: Iterable[Association]) -> float:
+    """The size of the greatest share of some associations, so that colours can be compared."""
+    return max((float(one.shares.abs().max()) for one in shown), default=1.0) or 1.0
+
+
+def layers_shown(after: int, of: int) -> int:
+    """After how many layers an association is shown: the chosen number, 0 for all."""
+    return min(after or of, of)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Share that a word has in another: query and key by their positions, and the share."""
+
+    query: int
+    key: int
+    share: float
+
+
+def pairs(shown: Association) -> list[Pair]:
+    """All pairs of different words by the size of their share, the greatest first."""
+    shares = shown.shares.clone().fill_diagonal_(0)
+    order = shares.abs().flatten().argsort(descending=True, stable=True).tolist()
+    cells = (divmod(at, len(shares)) for at in order)
+    return [
+        Pair(query, key, float(shares[query, key])) for query, key in cells if shares[query, key]
+    ]
+
+
+def pairs_table(shown: Association) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
+    """Names and columns of the strongest pairs, see `tables.table`."""
+    most, names = pairs(shown)[:MOST_PAIRS], shown.names
+    columns: dict[str, Sequence[float | str]] = {
+        "has to do with": [names[pair.key] for pair in most],
+        "share": [pair.share for pair in most],
+        "number": [float(shown.numbers[pair.query, pair.key]) for pair in most],
+    }
+    return [names[pair.query] for pair in most], columns
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The strongest links of a sentence. held: the share of all that they hold; of: how many there
+    are."""
+
+    links: list[Pair]
+    held: float
+    of: int
+
+    @property
+    def words(self) -> str:
+        """Describe the links that are drawn, in a sentence."""
+        if not self.of:
+            return "There are no links to draw."
+        return (
+            f"{len(self.links)} of {self.of} links, the strongest; together they hold "
+            f"{percent(self.held)} of all."
+        )
+
+
+def graph(shown: Association, part: float) -> Graph:
+    """The strongest links until they hold a part of all."""
+    everything = pairs(shown)
+    sizes = torch.tensor([[abs(pair.share) for pair in everything]])
+    if not everything:
+        return Graph([], 0.0, 0)
+    drawn = strongest_edges(sizes, part)[0].tolist()
+    links = [pair for pair, is_drawn in zip(everything, drawn, strict=True) if is_drawn]
+    held = sum(abs(pair.share) for pair in links) / float(sizes.sum())
+    return Graph(links, held, len(everything))
+
+
+def importance(found: Tensor, goes_on: bool) -> Tensor:
+    """Importance of each piece for the sentence. found (pieces, pieces) -> (pieces,).
+
+    Of models that go on the row of the last piece, of others the mean of all rows.
+    """
+    numbers = found.nan_to_num()
+    return numbers[-1] if goes_on else numbers.mean(0)
+
+
+def agreement_table(
+    here: Mapping[str, float], model: str
+) -> tuple[list[str], Mapping[str, Sequence[str]]]:
+    """Names and columns of the rank agreement with erasure, the best here first.
+
+    here: by method, on this sentence; model: whose study stands beside it, where there is one.
+    """
+    order = sorted(here, key=lambda name: (math.isnan(here[name]), -here[name]))
+    columns = {"on this sentence": [share(here[name]) for name in order]}
+    if study := STUDIES.get(model):
+        found = study.main().agreement
+        last = [found[name].value if name in found else None for name in order]
+        columns[f"over {study.confirming} sentences"] = [*map(share, last)]
+    return [METHODS[name].title for name in order], columns
+
+
+def answer(erased: Association, here: Mapping[str, float], query: int) -> str:
+    """The answer to the question of what a model makes of all heads and layers, for one word.
+
+    erased: by erasure; here: the agreement of the other methods with it.
+    """
+    query = min(query, len(erased.tokens) - 1)
+    row = erased.numbers[query].clone()
+    row[query] = 0
+    if len(row) < 2 or not bool(row.any()):
+        return "There is no other word whose absence could be felt."
+    names = erased.names
+    most = row.argsort(descending=True, stable=True)[:3].tolist()
+    told = listed(f"“{names[key]}” (by {fixed(float(row[key]), 3)})" for key in most if row[key])
+    words = f"By erasure, “{names[query]}” changes most without {told}."
+    known = {name: rho for name, rho in here.items() if not math.isnan(rho)}
+    if known:
+        highest = share(max(known.values()))
+        best = [METHODS[name].title for name in known if share(known[name]) == highest]
+        words += (
+            f" Of the other methods {listed(best)} rank{'s' if len(best) == 1 else ''} the words "
+            f"of this sentence most as erasure does (ρ = {highest})."
+        )
+    return words
+
+
+QUESTION = (
+    "Ask the model itself: hide one word after the other, and measure how far the others move "
+    "after the last layer. That is erasure, the yardstick. It costs a run for each word, and the "
+    "model may never have seen such sentences. Most other methods work from a single run of the "
+    "sentence. Trust them as far as they agree with erasure."
+)
+WHAT = (
+    "A weight says where one head of one layer looks. A model has many of both: each adds its part "
+    "to a word, and later layers mix these sums again. **An association estimates how "
+    "strongly one word influences the vector of another** across the model."
+)
+TRUST = (
+    "**Which method to trust.** None blindly. Erasure measures a change, the others follow a "
+    "rule. Prefer those that agree with erasure, on your sentence in the table above and over many "
+    "sentences in the study below."
+)
+
+
+def trust(model: Model) -> list[str]:
+    """The methods that the study trusts most for a model, the best baseline beside, in sentences.
+
+    For one that was not studied, those of a studied one of its kind.
+    """
+    found = (most_trusted(model.about.name, about, decoder=goes_on(model)) for about in ABOUT)
+    return [f"*{title_of_model(one.model)}.* {one.words}" for one in found if one is not None]
+
+
+AGREEMENT = (
+    "How alike a method and erasure rank the other words: 1 is the same order, 0 is none in "
+    "common. A mean over the words with at least five others, each weighted by their number. "
+    "Special tokens (in models without them the first token) and the word itself are left out; "
+    "ties count as ties. Erasure is always that of the whole model."
+)
+
+
+TRUTH = (
+    "Sentences of which is known by design on which word the next one depends: a method is right "
+    "where its greatest number for the last word lies there. "
+    f"{listed(one.title for one in BASELINES.values())} and chance ask no layer. Erasure, the "
+    "yardstick elsewhere, is measured here itself."
+)
+
+
+def truth_table(known: Mapping[str, Truth]) -> tuple[list[str], dict[str, list[str]]]:
+    """Names and columns: how often each method and baseline is right, the best first."""
+    names = ranked(known)
+    columns = {
+        f"{kind}, {one.sentences}": [percent(one.shares[name]) for name in names]
+        for kind, one in known.items()
+    }
+    return [*map(title_of, names)], columns
+
+
+@dataclass(frozen=True)
+class Misleading:
+    """An example of weights that mislead, as a chapter of the guide has it.
+
+    told: the weights, in words; question, choices, answer: what to guess first; because: why.
+    """
+
+    told: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int
+    because: str
+
+
+def misleading() -> Misleading:
+    """The small case: the word that gets most weight gives less."""
+    weights: list[float] = association_examples.numbers_of("raw")[ROW].tolist()
+    lengths: list[float] = association_examples.numbers_of("norm").flatten().tolist()
+    (the, cat), most = association_examples.WORDS, lengths.index(max(lengths))
+    return Misleading(
+        f"**Why weights alone mislead.** Below, “{cat}” looks at “{the}” with weight "
+        f"{weights[0]:g} and at itself with {weights[1]:g}, the mean of two heads in layer 1. The "
+        f"value of “{the}” has length 1, that of “{cat}” length 4.",
+        f"From which word does “{cat}” get more?",
+        association_examples.WORDS,
+        most,
+        f"A weight is multiplied by a value before it counts. “{the}” brings a vector of length "
+        f"{lengths[0]:g}, “{cat}” one of {lengths[1]:g}: choose “Norm-based” on top, and see how. "
+        f"Besides, “{cat}” keeps its own vector, on the residual path, and later layers mix once "
+        "more.",
+    )
+
+
+def methods_here(model: Model, pieces: int, layers: int) -> list[str]:
+    """The methods that a model can have, as far as they are worked out for so many pieces."""
+    return [name for name in methods_for(model) if not too_long(name, pieces, layers)]
+
+
+def faithfulness_table(
+    found: Mapping[str, Curves],
+) -> tuple[list[str], Mapping[str, Sequence[float]]]:
+    """Names and columns: the mean drop of each curve over all numbers of pieces."""
+    columns = {
+        "mean drop, removed": [float(one.comprehensiveness.mean()) for one in found.values()],
+        "mean drop, kept": [float(one.sufficiency.mean()) for one in found.values()],
+    }
+    return [*found], columns
+
+
+def faithfulness_words(model: Model) -> str:
+    """Explain the curves, in a few sentences."""
+    target = (
+        "the score of the likeliest next piece"
+        if goes_on(model)
+        else "the cosine of the mean of all last vectors with that of the whole sentence"
+    )
+    return (
+        "Left, comprehensiveness: how far the target drops as the first 1, 2, … pieces are "
+        "removed. Right, sufficiency: how far it drops when these alone are kept (DeYoung et al. "
+        f"2020). The target is {target}. All are compared at equal numbers of pieces."
+    )
+
+
+def title_of_model(name: str) -> str:
+    """Title of a model, its name where it is not installed."""
+    return sources.about(name).title if name in sources.names() else name

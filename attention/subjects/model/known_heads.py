@@ -1,0 +1,123 @@
+"""Heads whose work is known, each with the sentence on which it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from attention.analysis.losses_on_corpus import elsewhere
+from attention.analysis.questions import EXCHANGED
+from attention.analysis.sentences import ANSWERED
+from attention.trained import sources
+from attention.trained.sources import CARRIED, SMOLLM2
+
+
+@dataclass(frozen=True)
+class KnownHead:
+    """A head whose work shows on a sentence.
+
+    title: it in a few words; model, s: which model reads what; layer, head: the head, or the one to
+    begin with; query: the piece that it looks from; second: a sentence that differs in a word,
+    where the head carries the difference.
+    """
+
+    title: str
+    model: str
+    s: str
+    layer: int
+    head: int
+    query: int
+    second: str = ""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings that show it, but for the query."""
+        names = ("model", "s", "layer", "head", *(["second"] if self.second else []))
+        return {name: getattr(self, name) for name in names}
+
+    def link(self, **more: Any) -> str:
+        """The query of a link to it. more: further settings."""
+        return urlencode({**self.settings, **more, "query": self.query})
+
+
+def known_of(heads: Sequence[KnownHead], model: str) -> list[KnownHead]:
+    """Known heads of a model."""
+    return [known for known in heads if known.model == model]
+
+
+def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
+    """The query of a link to the first whose model is installed, "" without one."""
+    there = [known for known in heads if known.model in sources.names()]
+    return there[0].link(**more) if there else ""
+
+
+# Of each of `ANSWERED`: the title, and the piece asked from, which is the last one.
+_TITLES = (
+    ("The capital of France", 4),
+    ("Her book", 7),
+    ("Mary and John", 13),
+    ("The keys to the cabinet", 6),
+    ("A repeated pattern", 23),
+)
+
+
+def _answered(title: str, model: str, s: str, query: int) -> KnownHead:
+    """An answered sentence with the head without which the answer loses most."""
+    measured = elsewhere(model)
+    assert measured is not None
+    effects = measured.effects[s]
+    layer, head = divmod(int(effects.argmin()), effects.shape[1])
+    return KnownHead(title, model, s, layer, head, query)
+
+
+# Sentences whose answer few heads carry, asked after the last piece.
+EXAMPLES = (
+    *(
+        _answered(title, model, s, query)
+        for (model, s), (title, query) in zip(ANSWERED, _TITLES, strict=True)
+    ),
+    *(
+        KnownHead(title, model, s, layer, head, len(s.split()))
+        for model, source in CARRIED.items()
+        for title, s, layer, head in source.about.samples
+    ),
+)
+
+
+# Heads that carry the difference of two sentences.
+KNOWN_CAUSES = (
+    KnownHead(
+        "A name is found again",
+        SMOLLM2.about.name,
+        "When Mary and John went to the store, John gave a drink to",
+        layer=23,
+        head=3,
+        query=13,
+        second="When Mary and John went to the store, Mary gave a drink to",
+    ),
+    KnownHead(
+        "A verb agrees with a far noun",
+        SMOLLM2.about.name,
+        "The keys to the old wooden cabinet",
+        layer=26,
+        head=0,
+        query=6,
+        second="The key to the old wooden cabinet",
+    ),
+    KnownHead(
+        "A pattern is repeated",
+        SMOLLM2.about.name,
+        "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of",
+        layer=18,
+        head=6,
+        query=23,
+        second="Mr and Mrs Dursley of house nine, Privet Drive, were proud. Mr and Mrs Dursley of",
+    ),
+)
+
+
+def first_cause() -> str:
+    """The query of a link to the first of those that there are, "" where there is none."""
+    return first_link(KNOWN_CAUSES, intervention=EXCHANGED)

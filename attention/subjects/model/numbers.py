@@ -1,0 +1,336 @@
+"""A model's answer and the effect of each of its heads on it, computed once for all visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+
+import torch
+from cachetools import LRUCache, cached
+from torch import Tensor
+from torch.nn.functional import max_pool2d
+
+from attention.analysis import causes, glances, switches
+from attention.analysis.associations import methods_for
+from attention.analysis.causes import Metric
+from attention.analysis.dependencies import sentences_for
+from attention.analysis.glances import Glance
+from attention.analysis.interventions import Progress, check_same_length, means
+from attention.analysis.losses_on_corpus import MEANS_OVER, Elsewhere, elsewhere
+from attention.analysis.study import most_trusted
+from attention.analysis.switches import Head, Replacement
+from attention.app.cached.overviews import glances_of
+from attention.app.cached.runs import run_model, sentence_of
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.core.printing import distinct_names
+from attention.hosting.jobs import Step
+from attention.inputs.text import plain
+from attention.subjects.model.association_numbers import association
+from attention.subjects.model.words import (
+    AS_IN,
+    MEAN,
+    WHOLE_MODEL,
+    Answered,
+    kind_of,
+    looks_words,
+    read_off,
+    sinks,
+    trusted_words,
+    word_of,
+)
+from attention.trained.models import Model, NoWords, Pieces, Transformer
+
+MAX_PIECES = 64
+LIKELIEST = 4
+MOST_DOTS = 24  # of a tile, a side
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The answer that heads are judged by.
+
+    model, text: their names; position: of the piece that the answer is about, -1 for the last; way:
+    what heads that are off are set to; second: the sentence they are taken from, "" for none.
+    """
+
+    model: str
+    text: str
+    position: int
+    way: str
+    second: str = ""
+
+
+def asked_of(view: View) -> Asked:
+    """The answer that a view is about. Raises NoWords, or ValueError with words for the page."""
+    name, text = view["model"], plain(view["s"])
+    model, run = load_model(name), run_model(name, text)
+    pieces = run.inputs[-1].pieces
+    way, second = view["off_to"], ""
+    if way == AS_IN:
+        second = plain(view["off_second"])
+        if not second.strip():
+            raise ValueError("Type the other sentence, with a word changed and as many pieces.")
+        try:
+            check_same_length(run, run_model(name, second))
+        except NoWords:
+            raise ValueError("The other sentence has no words.") from None
+        except ValueError as error:
+            raise ValueError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+    if kind_of(model) == "piece":
+        return Asked(name, text, -1, way, second)
+    kept = pieces.kept(view["special"] == "ignored")
+    return Asked(name, text, kept[min(view["query"], len(kept) - 1)], way, second)
+
+
+def is_long(asked: Asked) -> bool:
+    """True if a sentence has too many pieces to switch off one head after the other."""
+    return len(run_model(asked.model, asked.text).pieces.ids) > MAX_PIECES
+
+
+def off_of(view: View) -> list[Head]:
+    """The heads that are switched off."""
+    return read_off(view["off"], load_model(view["model"]))
+
+
+def means_of(name: str) -> Sequence[Tensor]:
+    """The mean output of each head over packaged sentences, of each layer (heads, 1, width)."""
+    packaged = elsewhere(name)
+    return packaged.means if packaged is not None else _means_of(name, lambda done, of: None)
+
+
+_means: LRUCache[str, Sequence[Tensor]] = LRUCache(16)
+
+
+@cached(_means, key=lambda name, progress: name, lock=Lock())
+def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
+    return means(load_model(name), sentences_for(name)[:MEANS_OVER], "output")
+
+
+def _replacement(asked: Asked) -> Replacement:
+    if asked.way == AS_IN:
+        run, other = (run_model(asked.model, text) for text in (asked.text, asked.second))
+        return switches.as_in(run, other)
+    return switches.by_mean(means_of(asked.model)) if asked.way == MEAN else switches.by_zero()
+
+
+def _metric(asked: Asked) -> tuple[Metric, int | None]:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    return switches.answer_at(model, run, asked.position)
+
+
+@cached(LRUCache(64), lock=Lock())
+def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
+    model = load_model(asked.model)
+    run = run_model(asked.model, asked.text)
+    if erased >= 0:
+        run = model.run_pieces(switches.without_piece(model, run.pieces, erased))
+    return switches.states_without(model, run, off, _replacement(asked))
+
+
+def erased_of(view: View, asked: Asked) -> int:
+    """The position of the piece that is erased, -1 where none is, or none can be."""
+    model, pieces = load_model(asked.model), run_model(asked.model, asked.text).pieces
+    kept = pieces.kept(view["special"] == "ignored")
+    if asked.way == AS_IN or not 0 <= view["erased"] < len(kept):
+        return -1
+    at = kept[view["erased"]]
+    return at if switches.can_erase(model, pieces, at, asked.position) else -1
+
+
+@cached(LRUCache(256), lock=Lock())
+def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answered:
+    """The answer as trained, and with heads switched off and a piece erased."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, piece = _metric(asked)
+    states = _states(asked, off, erased)
+    before, now = (float(metric(each)) for each in (run.hidden, states))
+    kind, pieces = kind_of(model), run.inputs[-1].pieces
+    if kind != "piece":
+        return Answered(kind, asked.position, word_of(pieces.texts[asked.position]), before, now)
+    assert isinstance(model, Transformer)
+    assert piece is not None
+    trained, changed = (_likeliest(model, each[asked.position]) for each in (run.hidden, states))
+    (word,) = model.shown([piece])
+    return Answered(kind, asked.position, word_of(word), before, now, (trained, changed))
+
+
+@torch.no_grad()
+def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, int]]:
+    most = model.scores(state).softmax(-1).topk(LIKELIEST)
+    ids = most.indices.tolist()
+    return [*zip(map(word_of, model.shown(ids)), most.values.tolist(), ids, strict=True)]
+
+
+_effects: LRUCache[tuple[Asked, int], Tensor] = LRUCache(8192)
+
+
+@cached(_effects, key=lambda asked, layer, progress: (asked, layer), lock=Lock())
+def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, _ = _metric(asked)
+    return switches.layer_effects(model, run, layer, metric, _replacement(asked), (), progress)
+
+
+def effects_so_far(asked: Asked) -> Tensor:
+    """By how much the answer's metric changes without each head, (layers, heads); NaN for those
+    that are not worked out yet."""
+    if (packaged := _packaged(asked)) is not None:
+        return packaged
+    model = load_model(asked.model)
+    nothing = torch.full((model.layers[0].attention.heads,), torch.nan)
+    return torch.stack([_effects.get((asked, at), nothing) for at in range(len(model.layers))])
+
+
+def _packaged(asked: Asked) -> Tensor | None:
+    there = elsewhere(asked.model)
+    if there is None or asked.way != MEAN:
+        return None
+    return there.effects.get(asked.text)
+
+
+def steps_to_effects(asked: Asked) -> list[Step]:
+    """Remaining steps until all effects are known, those of the last layers first."""
+    if _packaged(asked) is not None or is_long(asked):
+        return []
+    steps: list[Step] = []
+    if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means:
+        means_first = "Taking means over packaged sentences"
+        steps.append(Step(means_first, asked.model, partial(_means_of, asked.model)))
+    layers = reversed(range(len(load_model(asked.model).layers)))
+    return steps + [
+        Step(
+            "Switching off one head after another",
+            (asked, layer),
+            partial(_effects_of, asked, layer),
+        )
+        for layer in layers
+        if (asked, layer) not in _effects
+    ]
+
+
+_needs: LRUCache[Asked, tuple[Head, ...]] = LRUCache(64)
+
+
+@cached(_needs, key=lambda asked, most, progress: asked, lock=Lock())
+def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, _ = _metric(asked)
+    sign = answered(asked).sign
+    found = switches.most_needed(model, run, metric, _replacement(asked), most, sign, progress)
+    return tuple(head for head, _ in found)
+
+
+def steps_to_needs(asked: Asked, most: int) -> list[Step]:
+    """Remaining steps until the heads that the answer needs most are found."""
+    if asked in _needs:
+        return []
+    title = "Looking for the heads that the answer needs most"
+    return [Step(title, ("needs", asked), partial(_needs_of, asked, most))]
+
+
+def needs_of(asked: Asked) -> tuple[Head, ...]:
+    """The heads that the answer needs most, those found first by greedy search first."""
+    return _needs[asked]
+
+
+@cached(LRUCache(64), lock=Lock())
+def votes_of(asked: Asked) -> Tensor:
+    """The vote of each head for the answer, not the next likeliest piece. (layers, heads)."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    assert isinstance(model, Transformer)
+    (_, _, word), (_, _, other), *_ = answered(asked).likeliest[0]
+    return causes.votes(model, run, word, other).heads
+
+
+def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:
+    """The share of each word in the answer after all heads and layers, by the method that the study
+    trusts most, and a sentence on it; None where words are coloured by the head, or none is
+    trusted."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    if view["words_by"] != WHOLE_MODEL or len(run.pieces.ids) > MAX_PIECES:
+        return None
+    goes_on = kind_of(model) == "piece"
+    trusted = most_trusted(asked.model, "fall" if goes_on else "states", decoder=goes_on)
+    if trusted is None or trusted.method not in methods_for(model):
+        return None
+    found = association(view, trusted.method)
+    query = len(found.tokens) - 1 if goes_on else min(view["query"], len(found.tokens) - 1)
+    return trusted_words(trusted), found.shares[query].tolist()
+
+
+@cached(
+    LRUCache(64), key=lambda view, queries: sentence_of(view, queries[0], queries[-1]), lock=Lock()
+)
+def rows_of(view: View, queries: Sequence[int]) -> list[Tensor]:
+    """The weights of the chosen query in each layer, (heads, keys). queries: of each sequence."""
+    name, text, aside = sentence_of(view)
+    return glances.rows_of_each(run_model(name, text), queries[0], queries[-1], aside)
+
+
+@cached(
+    LRUCache(64),
+    key=lambda view, rows, words, queries, of_layers: sentence_of(view, *queries),
+    lock=Lock(),
+)
+def looks_of(
+    view: View,
+    rows: Sequence[Tensor],
+    words: Sequence[Sequence[str]],
+    queries: Sequence[int],
+    of_layers: Sequence[tuple[int, int]],
+) -> list[list[str]]:
+    """Sentences on where each head of each layer looks from the chosen word.
+
+    rows: see `rows_of`; words, queries: of each sequence; of_layers: the sequences of queries and
+    of keys.
+    """
+    name, text, aside = sentence_of(view)
+    names, said = [*map(distinct_names, words)], []
+    for row, layer_input, (asking, keys) in zip(
+        rows, run_model(name, text).inputs, of_layers, strict=True
+    ):
+        query, itself = queries[asking], -1
+        seen = len(names[keys])
+        if asking == keys:
+            itself = query
+            seen = query + 1 if layer_input.layer.causal else seen
+        marks = marks_of(layer_input.memory_pieces or layer_input.pieces, aside, asking == keys)
+        drawn = sinks(row, marks, seen)
+        asks = names[asking][query]
+        said.append([looks_words(asks, names[keys], each, itself, seen, drawn) for each in row])
+    return said
+
+
+def marks_of(pieces: Pieces, aside: bool, first: bool) -> list[int]:
+    """The shown positions of special tokens; without any that of the first token, where `first`."""
+    special = pieces.special if any(pieces.special) else [first] + [False] * len(pieces.ids)
+    return [at for at, position in enumerate(pieces.kept(aside)) if special[position]]
+
+
+@cached(LRUCache(64), key=sentence_of, lock=Lock())
+def tiles_of(view: View) -> list[Tensor]:
+    """A thumbnail of each head of each layer, uint8 (heads, rows, columns)."""
+    model: Model = load_model(view["model"])
+    tiles: dict[int, Tensor] = {}
+    for glance in glances_of(view):
+        dots = _small(glance).unflatten(0, (len(glance.layers), glance.heads))
+        tiles |= dict(zip(glance.layers, dots, strict=True))
+    return [tiles[at] for at in range(len(model.layers))]
+
+
+def _small(glance: Glance) -> Tensor:
+    """Dots as few as fit a tile, each the greatest of a block."""
+    dots = glance.seen.dots
+    block = -(-max(dots.shape[-2:]) // MOST_DOTS)
+    if block == 1:
+        return dots
+    pooled = max_pool2d(dots[:, None].float(), block, ceil_mode=True)
+    return pooled[:, 0].to(torch.uint8)
+
+
+def elsewhere_of(asked: Asked) -> Elsewhere | None:
+    """The loss of each head on other sentences, where it was measured for what heads are set to."""
+    return None if asked.way == AS_IN else elsewhere(asked.model)

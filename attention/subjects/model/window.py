@@ -1,0 +1,371 @@
+"""The window of a model: its sentence and answer, all its heads with a switch on each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from attention.analysis.names import names_of
+from attention.analysis.switches import Head, can_erase
+from attention.app.cached import runs
+from attention.app.controls import works
+from attention.app.state import session
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.core.printing import distinct_names
+from attention.figures.layer_words import name_words
+from attention.subjects.model import continuations, numbers
+from attention.subjects.model import words as model_words
+from attention.subjects.model.component import Answer, Bars, ModelWindow, WindowSaid, model_window
+from attention.subjects.model.numbers import Asked
+from attention.subjects.model.words import AS_IN, MEAN, ZERO, Answered
+from attention.trained.models import Model, Run
+from attention.trained.sources import NONE
+
+ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
+WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
+LEGENDS = {
+    model_words.LOOKS: "a small map for each head: queries down, keys across",
+    model_words.LOST: "orange: the answer loses · blue: it gains · dot: other sentences need it too",
+    model_words.SAYS: "blue: speaks for the answer · orange: for the next likeliest word",
+}
+MOVES = "the stronger the orange, the further the vector moves · dot: other sentences need it too"
+ENCODER_LEGENDS = LEGENDS | {model_words.LOST: MOVES}
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Subject of the window: the model with its run, the question asked and its answer."""
+
+    model: Model
+    run: Run
+    asked: Asked
+    off: tuple[Head, ...]
+    erased: int
+    answered: Answered
+
+    @property
+    def erased_word(self) -> str:
+        """The word that is erased, "" for none."""
+        if self.erased < 0:
+            return ""
+        return distinct_names([*map(model_words.word_of, self.run.pieces.texts)])[self.erased]
+
+
+def shown_of(view: View) -> Shown:
+    """Subject of a view's window. Raises NoWords, or ValueError with words for the page."""
+    asked, off = numbers.asked_of(view), tuple(numbers.off_of(view))
+    model, run = load_model(asked.model), runs.run_model(asked.model, asked.text)
+    erased = numbers.erased_of(view, asked)
+    return Shown(model, run, asked, off, erased, numbers.answered(asked, off, erased))
+
+
+def problems(view: View) -> Sequence[str]:
+    """Problems of a view that could not be taken as it was set, in words."""
+    result = runs.as_trained(view)
+    return () if result is None else result.notes
+
+
+def task_of(view: View, shown: Shown) -> works.Task:
+    """The work of finding the effects of all heads."""
+    steps = numbers.steps_to_effects(shown.asked)
+    return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
+
+
+def draw(view: View, shown: Shown) -> None:
+    """Draws the window as far as it is worked out."""
+    model = shown.model
+    heads = model.layers[0].attention.heads
+
+    def at(index: int) -> Head:
+        layer, head = divmod(index, heads)
+        return layer, head
+
+    def choose(index: int) -> None:
+        layer, head = at(index)
+        session.choose("layer", layer)
+        session.choose("head", head)
+
+    def switch(index: int, off: bool) -> None:
+        choose(index)
+        now = {*numbers.off_of(session.view())} - {at(index)}
+        set_off(now | ({at(index)} if off else set()))
+
+    def set_off(now: set[Head]) -> None:
+        session.choose("off", model_words.write_off(now, model))
+
+    def act(name: str) -> None:
+        layer, _ = chosen(session.view(), model)
+        now = {*numbers.off_of(session.view())}
+        if name == ALL_ON:
+            set_off(set())
+            session.choose("erased", -1)
+        elif name == ERASE:
+            shown_now = session.view()
+            key = shown_now["key"]
+            session.choose("erased", -1 if shown_now["erased"] == key else key)
+        elif name == LAYER:
+            whole = {(layer, head) for head in range(heads)}
+            set_off(now - whole if whole <= now else now | whole)
+        elif name == NEEDS:
+            works.begin(needs_name(shown.asked))
+
+    def link(query: int, key: int) -> None:
+        causal = model.layers[0].causal
+        query, key = (max(query, key), min(query, key)) if causal else (query, key)
+        session.choose_query(query)
+        session.choose("key", key)
+
+    def add(position: int) -> None:
+        pieces = [piece for likeliest in drawn_bars(shown) for piece in likeliest]
+        longer = continuations.sentence_with(session.view(), pieces[position][2])
+        take(session.view(), longer)
+
+    model_window(
+        window_of(view, shown),
+        key="model_window",
+        on_head=choose,
+        on_switch=switch,
+        on_lens=lambda lens: session.choose("lens", lens),
+        on_pair=link,
+        on_piece=add,
+        on_act=act,
+    )
+
+
+def select(chosen: Mapping[str, Any]) -> None:
+    """Take over the word chosen in the browser, to be linked with no other yet."""
+    session.select(chosen)
+    session.choose("key", -1)
+
+
+def take(now: View, longer: str | None) -> None:
+    """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
+    why = continuations.why_nothing_added(now, longer)
+    session.change(not_added=((now["model"], now["s"]), why))
+    if longer is not None and not why:
+        session.choose("s", longer)
+        ask_from_last()
+
+
+def ask_from_last() -> None:
+    """Ask from the last piece where a model goes on from there, within a callback."""
+    now = session.view()
+    session.choose("key", -1)
+    if now["model"] != NONE and model_words.kind_of(load_model(now["model"])) == "piece":
+        session.choose_query(max(0, len(runs.pieces_of(now, now["s"]).ids) - 1))
+
+
+def chosen(view: View, model: Model) -> Head:
+    """The chosen layer and head, as far as there are such."""
+    layer = min(view["layer"], len(model.layers) - 1)
+    return layer, min(view["head"], model.layers[layer].attention.heads - 1)
+
+
+def needs_name(asked: Asked) -> tuple[str, Asked]:
+    """The name of the search for the heads that an answer needs most."""
+    return ("needs", asked)
+
+
+def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
+    """The lists of likely next pieces that are drawn."""
+    trained, now = shown.answered.likeliest
+    if not trained:
+        return []
+    return [trained, now] if shown.off or shown.erased >= 0 else [trained]
+
+
+def sequences_of(
+    view: View, shown: Shown
+) -> tuple[list[list[str]], list[int], list[tuple[int, int]]]:
+    """The words of each sequence, the chosen one of each, and for each layer which sequence it asks
+    from, and which it asks.
+
+    Sequences are the sentence, what a decoder's self-attention reads, and what it writes, as far
+    as there are such.
+    """
+    aside, inputs = view["special"] == "ignored", shown.run.inputs
+    kinds = [(one.layer.decodes, one.layer.crosses) for one in inputs]
+    order = sorted({*kinds})
+    every = [inputs[kinds.index(kind)].pieces for kind in order]
+    kept = [pieces.kept(aside) for pieces in every]
+    words = [
+        [model_words.word_of(pieces.texts[at]) for at in there]
+        for pieces, there in zip(every, kept, strict=True)
+    ]
+    queries = [min(view["query"], len(there) - 1) for there in kept]
+    asking = [order.index(kind) for kind in kinds]
+    of_layers = [(at, 0 if crosses else at) for at, (_, crosses) in zip(asking, kinds, strict=True)]
+    return words, queries, of_layers
+
+
+def window_of(view: View, shown: Shown) -> ModelWindow:
+    """All that the window shows, in numbers and words."""
+    model, asked, answered = shown.model, shown.asked, shown.answered
+    words, queries, of_layers = sequences_of(view, shown)
+    rows = numbers.rows_of(view, queries)
+    effects = numbers.effects_so_far(asked)
+    lenses = model_words.lenses_of(model, numbers.is_long(asked))
+    lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
+    says = numbers.votes_of(asked) if model_words.SAYS in lenses else None
+    layer, head = chosen(view, model)
+    heads = effects.shape[1]
+    key = view["key"] if view["key"] in range(len(words[of_layers[layer][1]])) else -1
+    there = numbers.elsewhere_of(asked)
+    kind = answered.kind
+    whole_words, whole = numbers.whole_model(view, asked) or ("", [])
+    said: WindowSaid = {
+        "sequences": words,
+        "queries": queries,
+        "lenses": [*lenses.items()],
+        "legends": ENCODER_LEGENDS if kind == "vector" else LEGENDS,
+        "lens": lens,
+        "sign": answered.sign,
+        "chosen": layer * heads + head,
+        "off": [at * heads + each for at, each in shown.off],
+        "needed": [
+            at * heads + each
+            for at, each in model_words.needed_heads(kind, there, WAYS[asked.way] or "mean")
+        ],
+        "told": told_of(
+            shown, lens, numbers.looks_of(view, rows, words, queries, of_layers), effects, says
+        ),
+        "offWords": model_words.off_words(
+            *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
+        ),
+        "pair": key,
+        "least": model_words.LINKS,
+        "linkWords": link_words(words, queries, of_layers, rows, key, layer),
+        "linkLegend": f"blue: heads that give it at least {model_words.percent(model_words.LINKS)}",
+        "answer": answer_of(answered),
+        "bars": bars_of(shown),
+        "acts": acts_of(shown, words[0], key),
+        "erased": view["erased"] if shown.erased >= 0 else -1,
+        "whole": whole,
+        "wholeWords": whole_words,
+    }
+    layers = [
+        (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
+    ]
+    return ModelWindow(said, layers, rows, effects, says)
+
+
+def singles(shown: Shown, effects: Tensor) -> list[float]:
+    """The effect of each head that is off alone; empty where one is not known yet."""
+    found = [float(effects[head]) for head in shown.off]
+    return found if all(map(torch.isfinite, torch.tensor(found))) else []
+
+
+def told_of(
+    shown: Shown,
+    lens: str,
+    looks: Sequence[Sequence[str]],
+    effects: Tensor,
+    says: Tensor | None,
+) -> list[str]:
+    """The sentences on each head, in the order of the map. looks: those on where each looks."""
+    asked, answered = shown.asked, shown.answered
+    way, there = WAYS[asked.way], numbers.elsewhere_of(asked)
+    other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
+    names = names_of(asked.model)
+    told = []
+    for layer, of_layer in enumerate(looks):
+        for head, where in enumerate(of_layer):
+            told.append(
+                model_words.head_words(
+                    lens,
+                    answered,
+                    (layer, head),
+                    where,
+                    float(effects[layer, head]),
+                    None if says is None else float(says[layer, head]),
+                    other,
+                    name_words(names, layer, head)
+                    if lens == model_words.LOOKS
+                    else model_words.elsewhere_words(answered.kind, there, (layer, head), way),
+                )
+            )
+    return told
+
+
+def link_words(
+    words: Sequence[Sequence[str]],
+    queries: Sequence[int],
+    of_layers: Sequence[tuple[int, int]],
+    rows: Sequence[Tensor],
+    key: int,
+    layer: int,
+) -> str:
+    """The heads that look from the chosen word at another; "" where none is chosen."""
+    asking, keys = of_layers[layer]
+    if key < 0:
+        return ""
+    ours = torch.stack(
+        [
+            row[:, key] if of_layers[at] == (asking, keys) else torch.zeros(len(row))
+            for at, row in enumerate(rows)
+        ]
+    )
+    query = distinct_names(words[asking])[queries[asking]]
+    return model_words.link_words(query, distinct_names(words[keys])[key], ours)
+
+
+def answer_of(answered: Answered) -> Answer | None:
+    """The answer as it is read behind the sentence; None where it is a vector."""
+    if answered.kind == "vector":
+        return None
+    before, now = model_words.apart(answered.before, answered.now)
+    return {"word": answered.word, "before": before, "now": now}
+
+
+def bars_of(shown: Shown) -> list[Bars]:
+    """The likely next words as trained, and with heads off."""
+    off = f"{model_words.write_off(shown.off, shown.model)} off" if shown.off else ""
+    off = off if len(off) < 24 else f"{len(shown.off)} heads off"
+    without = f"without “{shown.erased_word}”" if shown.erased >= 0 else ""
+    titles = ("Next word, all heads on", " · ".join(filter(None, (off, without))))
+    return [
+        {
+            "title": title,
+            "texts": [text for text, _, _ in likeliest],
+            "shares": [share for _, share, _ in likeliest],
+        }
+        for title, likeliest in zip(titles, drawn_bars(shown), strict=False)
+    ]
+
+
+def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str]]:
+    """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
+    acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
+    if key >= 0:
+        at = shown.run.pieces.kept(len(words) < len(shown.run.pieces.ids))[key]
+        named = distinct_names(words)[key]
+        if at == shown.erased:
+            acts.append((ERASE, f"Bring “{named}” back"))
+        elif shown.asked.way != AS_IN and can_erase(
+            shown.model, shown.run.pieces, at, shown.asked.position
+        ):
+            acts.append((ERASE, f"Erase “{named}”"))
+    acts.append((LAYER, "Switch its whole layer"))
+    if not numbers.is_long(shown.asked):
+        acts.append((NEEDS, "What does the answer need most?"))
+    return acts
+
+
+def search(view: View, shown: Shown) -> None:
+    """Looks for the heads that the answer needs most, once asked; then switches them off."""
+    asked = shown.asked
+    steps = numbers.steps_to_needs(asked, model_words.MOST_NEEDED)
+    task = works.Task(needs_name(asked), steps, quick=False, unasked=False, key="needs_work")
+    if not task.is_asked_for:
+        return
+    if works.done(task):
+        session.change(begun=session.visit().begun - {task.what})
+        found = numbers.needs_of(asked)
+        session.choose("off", model_words.write_off(found, shown.model))
+        st.rerun()

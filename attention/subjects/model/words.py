@@ -1,0 +1,407 @@
+"""A model's answer with its heads switched off: settings, examples and sentences of the window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from attention.analysis.losses_on_corpus import LOSSES_OVER, Elsewhere
+from attention.analysis.study import NAMED, Trusted
+from attention.analysis.switches import Head
+from attention.core.printing import fixed, listed
+from attention.core.settings import choice, text, whole
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.models import Model, goes_on
+
+LOOKS, LOST, SAYS = "looks", "lost", "says"
+LENSES = {
+    LOOKS: "where it looks",
+    LOST: "what is lost without it",
+    SAYS: "what it says itself",
+}
+MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
+THIS_HEAD, WHOLE_MODEL = "this head", "all heads and layers"
+TABS = (
+    CLOSED := "the window alone",
+    LAYERS := "layer by layer",
+    REASONS := "why it looks there",
+    PARTS := "heads in numbers",
+    ASSOCIATIONS := "associations",
+    NAMES := "names of heads",
+    COMPUTED := "as it is computed",
+)
+MARKS = "·▁#"
+LINKS = 0.1  # least weight of a head that links two words
+MOST_LINKS = 3  # named in a sentence
+SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
+LEAST_SEEN = 0.0005  # of a loss elsewhere: less is told as 0.000
+MOST_DECIMALS = 3  # of a share in per cent, where only these tell it from another
+SINK = 2.0  # times an even spread
+NEEDED = {"nats": 0.03, "moves": 0.02}  # losses elsewhere of heads that other sentences need
+MOST_NEEDED = 4  # heads that the search for the most needed ones finds
+NEAR = 0.05  # by which a weight leads, to be said alone
+
+
+@dataclass(frozen=True)
+class SwitchSettings:
+    """The heads that are switched off, and how the map of all heads is coloured."""
+
+    lens: str = choice(LOST, "The map of heads shows", tuple(LENSES))
+    off: str = text("", "Heads that are off", 8000)
+    off_to: str = choice(
+        MEAN,
+        "They are set to",
+        (MEAN, ZERO, AS_IN),
+        help="their mean: over packaged sentences. zero: that also takes away what a head gives "
+        "to every sentence, and later layers expect.",
+    )
+    off_second: str = text("", "The other sentence", 5000, when=("off_to", AS_IN))
+    erased: int = whole(-1, "Erased piece", -1, 511, help="−1: none.")
+    words_by: str = choice(THIS_HEAD, "Words are coloured by", (THIS_HEAD, WHOLE_MODEL))
+    more: str = choice(CLOSED, "More on this", TABS)
+
+
+def read_off(written: str, model: Model) -> list[Head]:
+    """The heads that a text names: 23.4 is head 4 of layer 23, and 23 all heads of that layer.
+
+    Names of heads that the model does not have are passed over.
+    """
+    found: set[Head] = set()
+    for word in written.replace(",", " ").split():
+        layer, _, head = word.partition(".")
+        if not (layer.isascii() and layer.isdigit() and len(layer) < 5):
+            continue
+        if int(layer) < len(model.layers):
+            heads = range(model.layers[int(layer)].attention.heads)
+            if "." not in word:
+                found |= {(int(layer), each) for each in heads}
+            elif head.isascii() and head.isdigit() and len(head) < 5 and int(head) in heads:
+                found.add((int(layer), int(head)))
+    return sorted(found)
+
+
+def write_off(heads: Iterable[Head], model: Model) -> str:
+    """The text that names heads, a whole layer by its number alone."""
+    chosen = sorted({*heads})
+    words = []
+    for layer in sorted({layer for layer, _ in chosen}):
+        ours = [head for at, head in chosen if at == layer]
+        whole = len(ours) == model.layers[layer].attention.heads
+        words += [f"{layer}"] if whole else [f"{layer}.{head}" for head in ours]
+    return " ".join(words)
+
+
+def word_of(text: str) -> str:
+    """A piece without the marks of its tokenizer; as it is where it has nothing else."""
+    return text.strip(MARKS) or text
+
+
+def percent(share: float, least: int = 0) -> str:
+    """A share in per cent: whole from 10 % on, below with one decimal; with at least so many."""
+    digits = max(least, 0 if share >= 0.0995 or not share else 1)
+    if share > 0 and not float(f"{100 * share:.{digits}f}"):
+        return f"< {fixed(10**-digits, digits)} %"
+    return f"{fixed(100 * share, digits)} %"
+
+
+def decimals(one: float, other: float, most: int = MOST_DECIMALS) -> int:
+    """Fewest decimals at which two shares are read as the different ones they are, or the most."""
+    return next((at for at in range(most) if percent(one, at) != percent(other, at)), most)
+
+
+def apart(one: float, other: float, least: int = 0) -> tuple[str, str]:
+    """Two shares in per cent, with a decimal more where that alone tells one from the other."""
+    whole = percent(one, least), percent(other, least)
+    if whole[0] != whole[1]:
+        return whole
+    finer = percent(one, least + 1), percent(other, least + 1)
+    return finer if finer[0] != finer[1] else whole
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """A model's answer to a sentence, as trained and with the heads that are off.
+
+    kind: "piece" where it says the next one, "written" where it writes an output, "vector" else;
+    position: of the query in the sentence that the answer is about; word: the answer, for vectors
+    the word that moves; before, now: the metric of `switches.answer_at`; likeliest: the likeliest
+    next pieces as trained and now, (text, share, id) each, none for vectors.
+    """
+
+    kind: str
+    position: int
+    word: str
+    before: float
+    now: float
+    likeliest: tuple[Sequence[tuple[str, float, int]], Sequence[tuple[str, float, int]]] = ((), ())
+
+    @property
+    def sign(self) -> int:
+        """1 where a lower metric is a loss, -1 where a higher one is."""
+        return -1 if self.kind == "vector" else 1
+
+    @property
+    def leader(self) -> tuple[str, float]:
+        """The likeliest next piece now, with its share."""
+        text, share, _ = self.likeliest[1][0]
+        return word_of(text), share
+
+
+def kind_of(model: Model) -> str:
+    """The kind of answer a model gives, see `Answered`."""
+    if isinstance(model, EncoderDecoder):
+        return "written"
+    if goes_on(model):
+        return "piece"
+    return "vector"
+
+
+def heading(model: Model, answered: Answered | None) -> str:
+    """The question above the window."""
+    if answered is None:
+        heads = sum(layer.attention.heads for layer in model.layers)
+        return f"{heads} heads, and a switch on each"
+    of = "the vector of " if answered.kind == "vector" else ""
+    return f"Which head does {of}“{answered.word}” hang on?"
+
+
+def purpose(model: Model) -> str:
+    """The line below that question."""
+    title = model.about.title
+    says = {
+        "piece": f"{title} reads the sentence and says the next word.",
+        "written": f"{title} reads the sentence and writes another, piece by piece.",
+        "vector": f"{title} says no next word: it turns each word into a vector.",
+    }
+    return f"{says[kind_of(model)]} Point at a head, and switch it off."
+
+
+def name_of(head: Head) -> str:
+    """Layer and head with a point between."""
+    return f"{head[0]}.{head[1]}"
+
+
+def fall_words(answered: Answered, after: float, without: str, least: int = 0) -> str:
+    """The answer without some heads, in a sentence.
+
+    without: those heads, in words; least: decimals of the share after; both have more where these
+    tell one from the other.
+    """
+    if answered.kind == "vector":
+        if after < 0.0005:
+            return f"Without {without} the vector of “{answered.word}” stays as it is."
+        return f"Without {without} the vector of “{answered.word}” moves by {percent(after)}."
+    before, then = percent(answered.before), percent(after, least)
+    if before == percent(after):
+        before, then = apart(answered.before, after, least)
+    if before == then:
+        return f"Without {without} “{answered.word}” stays at {then}."
+    moves = "falls" if after < answered.before else "rises"
+    return f"Without {without} “{answered.word}” {moves} from {before} to {then}."
+
+
+def sinks(rows: Tensor, marks: Collection[int], seen: int) -> set[int]:
+    """The keys that draw a word's attention as sinks do (Xiao et al. 2024).
+
+    Of the marks, or the first token where there are none, those that get at least `SINK` times an
+    even spread over the keys seen, in the mean of a layer's heads. rows: (heads, keys).
+    """
+    mean = rows.double().mean(0).tolist()
+    return {key for key in marks if mean[key] >= SINK / seen}
+
+
+def looks_words(
+    query: str,
+    keys: Sequence[str],
+    row: Tensor,
+    itself: int,
+    seen: int | None = None,
+    sinks: Collection[int] = (),
+) -> str:
+    """Where a head looks from a word, in a sentence.
+
+    query, keys: names that tell equal words apart; itself: the position of the query, or -1; seen:
+    how many keys it may look at, None = all; sinks: keys that are named as attention sinks.
+    """
+    most = row.double().topk(min(2, len(row)))
+    at = most.indices.tolist()
+    shares = most.values.tolist()
+    if not shares[0]:
+        return f"From “{query}” it looks at nothing."
+    if (len(row) if seen is None else seen) == 1:
+        other = "no other word" if at[0] == itself else f"no word but “{keys[at[0]]}”"
+        return f"From “{query}” it can see {other}."
+
+    def name(key: int) -> str:
+        if key == itself:
+            return "itself"
+        return f"“{keys[key]}”" + (", an attention sink" if key in sinks else "")
+
+    if len(at) > 1 and shares[0] - shares[1] < NEAR:
+        both = f"{name(at[0])} ({percent(shares[0])}) and {name(at[1])} ({percent(shares[1])})"
+        return f"From “{query}” it looks at {both}."
+    return f"From “{query}” it looks most at {name(at[0])} ({percent(shares[0])})."
+
+
+def elsewhere_words(kind: str, elsewhere: Elsewhere | None, head: Head, way: str) -> str:
+    """The cost of a head's loss on other sentences, in a sentence; "" where it is not known."""
+    if elsewhere is None:
+        return ""
+    cost, error = (float(each[way][head]) for each in (elsewhere.losses, elsewhere.errors))
+    needed = cost >= NEEDED[_counted(kind)] and cost > SURE * error
+    others = f"{LOSSES_OVER} other sentences"
+    if kind == "vector":
+        moved = f"move by {fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} % without it."
+        return (
+            f"{others} need it too: their words {moved}" if needed else f"On {others} words {moved}"
+        )
+    if cost + SURE * error < 0 and cost <= -LEAST_SEEN:
+        gain = f"{fixed(-cost, 3)} ± {fixed(error, 3)}"
+        return f"{others} even gain without it: {gain} nats a piece."
+    nats = f"{fixed(cost, 3)} ± {fixed(error, 3)} nats a piece."
+    return (
+        f"{others} need it too: its loss costs {nats}"
+        if needed
+        else f"On {others} its loss costs {nats}"
+    )
+
+
+def needed_heads(kind: str, elsewhere: Elsewhere | None, way: str) -> list[Head]:
+    """The heads that other sentences need too."""
+    if elsewhere is None:
+        return []
+    losses, errors = (each[way].double() for each in (elsewhere.losses, elsewhere.errors))
+    needed = (losses >= NEEDED[_counted(kind)]) & (losses > SURE * errors)
+    return [(layer, head) for layer, head in needed.nonzero().tolist()]
+
+
+def _counted(kind: str) -> str:
+    return "moves" if kind == "vector" else "nats"
+
+
+def head_words(
+    lens: str,
+    answered: Answered,
+    head: Head,
+    looks: str,
+    effect: float,
+    says: float | None,
+    other: str,
+    there: str,
+) -> str:
+    """Describe one head in a lens, in a few sentences.
+
+    looks: see `looks_words`; effect: by how much the metric changes without it, NaN while it is not
+    known; says: its vote for the answer rather than for `other`; there: a sentence on others.
+    """
+    name = f"head {name_of(head)}"
+    if lens == LOOKS:
+        return f"H{name[1:]}: {looks[0].lower()}{looks[1:]} {there}".strip()
+    if lens == SAYS and says is not None:
+        word, against = (answered.word, other) if says >= 0 else (other, answered.word)
+        told = (
+            f"By itself {name} adds {fixed(abs(says), 2)} to the score of “{word}” over "
+            f"“{against}”."
+        )
+        return f"{told} {looks}"
+    if math.isnan(effect):
+        return f"The effect of {name} is being worked out. {looks}"
+    return f"{fall_words(answered, answered.before + effect, name)} {looks} {there}".strip()
+
+
+def off_words(
+    answered: Answered,
+    off: Sequence[Head],
+    way: str,
+    singles: Sequence[float],
+    erased: str = "",
+) -> str:
+    """The answer without the heads that are off and an erased word, in a few sentences; "" where
+    nothing is left out.
+
+    singles: by how much the metric changes without each of them alone, as far as that is known.
+    """
+    missing = [f"the word “{erased}”"] if erased else []
+    if off:
+        named = listed([name_of(head) for head in off[:6]])
+        which = f"heads {named}" if len(off) > 1 else f"head {named}"
+        missing.append(which if len(off) <= 6 else f"{len(off)} heads")
+    if not missing:
+        return ""
+    text, share = answered.leader if answered.kind == "piece" else (answered.word, answered.now)
+    least = 0 if text == answered.word else decimals(answered.now, share)
+    told = [fall_words(answered, answered.now, listed(missing), least)]
+    if text != answered.word:
+        told.append(f"The model now says “{text}” ({percent(share, least)}).")
+    if 1 < len(off) <= 6 and len(singles) == len(off) and not erased:
+        together = answered.sign * (answered.before - answered.now)
+        apart = answered.sign * -sum(singles)
+        if abs(together - apart) >= 0.01:
+            told.append(
+                f"One by one they cost {listed([_points(-answered.sign * one) for one in singles])}"
+                f", together {_points(together)}: effects do not add up."
+            )
+    if off and way == ZERO:
+        told.append(
+            "Zero also takes away what a head gives to every sentence; their mean leaves that."
+        )
+    return " ".join(told)
+
+
+def _points(share: float) -> str:
+    number = fixed(100 * share, 1)
+    return f"{number} point" if number == "1.0" else f"{number} points"
+
+
+def link_words(query: str, key: str, weights: Tensor) -> str:
+    """The heads that look from one word at another, in a sentence. weights: (layers, heads)."""
+    order = weights.flatten().argsort(descending=True, stable=True)
+    passing = int((weights >= LINKS).sum())
+    heads = weights.shape[1]
+    named = [
+        f"{name_of(divmod(index, heads))} ({percent(float(weights.flatten()[index]))})"
+        for index in order[:MOST_LINKS].tolist()
+    ]
+    if not passing:
+        most = float(weights.max())
+        given = percent(most, decimals(LINKS, most))
+        return (
+            f"No head links “{query}” with “{key}”: none gives it {percent(LINKS)} of its weight. "
+            f"The most gives {name_of(divmod(int(order[0]), heads))} ({given})."
+        )
+    shown = listed(named[: min(passing, MOST_LINKS)])
+    heads_pass = "1 head gives" if passing == 1 else f"{passing} heads give"
+    return f"From “{query}” {heads_pass} “{key}” at least {percent(LINKS)}: first {shown}."
+
+
+def trusted_words(trusted: Trusted) -> str:
+    """Name what colours the words where all heads and layers do, and how far to trust it."""
+    return (
+        f"The words are coloured by {NAMED[trusted.method].title}, over all heads and layers. Its "
+        f"rank agreement with erasure: {trusted.agreement}; of the best order that asks no layer "
+        f"of the model: {trusted.beside}."
+    )
+
+
+def answer_words(model: Model) -> str:
+    """Explain the answer of a model, where it is no next word; "" else."""
+    if kind_of(model) == "vector":
+        return (
+            f"{model.about.title} has no next word. Its answer is the vector of the chosen word: "
+            "the map shows how far it moves without a head (1 − cosine)."
+        )
+    return ""
+
+
+def lenses_of(model: Model, is_long: bool) -> dict[str, str]:
+    """The lenses that mean something for a model: a vote needs an unembedding.
+
+    is_long: whether the sentence is too long to judge each head, see `answering.is_long`.
+    """
+    kind = kind_of(model)
+    if is_long:
+        return {LOOKS: LENSES[LOOKS]}
+    return {name: title for name, title in LENSES.items() if name != SAYS or kind == "piece"}

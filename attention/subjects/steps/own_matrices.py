@@ -1,0 +1,121 @@
+"""Attention over matrices of one's own, small enough to follow with a pencil."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention.core.functional import Trace
+from attention.core.scales import Scale
+from attention.core.settings import Config, text
+from attention.core.variants import QueryKeyValue
+from attention.figures.matrix import MAX_CELLS, MatrixError, read_matrix, write_matrix
+
+MAX_TOKENS = math.isqrt(MAX_CELLS)  # so that the mask can be edited too
+MAX_TEXT = 9000  # room for MAX_CELLS cells as long as `number_grid` allows
+HELP = "Rows apart by semicolons, numbers by spaces: 1 0 1; 0 2 0."
+
+
+@dataclass(frozen=True)
+class OwnMatrixSettings:
+    """The matrices, as text. The example is Karim's “Illustrated: Self-Attention” (2019)."""
+
+    own_x: str = text("1 0 1 0; 0 2 0 2; 1 1 1 1", "X", MAX_TEXT, help=HELP)
+    own_W_q: str = text("1 0 1; 1 0 0; 0 0 1; 0 1 1", "W_q", MAX_TEXT, help=HELP)
+    own_W_k: str = text("0 0 1; 1 1 0; 0 1 0; 1 1 0", "W_k", MAX_TEXT, help=HELP)
+    own_W_v: str = text("0 2 0; 0 3 0; 1 0 3; 1 1 0", "W_v", MAX_TEXT, help=HELP)
+    own_mask: str = text(
+        "1 1 1; 1 1 1; 1 1 1",
+        "Mask",
+        MAX_TEXT,
+        help="One row per query, one number per key: 0 hides the key from the query.",
+    )
+
+
+class OwnParameters(QueryKeyValue):
+    """Query, key and value attention with given matrices W_q, W_k (d_model, d_k), W_v."""
+
+    title = "Query, key and value, own matrices"
+    origin = "typed"
+
+    def __init__(self, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> None:
+        nn.Module.__init__(self)
+        self.config: Any = Config(d_model=W_q.shape[0])
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(W) for W in (W_q, W_k, W_v))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnMatrices:
+    """The matrices that the texts describe.
+
+    layer: with the given parameters; mask: (tokens, tokens) bool; names: what the rows are called.
+    """
+
+    x: Tensor
+    layer: OwnParameters
+    mask: Tensor
+    names: tuple[str, ...]
+
+
+def read_own_matrices(settings: OwnMatrixSettings) -> OwnMatrices | dict[str, str]:
+    """The matrices that the texts write, or what is wrong with them by the setting's name."""
+    texts = vars(settings)
+    read: dict[str, Tensor] = {}
+    wrong: dict[str, str] = {}
+    for name, written in texts.items():
+        try:
+            read[name] = read_matrix(written)
+        except MatrixError as error:
+            wrong[name] = str(error)
+    if wrong:
+        return wrong
+    x, W_q, W_k, W_v, mask = read.values()
+    tokens, d_model = x.shape
+    for name, W in (("own_W_q", W_q), ("own_W_k", W_k), ("own_W_v", W_v)):
+        if W.shape[0] != d_model:
+            wrong[name] = f"X has {d_model} columns, so this needs {d_model} rows, got {W.shape[0]}"
+    if W_q.shape[1] != W_k.shape[1]:
+        wrong.setdefault(
+            "own_W_k", f"W_q has {W_q.shape[1]} columns, so W_k must too, got {W_k.shape[1]}"
+        )
+    if tokens > MAX_TOKENS:
+        wrong["own_x"] = f"X may have at most {MAX_TOKENS} rows, got {tokens}"
+    elif tuple(mask.shape) != (tokens, tokens):
+        wrong["own_mask"] = (
+            f"X has {tokens} rows, so the mask is {tokens} × {tokens}, "
+            f"got {mask.shape[0]} × {mask.shape[1]}"
+        )
+    elif not torch.isin(mask, torch.tensor([0.0, 1.0])).all():
+        wrong["own_mask"] = "the mask holds 1 where a query may attend and 0 where it may not"
+    if wrong:
+        return wrong
+    names = tuple(f"x{row}" for row in range(tokens))
+    return OwnMatrices(x, OwnParameters(W_q, W_k, W_v), mask.bool(), names)
+
+
+def attend_over(own: OwnMatrices, scale: Scale | None) -> Trace:
+    """The layer's one run over the matrices; scale: None = 1/√d_k."""
+    with torch.no_grad():
+        trace: Trace = own.layer(own.x, own.mask, scale=scale)
+    return trace
+
+
+def resized_mask(mask: str, x: str) -> str:
+    """The mask's text at the size x asks for, new cells 1.
+
+    Unchanged if either cannot be read, or x has too many rows for any mask.
+    """
+    try:
+        tokens, old = read_matrix(x).shape[0], read_matrix(mask)
+    except MatrixError:
+        return mask
+    if tokens > MAX_TOKENS:
+        return mask
+    new = torch.ones(tokens, tokens)
+    kept = old[:tokens, :tokens]
+    new[: kept.shape[0], : kept.shape[1]] = kept
+    return write_matrix(new)

@@ -1,0 +1,113 @@
+"""A lesson that is being written, in the visit and in the link: nothing else has it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attention.app.state import session
+from attention.app.state.view import View
+from attention.subjects.guide import carried
+from attention.subjects.guide.reading import MAX_LESSON
+from attention.subjects.teach import view_to_chapter
+from attention.subjects.teach.cards import Draft
+
+FIELDS = "fields_of_draft"
+
+
+def drafted(view: View) -> tuple[Draft, str]:
+    """The draft of this visit, or else that of the link, or an example to begin with.
+
+    Beside it is told that the link's cannot be read, "" for nothing.
+    """
+    take_over()
+    draft = session.visit().draft
+    if draft is not None:
+        said = session.link().get("carried", [""])[-1]
+        if said != (draft.link or ""):  # one comes back from another page
+            session.choose("carried", draft.link or "")
+        return draft, ""
+    text, problem = carried.EXAMPLE, ""
+    if view["carried"]:
+        try:
+            text = carried.unpack(view["carried"])
+        except ValueError as error:
+            problem = str(error)
+    draft = Draft.begun(text, view["carried"])
+    session.change(draft=draft)
+    return draft, problem
+
+
+def change(make: Callable[[Draft], Draft]) -> None:
+    """Change the draft, and keep it in the link as far as it fits, within a callback or
+    before its fields are drawn."""
+    draft = session.visit().draft
+    if draft is None:
+        return
+    now = make(draft)
+    if now.text != draft.text:
+        try:
+            now = replace(now, link=carried.pack(now.text))
+        except ValueError:
+            now = replace(now, link=None)
+        session.choose("carried", now.link or "")
+    session.change(draft=now)
+
+
+# Streamlit may drop the callback of a field when the click that ends the typing comes at once. So
+# each run looks itself for what has been typed.
+
+
+def field(key: str, value: Any, make: Callable[[Draft, Any], Draft]) -> None:
+    """Have a widget that is about to be drawn show a value. make: the draft with another one."""
+    if key not in st.session_state or session.heard(key) != value:
+        session.tell(key, value)
+    st.session_state.setdefault(FIELDS, {})[key] = value, make
+
+
+def take_over() -> None:
+    """Take over into the draft what has been typed and chosen in its fields."""
+    fields = st.session_state.get(FIELDS, {})
+    for key, (told, make) in [*fields.items()]:
+        if key in st.session_state and (value := session.heard(key)) != told:
+            change(functools.partial(_made, make, value))
+            fields[key] = value, make
+
+
+def _made(make: Callable[[Draft, Any], Draft], value: Any, draft: Draft) -> Draft:
+    return make(draft, value)
+
+
+def take_view(name: int, key: str = "") -> str:
+    """Have the figure of a card show a view, within a callback; gives what is wrong with it.
+
+    key: of the widget with its link, which is emptied; "" = the view that the visitor has made.
+    """
+    address = str(st.session_state[key]) if key else ""
+    if key and not address.strip():
+        return ""
+    try:
+        view = view_to_chapter.of_link(address) if key else session.viewed()
+        values = view_to_chapter.as_chapter(view) if view else {}
+    except ValueError as error:
+        return f"{error}."
+    change(lambda draft: draft.changed(name, lambda card: card.with_values(values)))
+    if key:
+        st.session_state[key] = ""
+    return ""
+
+
+def take_file(file: Any) -> str:
+    """Take over the text of a file, within a callback; gives what is wrong with it."""
+    try:
+        text = file.getvalue().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "The file is no text in UTF-8."
+    if len(text) > MAX_LESSON:
+        return f"The file has more than {MAX_LESSON:,} letters."
+    change(lambda draft: draft.written(text))
+    return ""

@@ -1,0 +1,54 @@
+"""A view that a visitor has made, or a link to one, as the figure of a chapter."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from attention.app.state.links import every_setting, read_link
+from attention.app.state.pages import EARLIER, FIRST, PAGES
+from attention.app.state.shared import width_of
+from attention.app.state.view import View, view_of
+from attention.app.state.visit import SELECTED, Visit
+from attention.subjects.guide.reading import Value
+
+# Of the figure before, which another one does not have.
+OF_ANOTHER = ("reveal", "probes", "after")
+
+
+def of_link(address: str) -> View:
+    """The view of a link to a page. Raises ValueError where it is none."""
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        raise ValueError(f"“{address[:40]}” is no link") from None
+    name = parts.path.rstrip("/").rpartition("/")[2] or FIRST.name
+    page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+    if page is None or page.chapter is None:
+        titles = ", ".join(page.title for page in PAGES if page.chapter)
+        raise ValueError(f"a link to one of {titles} is expected, not “{address[:40]}”")
+    query = parts.query or (page.opens() if page.opens else "")
+    taken, _ = read_link(parse_qs(query, keep_blank_values=True), width_of)
+    return view_of(page, Visit(), taken, {})
+
+
+def as_chapter(view: View) -> dict[str, Value]:
+    """The keys of a chapter whose figure shows a view. Raises ValueError where none does."""
+    figure = view.page.chapter(view) if view.page.chapter else ""
+    if not figure:
+        raise ValueError(f"this view of {view.page.title} cannot stand in a chapter")
+    link = urlencode(_said(view), doseq=True)
+    emptied = dict.fromkeys(OF_ANOTHER, "")
+    return {"figure": figure, "link": link, "page": view.page.name, **emptied}
+
+
+def _said(view: View) -> dict[str, Any]:
+    """The settings of a view that have an effect and are no defaults, as a link says them."""
+    values = view.in_use(variant=view.variant if view.menu else None)
+    values |= {name: view[name] for name in view.page.declared if view.applies(name)}
+    values |= {name: view[name] for name in SELECTED}
+    declared = every_setting()
+    said = {n: value for n, value in values.items() if value != declared[n].default}
+    if view.page.attention == "cross":
+        return {**said, "s": view["target"], "memory": view["memory"]}
+    return {"s": view["s"], **said}

@@ -1,0 +1,78 @@
+"""Messages to components, and their modules as they are served."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NotRequired, get_origin, get_type_hints
+
+import pytest
+import torch
+
+import attention.app.components.answers  # noqa: F401, all components are declared then
+from attention.app.components.base import ADDRESS, COMPONENTS, LOADER, _contents
+from attention.app.components.turns import declare
+from attention.core.functional import attend
+from attention.figures import plots
+from attention.figures.messages import message
+from attention.figures.modules import BROWSER
+from attention.figures.plots import HeatmapAxis, HeatmapCells, HeatmapLayout
+
+
+def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes() -> None:
+    sent = message({"rows": 1}, torch.tensor([0.1, torch.nan]), rest=b"\x07")
+    size = int.from_bytes(sent[:4], "little")
+    header = json.loads(sent[4 : 4 + size])
+    assert header == {"floats": 2, "rows": 1}
+    numbers = torch.frombuffer(bytearray(sent[4 + size : -1]), dtype=torch.float32)
+    assert torch.equal(numbers[:1], torch.tensor([0.1]))
+    assert numbers[1].isnan()
+    assert sent[-1:] == b"\x07"
+
+
+def test_any_change_of_the_modules_gives_them_another_address(tmp_path: Path) -> None:
+    file = tmp_path / "shared" / "one.js"
+    file.parent.mkdir()
+    file.write_text("1")
+    first = _contents(tmp_path)
+    assert first == _contents(tmp_path)
+    file.write_text("2")
+    second = _contents(tmp_path)
+    file.rename(tmp_path / "shared" / "two.js")
+    assert len({first, second, _contents(tmp_path)}) == 3
+
+
+def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> None:
+    assert _contents(BROWSER) in ADDRESS
+    assert ADDRESS in LOADER
+    for file in BROWSER.glob("shared/*.js"):
+        assert f"shared/{file.name}" in LOADER
+    assert not re.search(r"\{(folder|shared)\}", LOADER)
+
+
+def test_each_module_is_built_from_the_message_of_its_own_component() -> None:
+    folders = {file.parent.name: file.read_text("utf-8") for file in BROWSER.glob("*/index.js")}
+    assert folders.keys() == COMPONENTS.keys()
+    for name, module in folders.items():
+        assert re.findall(r"Mount<\"(\w+)\">", module) == [name]
+        assert re.findall(r"export default (\w+)", module) == ["component"]
+
+
+def test_a_heatmap_has_all_that_its_module_reads_of_what_plotly_gets() -> None:
+    def needed(kind: type) -> set[str]:
+        hints = get_type_hints(kind, include_extras=True)
+        return {name for name, hint in hints.items() if get_origin(hint) is not NotRequired}
+
+    trace = attend(*torch.eye(3).expand(3, 3, 3))
+    sent = plots.heatmap_of_stages(trace, ["a", "b", "c"])
+    assert needed(HeatmapCells) <= sent["heat"].keys()
+    assert needed(HeatmapLayout) <= sent["layout"].keys()
+    assert all(needed(HeatmapAxis) <= sent["layout"][axis].keys() for axis in ("xaxis", "yaxis"))
+    assert {"l", "r", "t", "b"} <= sent["layout"]["margin"].keys()
+
+
+def test_an_event_of_a_name_carries_the_same_in_every_component() -> None:
+    declare("head", int)
+    with pytest.raises(ValueError, match=r"'head' already carries .*int.*, got .*str"):
+        declare("head", str)

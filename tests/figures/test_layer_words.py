@@ -1,0 +1,414 @@
+"""Trained layers: what they add, what hangs on each, and what a model says next."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+from torch.testing import assert_close
+
+from attention.analysis import additions, continuing, effects, glances, interventions
+from attention.analysis import heads as analysed
+from attention.analysis import words as joining
+from attention.analysis.continuing import SamplingSettings
+from attention.analysis.heads import NAMINGS
+from attention.analysis.names import WORDS, names_of
+from attention.core import analysis
+from attention.core.functional import LongTrace, WeightsAlone
+from attention.core.printing import percent
+from attention.figures import layer_words
+from attention.pipeline import Result, Settings, compute, computing
+from attention.subjects.heads import words as heads_words
+from attention.trained import sources
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.layers import Layer
+from attention.trained.models import Model, Run, Start, Transformer
+from attention.trained.sampling import next_scores
+from tests.cases import over
+from tests.properties import given
+from tests.properties import strategies as st
+from tests.subjects.steps.making import drawn, no_vectors
+from tests.trained.built import writer
+from tests.trained.packaged import each_packaged, packaged, run_model
+
+SENTENCE = "she unhappily sat by the river bank"
+CLOSE = {"atol": 1e-5, "rtol": 0}
+
+
+def computed(name: str, **settings: Any) -> Result:
+    """Result of a layer of a model over the sentence."""
+    packaged(name)
+    return compute(Settings(SENTENCE, model=name, **settings), no_vectors, run_model=run_model)
+
+
+def as_words(result: Result) -> Result:
+    return result.looked_at(replace(result.settings, join="words"))
+
+
+def run_of(name: str) -> tuple[Model, Run]:
+    return packaged(name), run_model(name, SENTENCE)
+
+
+def moved_by(model: Model, run: Run, result: Result) -> Tensor:
+    """Distance by which the layer of a result moves what comes out of the model."""
+    return effects.moved(run, layer_words.changed_states(model, run, result))
+
+
+@pytest.mark.parametrize("name", [*sources.PACKAGED, "writer"])
+def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(
+    name: str, written: Transformer
+) -> None:
+    run, query = written.run("the cat sat") if name == "writer" else run_of(name)[1], 1
+    for layer_input in run.inputs:
+        layer, made = layer_input.layer, additions.layer_additions(layer_input, query)
+        count = layer.attention.heads
+        bias = layer.attention.projection("output")[1]
+        names = ["residual", *(f"head {head}" for head in range(count)), "bias"]
+        assert made.names == names[: None if bias is not None else -1]
+        assert torch.equal(made.parts[0], layer_input.x[query]), "before a norm that comes first"
+        trace = layer_input.trace()
+        assert_close(made.parts[1 : count + 1], layer.attention.head_outputs(trace)[:, query])
+        for part in made.parts[count + 1 :]:
+            assert_close(part, bias)
+        middle = layer.run(layer_input.entered, layer_input.memory).middle[query].detach()
+        size = float(made.output.abs().max().clamp_min(1))
+        assert_close(made.parts.double().sum(0), made.output.double(), atol=1e-5 * size, rtol=0)
+        assert_close(made.output, middle, atol=1e-5 * size, rtol=1e-5)
+        assert made.rounding < 1e-4 * size, "a length over all dimensions"
+        _, columns, total = heads_words.additions_table(made)
+        assert (list(columns)[1:], total[0]) == (["along Σ", "share of Σ"], "Σ")
+        assert sum(columns["along Σ"]) == pytest.approx(float(made.output.norm()), rel=1e-4)
+
+
+@each_packaged
+def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(name: str) -> None:
+    model, run = run_of(name)
+
+    def expected(position: int, change: Callable[[Layer], Layer]) -> Tensor:
+        other: Any = copy.copy(model)
+        other.layers = [*model.layers]
+        other.layers[position] = change(model.layers[position])
+        with torch.no_grad():
+            return cosine_similarity(other.hidden(run.batch), run.hidden, dim=-1)
+
+    for position in {2, len(model.layers) - 1}:
+        moved = moved_by(model, run, computed(name, layer=position, cut="1,4"))
+        assert float(moved.min()) < 0.9999
+        cut = expected(position, lambda one: replace(one, attention=one.attention.without([1, 4])))
+        assert_close(moved, cut, **CLOSE)
+    if name != "smollm2":  # its layers are causal
+        moved = moved_by(model, run, computed(name, layer=0, mask=("causal",)))
+        assert_close(moved, expected(0, lambda layer: replace(layer, causal=True)), **CLOSE)
+
+
+def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() -> None:
+    model, run = run_of("minilm")
+    result = computed("minilm", layer=4, special="ignored")
+    layer, x = run.inputs[4].layer, run.inputs[4].x
+    attended = layer.attention.output(layer.trace(x))
+    attended[1:-1] = result.layer.output(result.layer_trace)
+    normed = layer.attention_norms.after(x + attended)
+    after = layer.feed_norms.after(normed + layer.feed_forward(normed))
+    with torch.no_grad():
+        hidden = model.hidden(run.batch, start=Start(5, after))
+    expected = cosine_similarity(hidden, run.hidden, dim=-1)
+    assert_close(moved_by(model, run, result), expected, **CLOSE)
+    cosines = moved_by(model, run, computed("minilm", layer=5, special="ignored"))
+    assert_close(cosines[[0, -1]], torch.ones(2), **CLOSE)
+    assert max(float(expected.min()), float(cosines[1:-1].min())) < 0.999
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("minilm", 768), ("minilm", 0), ("en-pt", 64), ("smollm2", 64)]
+)
+def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
+    monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    monkeypatch.setattr(interventions, "MAX_PIECES_AT_ONCE", most)
+    if most == 0:
+        monkeypatch.setattr(computing, "MAX_KEPT", 0)  # all runs are long ones
+    model, run = run_of(name)
+    for position in (len(model.layers) - 5, len(model.layers) - 1):
+        cosines = effects.without_each(model, run, position)
+        assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))
+        for head in (0, 3, len(cosines) - 1):
+            result = computed(name, layer=position, cut=str(head))
+            assert isinstance(result.layer_trace, LongTrace) == (most == 0)
+            assert_close(moved_by(model, run, result), cosines[head], **CLOSE)
+
+
+def test_the_head_without_which_most_moves_comes_first() -> None:
+    cosines = torch.tensor([[1.0, 0.5], [0.25, 0.75], [1.0, 1.0], [0.0, 1.0]])
+    names, columns = layer_words.importance_table(cosines)
+    assert names == [f"without head {head}" for head in (1, 3, 0, 2)]
+    assert [*columns.values()] == [[0.5, 0.5, 0.75, 1.0], [0.25, 0.0, 0.5, 1.0]]
+
+
+@over("name", ["minilm", "smollm2", "en-pt"])
+def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name: str) -> None:
+    """A sink takes the greatest weight of most words; other names are earned without it."""
+    names = names_of(name)
+    apart = "Special tokens or the first one aside, "
+    for layer, head in {(named.layer, named.head) for named in names}:
+        told = layer_words.name_words(names, layer, head)
+        usual, _, without = told.partition(apart)
+        for named in names:
+            if (named.layer, named.head) == (layer, head):
+                sink = named.name in NAMINGS and NAMINGS[named.name].sinks
+                said = f"at {WORDS[named.name]} ({percent(named.share)} of {named.over})"
+                assert said in (usual if sink else without)
+    assert layer_words.name_words(names, 99, 0) == ""
+
+
+@over("share", [0.5, 0.9, 1.0])
+def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(share: float) -> None:
+    rows = drawn(5, 3, 7).mul(2).softmax(-1)
+    mean, most = (layer_words.layer_lines(rows, kind, share) for kind in ("mean", "greatest"))
+    assert mean.heads is None
+    assert most.heads is not None
+    assert_close(mean.weights, rows.mean(1))
+    assert_close(most.weights, rows.amax(1))
+    assert_close(rows.gather(1, most.heads[:, None])[:, 0], most.weights)
+    for lines in (mean, most):
+        assert torch.equal(lines.drawn, analysed.strongest_edges(lines.weights, share))
+        held = float(lines.weights[lines.drawn].sum() / lines.weights.sum())
+        assert f" {int(lines.drawn.sum())} lines hold {percent(held)} of these" in lines.words
+
+
+def test_the_likeliest_pieces_of_all_columns_stand_with_the_share_they_have_in_each(
+    written: Transformer,
+) -> None:
+    run = written.run("abcab")
+    width = run.hidden.shape[-1]
+    states = {f"with {side}": run.hidden + drawn(width, seed=ord(side)) for side in "AB"}
+    names, columns = layer_words.following(written, run, states)
+    shares = {
+        title: next_scores(written, replace(run, hidden=hidden)).softmax(-1)
+        for title, hidden in {"as trained": run.hidden, **states}.items()
+    }
+    ids = [*{int(id_) for share in shares.values() for id_ in share.topk(5).indices}]
+    assert sorted(names) == sorted(written.shown(ids))
+    assert [*columns] == [*shares]
+    assert columns["as trained"] == sorted(columns["as trained"], reverse=True)
+    for title, column in columns.items():
+        by_name = dict(zip(written.shown(ids), shares[title][ids].tolist(), strict=True))
+        assert column == pytest.approx([by_name[name] for name in names], abs=1e-5)
+
+
+@each_packaged
+def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) -> None:
+    model, run = run_of(name)
+    seen = glances.glances(run)
+    crossing = [layer.crosses for layer in model.layers]
+    assert [glance.layers for glance in seen] == [
+        tuple(at for at, crosses in enumerate(crossing) if crosses == kind)
+        for kind in dict.fromkeys(crossing)
+    ]
+    for glance in seen:
+        for row, position in enumerate(glance.layers):
+            layer_input = run.inputs[position]
+            pieces = layer_input.memory_pieces or layer_input.pieces
+            known = analysed.Keys(pieces.special, pieces.ids.tolist())
+            trace = layer_input.trace()
+            mask = None if trace.mask is None else trace.mask[0]
+            one = analysed.overview_of(trace.weights, mask, known, crosses=crossing[position])
+            here = slice(row * glance.heads, (row + 1) * glance.heads)
+            assert (glance.heads, *glance.shape) == trace.weights.shape
+            assert_close(glance.seen.dots[here].int(), one.dots.int(), atol=1, rtol=0)
+            assert_close({n: each[here] for n, each in glance.seen.measures.items()}, one.measures)
+            assert glance.seen.block == one.block
+            assert glance.seen.even_spread == pytest.approx(one.even_spread)
+        assert ("special" in glance.seen.measures) == any(pieces.special)
+        assert len(glance.seen.dots) == len(glance.layers) * glance.heads
+
+
+def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
+    weights = drawn(2, 7, 3, 5).softmax(-1)
+    glance = glances.glance_of(map(analysed.in_blocks, weights), weights.shape)
+    assert (glance.layers, glance.heads, glance.shape) == ((0, 1), 7, (3, 5))
+    one = analysed.overview(WeightsAlone(weights[1]))
+    assert torch.equal(glance.seen.dots[7:], one.dots)
+    assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
+    assert glance.layer_and_head(12) == (1, 5)
+    again = map(analysed.in_blocks, weights)
+    other = glances.glance_of(again, weights.shape, crosses=True).seen
+    across = analysed.measures(weights[0], crosses=True)
+    assert list(other.measures) == list(other.even_spread) == list(across)
+
+
+@given(st.lists(st.none() | st.integers(0, 3), max_size=20))
+def test_places_of_words_are_counted_from_0_without_gaps(groups: list[int | None]) -> None:
+    slots = joining.slots(groups)
+    assert len(slots) == len(groups)
+    for at, (one, next_one) in enumerate(zip([-1, *slots], slots, strict=False)):
+        goes_on = at > 0 and groups[at] is not None and groups[at] == groups[at - 1]
+        assert next_one == one + (not goes_on)
+
+
+WHOLE = {
+    "[CLS] un ##happi ##ly [SEP]": "[CLS] unhappily [SEP]",
+    "·un happi ly </s>": "unhappily </s>",
+}
+WHOLE |= {"▁un happi ly": "unhappily", "·": "·", "##": "##", "a ##·": "a·", "": ""}
+
+
+@over("pieces", WHOLE)
+def test_words_are_their_pieces_without_the_marks_of_how_these_hang_together(pieces: str) -> None:
+    every = pieces.split()
+    slots = {5: [0, 1, 1, 1, 2], 4: [0, 0, 0, 1]}.get(len(every), [0] * len(every))
+    assert joining.whole_words(every, slots) == tuple(WHOLE[pieces].split())
+
+
+def test_rows_of_a_word_are_averaged_its_columns_summed_and_masks_joined() -> None:
+    weights = torch.tensor([[0.5, 0.25, 0.25, 0], [0.125, 0.5, 0.25, 0.125], [0, 0, 0.5, 0.5]])
+    joined = analysis.join(weights, [0, 1, 1], [0, 1, 1, 2])
+    assert joined.tolist() == [[0.5, 0.5, 0.0], [0.0625, 0.625, 0.3125]]
+    assert torch.equal(analysis.join(weights, [0, 1, 2], [0, 1, 2, 3]), weights)
+    pieces = torch.tensor([[True, False, False], [True, True, False], [False, False, True]])
+    two = joining.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
+    words = two.of_words(pieces / pieces.sum(-1, keepdim=True), pieces)
+    assert words.weights.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert words.mask is not None
+    assert words.mask.tolist() == [[True, False], [False, True]]
+
+
+@each_packaged
+def test_a_result_is_shown_in_its_pieces_or_as_weights_of_whole_words(name: str) -> None:
+    for position in (0, len(packaged(name).layers) - 1):
+        result = computed(name, layer=position, head=2)
+        assert layer_words.words_of(result) is None
+        assert layer_words.shown(result) == (result.tokens, result.key_tokens, result.trace)
+        tokens, keys, trace = layer_words.shown(as_words(result))
+        assert list(trace.stages) == ["weights"]
+        assert trace.weights.shape == (len(tokens), len(keys))
+        assert_close(trace.weights.sum(-1), torch.ones(len(tokens)))
+        words = [word for word in (keys if result.memory else tokens) if word[0] not in "[<"]
+        assert words == SENTENCE.split()
+        assert len(keys) < len(result.key_tokens)
+
+
+@over("settings", [{}, {"mask": ("causal",)}, {"special": "ignored"}])
+def test_all_heads_are_joined_into_words_as_each_of_them_is_and_of_a_long_text_the_chosen_word(
+    settings: dict[str, Any],
+) -> None:
+    result = as_words(computed("minilm", layer=2, **settings))
+    words = layer_words.words_of(result)
+    assert words is not None
+    weights = words.weights_for(result.layer_trace, 0)
+    for head in range(result.layer.heads):
+        one = layer_words.shown(result.looked_at(replace(result.settings, head=head)))[2]
+        assert_close(weights[head], one.weights)
+    seen = layer_words.overview(result)
+    known = analysed.Keys([word in ("[CLS]", "[SEP]") for word in words.keys], words.keys)
+    assert_close(seen.measures, analysed.measures(weights, known))
+    assert seen.dots.shape == weights.shape
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(computing, "MAX_KEPT", 1)
+        long = as_words(computed("minilm", layer=2, **settings))
+        assert isinstance(long.layer_trace, LongTrace)
+        for word in range(len(words.tokens)):
+            assert_close(words.weights_for(long.layer_trace, word)[:, 0], weights[:, word])
+        assert_close(layer_words.overview(long).measures, seen.measures)
+
+
+@over(
+    "at",
+    [(0, False, 0), (3, False, 3), (77, False, 11), (2, True, 2), (3, True, 6), (77, True, 11)],
+)
+def test_a_chosen_word_is_looked_at_by_its_first_piece(at: tuple[int, bool, int]) -> None:
+    query, words, piece = at
+    result = computed("minilm")
+    assert result.tokens[1:6] == ("she", "un", "##ha", "##pp", "##ily")
+    assert layer_words.piece_at(as_words(result) if words else result, query) == piece
+
+
+def numbers(column: Any) -> list[float]:
+    return [cell for cell in column if not isinstance(cell, str)]
+
+
+def test_each_filter_shows_what_it_leaves_and_what_is_out_stays_out(written: Transformer) -> None:
+    run = written.run("the cat sat")
+    settings = SamplingSettings(sample_temperature=2.0, top_k=5, top_p=0.7)
+    _, columns = continuing.next_pieces(written, run, settings).table()
+    best = next_scores(written, run).double().sort(descending=True).values
+    top_k = (best[:5] / 2).softmax(-1)
+    kept = int((top_k.cumsum(-1) < 0.7).sum()) + 1
+    assert 1 < kept < 5
+    expected = {
+        "as trained": best.softmax(-1)[:12],
+        "temperature": (best / 2).softmax(-1)[:12],
+        "top k": top_k,
+        "top p": (best[:kept] / 2).softmax(-1),
+    }
+    for title, shares in expected.items():
+        assert numbers(columns[title]) == pytest.approx(shares.tolist(), abs=1e-6)
+        assert columns[title][len(shares) :] == ["out"] * (12 - len(shares))
+
+
+def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
+    written: Transformer,
+) -> None:
+    text, settings = "the cat sat", SamplingSettings()
+    for count in range(5):
+        gone_on = continuing.go_on(written, "the cat sat", count, settings, likeliest=True)
+        assert gone_on == text
+        run = written.run(text)
+        piece = int(next_scores(written, run).argmax())
+        text += written.text_of([piece], run.pieces.ids.tolist()) or ""
+        assert text != gone_on
+
+
+def test_a_sentence_grows_no_longer_than_the_model_takes_and_the_same_with_the_same_seed() -> None:
+    small, grown = writer(Path(), limit=5), {}
+    for seed in 2 * [*range(11)]:
+        settings = SamplingSettings(sample_seed=seed)
+        longer = continuing.go_on(small, "the cat", 99, settings, likeliest=False)
+        pieces = small.pieces(longer)
+        assert longer.startswith("the cat")
+        assert grown.setdefault(seed, longer) == longer
+        assert pieces.left_out == 0
+        if len(pieces.ids) == small.limit:
+            assert continuing.go_on(small, longer, 1, settings, likeliest=False) == longer
+    assert max(len(small.pieces(longer).ids) for longer in grown.values()) == small.limit == 5
+    assert len({*grown.values()}) > 1
+
+
+def test_where_nothing_is_added_the_reason_is_said(written: Transformer) -> None:
+    why, part = layer_words.why_nothing_added, "only a part of a character"
+    text = "the cat sat"
+    settings = [SamplingSettings(sample_seed=seed) for seed in range(99)]
+    drawn_once = [continuing.go_on(written, text, 1, some, likeliest=False) for some in settings]
+    assert text in drawn_once, "a piece that is only a part of a character"
+    for longer in (*drawn_once, None):
+        assert (part in why(written, text, longer)) == (longer in (text, None))
+    small = writer(Path(), limit=2)
+    for more in ("the cat", "the cats", None):
+        assert why(small, "the cat", more) == "Nothing was added: no more than 2 pieces fit."
+    assert why(small, "the", "the cat") == ""
+    assert "more characters than fit" in why(written, "the", "the " * 2000)
+
+
+def test_the_table_of_a_translation_has_a_row_for_each_step() -> None:
+    model = packaged("en-pt")
+    assert isinstance(model, EncoderDecoder)
+    made = model.write("the red house and the red car")
+    names, columns = layer_words.translation_table(made)
+    assert len(names) == len({*names}) == len(made.steps) == len(made.output.texts)
+    for at, step in enumerate(made.steps):
+        assert names[at].removeprefix(step.text) in ("", f" ({at})")
+        assert columns["probability"][at] == step.probability == step.alternatives[0][1]
+        key = int(step.alignment.argmax())
+        named = {made.source.texts[key], f"{made.source.texts[key]} ({key})"}
+        assert columns["drawn most from"][at] in named
+        assert columns["with weight"][at] == pytest.approx(float(step.alignment.max()))
+        text, share = step.alternatives[1]
+        assert columns["next likeliest"][at] == f"{text} {share:.4f}"
+        assert step.probability >= share
+    assert_close(made.alignment.sum(-1), torch.ones(len(names)))

@@ -1,0 +1,256 @@
+"""Figures show the numbers of the trace, unrounded, and nobody's markup."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy
+import plotly.graph_objects as go
+import pytest
+import torch
+from torch import Tensor
+
+from attention.core import masks
+from attention.core.analysis import contributions
+from attention.core.functional import STAGES, Trace, attend
+from attention.core.printing import distinct_names
+from attention.figures import plots
+from attention.inputs.text import tokenize
+from tests.cases import over
+from tests.hostile import HOSTILE
+
+TOKENS = ("the", "cat", "saw", "the", "dog", "eat", "it")
+MASK = masks.parse_cells("0:1,3-5 2:*", 7, 7)
+
+
+def traced(n: int = 7, d_v: int = 11, mask: Tensor | None = None, mixed: bool = False) -> Trace:
+    generator = torch.Generator().manual_seed(n)
+    queries, keys = (torch.randn(n, 5, generator=generator) for _ in range(2))
+    values = torch.randn(n, d_v, generator=generator)
+    mixing: dict[str, Any] = {"before_softmax": torch.neg, "after_softmax": torch.neg}
+    return attend(queries, keys, values, mask=mask, **mixing if mixed else {})
+
+
+def words(n: int) -> list[str]:
+    return [f"w{index}" for index in range(n)]
+
+
+def only(figure: go.Figure, kind: str = "heatmap") -> Any:
+    """The one part of a figure that is of this kind."""
+    (part,) = (part for part in figure.data if part.type == kind)
+    return part
+
+
+def texts(item: Any) -> list[str]:
+    """Every string in a figure, as a dict."""
+    if isinstance(item, str):
+        return [item]
+    if isinstance(item, numpy.ndarray):
+        item = item.tolist() if item.dtype == object else ()
+    inner = item.values() if isinstance(item, dict) else item
+    return [text for one in inner for text in texts(one)] if hasattr(inner, "__iter__") else []
+
+
+@over("stage", STAGES)
+@over("mask", [None, MASK])
+def test_a_heatmap_has_the_traces_numbers_unrounded_and_leaves_masked_cells_open_and_uncoloured(
+    mask: Tensor | None, stage: str
+) -> None:
+    trace = traced(mask=mask, mixed=True)
+    cells, numbers = only(plots.heatmap(trace, stage, TOKENS, 0)), trace.stages[stage].numpy()
+    hides = mask is not None and stage not in ("scores", "scaled")
+    shown = MASK.numpy() if hides else numpy.ones((7, 7), dtype=bool)
+    assert cells.z.dtype == numpy.float32
+    assert numpy.array_equal(~numpy.isnan(cells.z), shown)
+    assert numpy.array_equal(cells.z[shown], numbers[shown])
+    assert cells.zmax == pytest.approx(numpy.abs(numbers[shown]).max())
+    assert cells.zmin == (0 if stage == "weights" else -cells.zmax)
+
+
+def test_every_masked_cell_is_crossed_and_tells_its_numbers_all_the_same() -> None:
+    trace = traced(mask=MASK)
+    figure = plots.heatmap(trace, "masked", TOKENS, 0)
+    crosses = only(figure, "scatter")
+    labels = plots.positioned(TOKENS)
+    assert list(zip(crosses.x, crosses.y, strict=True)) == [
+        (labels[key], labels[query]) for query, key in (~MASK).nonzero().tolist()
+    ]
+    for index, step in enumerate((trace.scores, trace.scaled, trace.weights)):
+        assert numpy.array_equal(only(figure).customdata[..., index], step.numpy())
+
+
+def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was() -> None:
+    queries = torch.randn(7, 5, requires_grad=True)
+    trace = attend(queries, queries, queries, mask=MASK, after_softmax=torch.neg)
+    steps = trace.scores, trace.scaled, trace.weights, trace.output
+    before = [step.detach().clone() for step in steps]
+    for stage in STAGES:
+        assert plots.heatmap(trace, stage, TOKENS, 1).data
+    assert plots.weighted_sum(trace, TOKENS, 1).data
+    assert all(map(torch.equal, steps, before))
+    assert trace.weights.requires_grad
+    with pytest.raises(ValueError, match=r"stage must be one of scores, .*, got 'softmax'"):
+        plots.heatmap(trace, "softmax", TOKENS, 0)
+
+
+@over("n", [7, 101])
+def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(n: int) -> None:
+    trace, saturated = traced(n), n > 7
+    cells = only(plots.heatmap(trace, "weights", words(n), 0))
+    assert numpy.array_equal(cells.z, trace.weights.numpy())
+    assert (cells.zmax < trace.weights.max().item() * 0.999) == saturated
+    assert ("share the last colour" in plots.stage_words(trace, "weights")) == saturated
+
+
+@over("z", [[[0.0, 0]], [[numpy.nan]]])
+def test_a_colour_range_is_never_empty(z: list[list[float]]) -> None:
+    for diverging in (True, False):
+        found = plots.colours(numpy.array(z), diverging=diverging)
+        assert found["zmin"] < found["zmax"] == 1
+
+
+@over("n", [1, 31, 32, 33, 63, 64, 65, 127, 129, 511, 512])
+def test_ticks_are_many_but_not_too_many_and_name_the_tokens_they_stand_at(n: int) -> None:
+    axis = plots.token_axis(words(n))
+    assert min(n, plots.MAX_TICKS / 2) <= len(axis["tickvals"]) <= plots.MAX_TICKS <= 64
+    assert axis["ticktext"] == [f"w{position}" for position in axis["tickvals"]]
+    assert n > plots.MAX_TICKS or axis["tickvals"] == list(range(n))
+
+
+def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is_outlined() -> None:
+    figure = plots.heatmap(traced(mask=MASK), "weights", TOKENS, 3)
+    assert len(set(only(figure).x)) == len(set(only(figure).y)) == 7
+    for axis, ends in ((figure.layout.xaxis, (-0.5, 6.5)), (figure.layout.yaxis, (6.5, -0.5))):
+        assert list(axis.ticktext) == distinct_names(TOKENS)
+        assert tuple(axis.range) == ends
+    frames = [shape for shape in figure.layout.shapes if shape.line.color == plots.CHOSEN]
+    assert [(f.x0, f.x1, f.y0, f.y1) for f in frames] == [(-0.5, 6.5, 2.5, 3.5)]
+
+
+@over("n", [7, 101])
+def test_a_row_with_nothing_to_attend_to_has_no_entropy_but_a_sure_one_has_0(n: int) -> None:
+    mask = torch.ones(n, n, dtype=torch.bool)
+    mask[2], mask[3, 1:] = False, False
+    figure = plots.heatmap(traced(n, mask=mask), "weights", words(n), 0)
+    (beside,) = (part for part in figure.data if part.xaxis == "x2")
+    hovers = [each.removeprefix("%{y}<br>") for each in beside.hovertemplate]
+    assert hovers[2] == "nothing to attend to<extra></extra>"
+    assert hovers[3] == "entropy %{x:.4f} bits<extra></extra>"
+    assert (beside.x[2], beside.x[3]) == (0, 0)
+    if n == 7:
+        assert beside.text[2:4] == ("—", "0.00")
+    entropy = plots.heatmap_of_stages(traced(n, mask=mask), words(n))["entropy"]
+    assert (entropy[2], entropy[3]) == (None, 0)
+
+
+@over("query", [0, 2, 6])
+def test_the_rows_of_the_weighted_sum_are_its_terms_and_the_output(query: int) -> None:
+    trace = traced(mask=MASK, mixed=query == 6)
+    figure = plots.weighted_sum(trace, TOKENS, query)
+    z = only(figure).z
+    assert only(figure).zmin == -only(figure).zmax < 0
+    assert numpy.array_equal(z[:7], contributions(trace, query).numpy())
+    assert numpy.array_equal(z[-1], trace.output[query].numpy())
+    assert len(only(figure).y) == len(set(only(figure).y)) == len(z)
+    bars = only(figure, "bar")
+    assert numpy.array_equal(bars.x, trace.applied[query].numpy())
+    assert list(bars.y) == list(only(figure).y)[:7]
+
+
+def test_the_rows_of_a_long_weighted_sum_still_sum_to_the_output() -> None:
+    trace = traced(101)
+    figure = plots.weighted_sum(trace, words(101), 5)
+    z, most = only(figure).z, plots.MAX_ROWS
+    assert len(z) == most + 3
+    numpy.testing.assert_allclose(z[: most + 1].sum(0), z[-1], atol=1e-5)
+    assert numpy.array_equal(z[-1], trace.output[5].numpy())
+    bars = only(figure, "bar")
+    assert sum(bars.x) == pytest.approx(1, abs=1e-5)
+    weakest, others = trace.weights[5].sort(descending=True).values[most - 1 : most + 1]
+    assert min(bars.x[:-1]) == weakest
+    assert bars.x[-1] >= others
+    assert bars.y[-1] == f"{101 - most} others"
+    for row, name in enumerate(bars.y[:-1]):
+        key = int(name.split("(")[1].rstrip(")"))
+        assert numpy.array_equal(z[row], contributions(trace, 5)[key].numpy())
+
+
+@pytest.fixture(scope="module")
+def hostile_figures() -> list[go.Figure]:
+    tokens = [token for sentence in HOSTILE for token in tokenize(sentence)]
+    tokens = ["<b>", "</script>", "<a href=x>", *(t for t in tokens if "<" in t or "&" in t)][:64]
+    trace = traced(len(tokens), mask=masks.causal(len(tokens), len(tokens)), mixed=True)
+    drawn = [plots.heatmap(trace, stage, tokens, 0) for stage in STAGES]
+    return [*drawn, plots.weighted_sum(trace, tokens, 0)]
+
+
+def test_tokens_are_escaped_wherever_plotly_would_read_markup_and_never_stand_in_templates(
+    hostile_figures: list[go.Figure],
+) -> None:
+    for figure in hostile_figures:
+        found = texts(figure.to_dict())
+        assert {"&lt;b&gt; (0)", "&lt;b&gt;"} <= set(found)
+        for text in found:
+            plain = text.replace("<br>", "").replace("<extra></extra>", "")
+            assert text == "<b>Σ = y</b>" or "<" not in plain
+        for part in figure.data:
+            assert "&lt;" not in f"{part.hovertemplate} {part['texttemplate']}"
+
+
+LABELS = {"<b>": "&lt;b&gt;", '"quoted"': "&quot;quoted&quot;", "&amp;": "&amp;amp;"}
+LABELS |= {"</bdi>": "&lt;/bdi&gt;", "&" * 12: "&amp;" * 12, "&" * 13: "&amp;" * 11 + "…"}
+
+
+def test_a_label_is_escaped_after_a_long_one_is_shortened() -> None:
+    assert {token: plots.label(token) for token in LABELS} == LABELS
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes, and the text of its scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, set[str]]] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name for name, _ in attrs}))
+        self.scripts += [""] * (tag == "script")
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] == "script":
+            self.scripts[-1] += data
+
+
+def test_a_standalone_page_fetches_nothing_runs_plotly_and_its_figures_alone_and_escapes_all_words(
+    hostile_figures: list[go.Figure],
+) -> None:
+    captions = ("</p><script>alert(2)</script>", *"bcdef")
+    shown = list(zip(captions, hostile_figures, strict=True))
+    page = plots.standalone_html("</title><script>alert(1)</script> cat", shown)
+    parsed = Tags(page)
+    for tag, attributes in parsed.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base")
+        assert not {"src", "href", "srcset", "data"} & attributes
+    assert "MathJax.js" not in page
+    scripts = [script for script in parsed.scripts if len(script) < 1_000_000]
+    assert len(parsed.scripts) - len(scripts) == 1, "Plotly itself"
+    assert sum("Plotly.newPlot(" in script for script in scripts) == 6
+    assert not any("alert(" in script for script in scripts)
+    for number in (1, 2):
+        assert f"<script>alert({number})" not in page
+        assert f"&lt;script&gt;alert({number})&lt;/script&gt;" in page
+
+
+def test_a_standalone_page_holds_the_numbers_to_the_last_digit_and_leaves_the_figures() -> None:
+    trace = traced()
+    figure = plots.heatmap(trace, "weights", TOKENS, 0)
+    before = figure.to_json()
+    page = plots.standalone_html("", [("", figure)])
+    packed = base64.b64encode(trace.weights.numpy().tobytes()).decode()
+    assert packed.replace("/", "\\u002f") in page or packed in page
+    assert figure.to_json() == before

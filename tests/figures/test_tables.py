@@ -1,0 +1,172 @@
+"""Numbers as tables: what is shown reads back, adds up, and is never interpreted."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attention.figures.tables import (
+    FEWER_ROWS,
+    MAX_ROWS,
+    Working,
+    number,
+    table,
+    typed,
+    whole_number,
+    working,
+)
+from tests.cases import over
+from tests.hostile import HOSTILE
+from tests.properties import given, settings
+from tests.properties import strategies as st
+
+HALFWAY = st.integers(-3_199_999, 3_199_999).map(lambda count: count / 32)
+
+
+def read(shown: str) -> float:
+    return float(shown.replace("−", "-").replace("∞", "inf"))
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """The cells of all rows, its name first, unescaped."""
+    lines = re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL)
+    parts = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, flags=re.DOTALL) for line in lines)
+    return [[html.unescape(re.sub(r"</?bdi>", "", cell)) for cell in line] for line in parts]
+
+
+@over("value", [0.0, -0.0, 2.0, -1.2345678901234567, 1e-7, -1e10, 0.1])
+def test_a_typed_number_keeps_every_digit(value: float) -> None:
+    text = typed(value)
+    assert float(text.replace("−", "-")) == value
+    assert not set(text) & set("-e")
+    assert not text.endswith((".0", "."))
+
+
+def test_text_for_people_has_one_minus_sign_and_one_place_that_writes_it() -> None:
+    library = Path(__file__).parents[2] / "attention"
+    files = [*library.rglob("*.py"), *library.rglob("browser/**/*.js")]
+    writes = re.compile(r"""(replace|replaceAll)\("-", "−"\)""")
+    found = {
+        str(file.relative_to(library)) for file in files if writes.search(file.read_text("utf-8"))
+    }
+    assert found == {"core/printing.py", "components/browser/shared/words.js"}
+
+
+NUMBERS = {
+    **{0.0: "0.0000", -2.5: "−2.5000", 2 / 3: "0.6667", 0.001: "0.0010"},
+    **{0.0009: "9.000e−4", -1.5e-7: "−1.500e−7", 99999.0: "99999.0000", 100000.0: "1.000e5"},
+    **{-1.25e30: "−1.250e30", 0.03125: "0.0313", -0.03125: "−0.0313", 0.09375: "0.0938"},
+    **{100050.0: "1.001e5", math.inf: "∞", -math.inf: "−∞", math.nan: "not a number", None: ""},
+}
+
+
+def test_four_decimals_or_four_digits_where_these_would_lose_it_halves_rounded_as_browsers_do() -> (
+    None
+):
+    assert {value: number(value) for value in NUMBERS} == NUMBERS
+    assert number(-0.0) == "0.0000"
+
+
+@given(st.floats(1e-3, 99_999) | HALFWAY)
+@settings(max_examples=200)
+def test_four_decimals_are_rounded_half_away_from_zero_as_browsers_do(value: float) -> None:
+    exact = Decimal(value).quantize(Decimal("0.0001"), ROUND_HALF_UP)
+    assert number(value).replace("−", "-") == f"{exact:f}".replace("-0.0000", "0.0000")
+
+
+@given(value=st.floats(-1e300, 1e300) | st.floats(width=32, allow_nan=False))
+@settings(deadline=None, max_examples=150)
+def test_a_shown_number_reads_back_within_what_is_shown(value: float) -> None:
+    small = 0 < abs(value) < 1e-3 or abs(value) >= 1e5
+    relative, absolute = (5.1e-4, 1e-323) if small else (0, 0.5001e-4)
+    assert math.isclose(read(number(value)), value, rel_tol=relative, abs_tol=absolute)
+
+
+def test_a_table_has_a_row_a_name_and_a_column_a_key() -> None:
+    page = table(
+        "numbers", ["a", "b"], {"q": [1.0, 2.0], "k": ["kept", None]}, total=["sum", "", "3"]
+    )
+    head, *rows, total = rows_of(page)
+    assert head == ["", "q", "k"]
+    assert rows == [["a", "1.0000", "kept"], ["b", "2.0000", ""]]
+    assert total == ["sum", "", "3"]
+    assert page.count("<tfoot>") == 1
+    with pytest.raises(ValueError, match="zip"):
+        table("numbers", ["a", "b"], {"q": [1.0]})
+
+
+TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope|tabindex)='[a-z0]+')*>"
+
+
+@over("text", HOSTILE)
+def test_hostile_text_is_escaped_wherever_it_may_stand(text: str) -> None:
+    work = Working(text, [text, text], {text: [text, text], "last": [1.0, 2.0]}, text, 3.0)
+    page = working(work)
+    assert not set("<>\"'") & set(re.sub(TAGS, "", page))
+    assert page.count(html.escape(text)) >= 6
+    assert [row[0] for row in rows_of(page)[1:]] == [text, text, text]
+
+
+def test_a_working_without_columns_is_its_words_and_without_a_total_has_no_last_row() -> None:
+    assert working(Working("It is < itself.", ())) == "<p>It is &lt; itself.</p>"
+    assert "tfoot" not in working(Working("w", ["a"], {"q": [1.0]}))
+
+
+def long(count: int) -> Working:
+    terms = [(-1.0) ** row * (1 + (row * 37) % count) / 7 for row in range(count)]
+    columns: dict[str, Any] = {"fate": ["kept"] * count, "weight": [2 * term for term in terms]}
+    columns["term"] = terms
+    return Working("Long.", [f"t{row}" for row in range(count)], columns, "sum", math.fsum(terms))
+
+
+@over("count", [MAX_ROWS + 1, 131, 512])
+def test_of_more_rows_the_largest_are_shown_and_what_the_others_come_to(count: int) -> None:
+    work = long(count)
+    _, *shown, rest, total = rows_of(working(work))
+    terms = dict(zip(work.names, work.columns["term"], strict=True))
+    assert len(shown) == FEWER_ROWS == 32
+    assert rest[:3] == [f"{count - FEWER_ROWS} more", "", ""]
+
+    names = [row[0] for row in shown]
+    assert names == sorted(names, key=lambda name: int(name[1:])), "in their own order"
+    smallest = min(abs(float(terms[name])) for name in names)
+    others = [abs(float(term)) for name, term in terms.items() if name not in names]
+    assert smallest >= max(others)
+    for name, fate, weight, term in shown:
+        assert fate == "kept"
+        assert term == number(float(terms[name]))
+        assert weight == number(2 * float(terms[name]))
+
+    added = math.fsum(read(row[-1]) for row in [*shown, rest])
+    assert abs(added - read(total[-1])) <= (FEWER_ROWS + 2) * 0.5e-4
+    assert work.total is not None
+    assert abs(read(total[-1]) - work.total) <= 0.5e-4
+
+
+def test_integers_among_integers_are_written_as_such() -> None:
+    work = Working(
+        "", ("0", "1"), {"q": [1.0, 2.0], "k": [0.5, -3.0], "q·k": [0.5, -6.0]}, "sum", -5.5
+    )
+    assert rows_of(working(work))[1:] == [
+        ["0", "1", "0.5000", "0.5000"],
+        ["1", "2", "−3.0000", "−6.0000"],
+        ["sum", "", "", "−5.5000"],
+    ]
+    whole = Working("", ("0", "1"), {"q": [1.0, 2.0], "q·k": [4.0, -6.0]}, "sum", -2.0)
+    assert rows_of(working(whole))[-1] == ["sum", "", "−2"]
+    assert whole_number(-0.0) == "0"
+    assert whole_number(1e6) == number(1e6)
+
+
+def test_the_total_of_a_long_table_is_told_above_it_too() -> None:
+    names = [str(row) for row in range(13)]
+    long = Working("Words.", names, {"x": [0.5] * 13}, "sum", 6.5)
+    assert working(long).startswith("<p>Words.</p><p class='total'>sum <strong>6.5000</strong></p>")
+    short = Working("Words.", names[:12], {"x": [0.5] * 12}, "sum", 6.0)
+    assert "class='total'" not in working(short)

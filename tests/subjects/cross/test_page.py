@@ -1,0 +1,197 @@
+"""The page "Two sequences": one sentence over another, and batches with their padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from torch.testing import assert_close
+
+from attention.figures import captions
+from attention.pipeline import Settings
+from attention.subjects.cross import batch_by_hand
+from attention.subjects.cross import words as cross_words
+from attention.subjects.cross.words import PAD, CrossSettings
+from tests.cases import over
+from tests.running import App, numbers_of, opened
+from tests.subjects.steps.making import no_vectors, result_of
+from tests.trained.packaged import packaged
+
+MASKS = ("causal", "length")
+OF_SENTENCES = {"cross": "batch", "batch_example": "sentences"}
+
+
+def batch(**link: Any) -> App:
+    return opened("cross", cross="batch", **link)
+
+
+def lengths(app: App) -> list[str]:
+    return [item.value for item in app.text]
+
+
+# Two sentences
+
+
+def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_sentence() -> None:
+    app = opened("cross", s="the bank raised its rates")
+    shown = app.sent["picture"].header
+    assert shown["tokens"] == ["bonjour", "le", "monde"]
+    assert (shown["keys"], shown["keysKnown"]) == (["hello", "world"], [True, True])
+    words = app.sent["examples"].header["words"]
+    assert words.startswith("Queries: 3 tokens. Memory: 2 tokens.")
+    assert {"target", "memory"} <= app.controls.keys()
+    assert "s" not in app.controls
+    app = opened("cross", target="a b", memory="c").press("Swap")
+    assert (app.values["target"], app.values["memory"]) == ("c", "a b")
+    shown = app.take("which animal walks / the cat walks on the street").sent["picture"].header
+    assert shown["tokens"] == ["which", "animal", "walks"]
+    assert shown["keys"][:3] == ["the", "cat", "walks"]
+
+
+@over("variant", ["dot", "talking"])
+def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str) -> None:
+    settings: dict[str, Any] = {"variant": variant, "positions": "rotary", "mask": MASKS}
+    settings |= {"d_model": 10, "valid_len": 1}
+    link = {"target": "a b c", "memory": "d e", "query": 2, "vectors": "random"}
+    app = opened("cross", **link, **settings)
+    result, picture = result_of("a b c", "d e", **settings), app.sent["picture"]
+    mixed = ["masked", "mixed"] if variant == "talking" else []
+    assert list(picture.parts) == ["scores", "weights", *mixed, "values", "output"]
+    numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
+    assert_close(picture.parts, {name: numbers[name] for name in picture.parts})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (3, 2)))
+    assert app.selection["query"] == 2
+    assert picture.header["caption"]["after"] == cross_words.mask_words(MASKS, "rotary")
+
+
+@over(
+    "case",
+    [
+        ({"memory": '"'}, "The memory is empty"),
+        ({"target": "", "memory": ""}, "The first sentence has no words yet"),
+        (OF_SENTENCES | {"target": ""}, "A batch needs"),
+    ],
+)
+def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) -> None:
+    link, words = case
+    (info,) = opened("cross", **link).info
+    assert info.value.startswith(words)
+
+
+# A batch
+
+
+def test_a_batch_opens_on_two_sequences_with_their_lengths_and_librarys_numbers() -> None:
+    app, made = batch(), cross_words.toy(CrossSettings())
+    for index, row in enumerate(app.rows[:2]):
+        assert row.names == ["scaled scores", "weights", "output"]
+        assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
+    expected = ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
+    assert lengths(app) == expected
+    assert app.tables[0]["weight · v"][-1] == "2"
+    app.press("+ sequence")
+    assert app.values["toy_queries"] == "1 2 | 3 -1 | 3 -1"
+    assert (app.values["toy_lens"], app.notes) == ("2 6 6", [])
+    assert lengths(app)[-1] == "Sequence 2: valid length 6 of 10"
+    assert lengths(app.press("− key"))[-1] == "Sequence 2: valid length 6 of 9"
+
+
+def test_the_toys_keys_and_values_are_grids_and_what_is_typed_there_is_computed() -> None:
+    app = batch(toy_lens="2 2")
+    assert {
+        f"grid_{name}_{index}" for name in batch_by_hand.TEXTS for index in (0, 1)
+    } <= app.sent.keys()
+    app.tell("grid_toy_keys_0", "cells", [["1", "1"], ["3", "1"], *[["1", "1"]] * 8])
+    app.tell("grid_toy_values_0", "cells", [["100", "1"]] * 9 + [["1", "x"]])
+    assert app.notes[0].startswith("Values[0]: row 9, column 1 holds 'x'")
+    app.tell("grid_toy_values_0", "cells", [["100", "1", "2", "3"]] * 10)
+    asked = CrossSettings(toy_lens="2 2", **{n: app.values[n] for n in ("toy_keys", "toy_values")})
+    made = cross_words.toy(asked)
+    assert made.trace.weights[0, 0, 0] < made.trace.weights[0, 0, 1]
+    assert_close(app.rows[0].matrices, numbers_of(cross_words.overview(made, 0)), equal_nan=True)
+    assert app.tables[0]["weight · v"][-1] == "100.0000"
+
+
+def test_additive_attention_and_dropout_of_a_batch_are_those_of_the_library() -> None:
+    link = {"toy_scores": batch_by_hand.ADDITIVE, "toy_queries": "1 2 0 | 3 -1 1", "toy_hidden": 3}
+    link |= {"dropout": 0.5, "dropout_seed": 3}
+    app, made = (
+        batch(**link),
+        cross_words.compute_batch(Settings(), CrossSettings(**link), no_vectors),
+    )
+    assert {"toy_hidden", "toy_seed", "dropout", "dropout_seed"} <= app.controls.keys()
+    for index, row in enumerate(app.rows[:2]):
+        assert row.names == ["scaled scores", "weights", "after dropout", "output"]
+        assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
+    (origin,) = (row for row in app.rows if "W_q" in row.names)
+    assert_close(origin.matrices, numbers_of(cross_words.origin(made, 0)))
+    assert "dropout_seed" not in batch().controls
+
+
+def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers() -> None:
+    settings: dict[str, Any] = {"variant": "multihead", "vectors": "random", "d_model": 10}
+    settings |= {"head": 3, "mask": MASKS, "positions": "rotary"}
+    own = OF_SENTENCES | {"target": "a b c", "batch": "hello world | a b c |"}
+    app = opened("cross", **settings, **own)
+    made = cross_words.compute_batch(Settings(**settings), CrossSettings(**own), no_vectors)
+    names = [["hello", "world", PAD], ["a", "b", "c"], [PAD] * 3]
+    for index, (row, columns) in enumerate(zip(app.rows[:3], names, strict=True)):
+        assert row.header["parts"][0]["columnNames"] == columns
+        assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
+    assert {"variant", "mask", "head", "positions"} <= app.controls.keys()
+
+
+def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
+    app = batch(toy_lens="0 6")
+    assert "No key is valid, so there is nothing to attend to" in app.said
+    assert "not a number" in app.tables[0]["plain softmax"]
+
+
+def test_a_click_chooses_a_number_of_the_output() -> None:
+    app = batch().tell("sequence_1", "cell", [0, 2])
+    assert app.query_params == {"cross": "batch", "sequence": "1", "dimension": "2"}
+    assert app.sent["sequence_0"].header["chosen"] is None
+    assert app.sent["sequence_1"].header["chosen"] == [0, 2]
+    assert "in sequence 1, dimension 2" in app.said
+
+
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+    app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
+    assert app.selection["query"] == 7, "what is shown instead is said in the browser"
+    assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
+    wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}
+    queries, lens, *cells = batch(sequence=5, row=3, dimension=40, **wrong).notes
+    assert queries.startswith("Queries, keys and values need as many sequences as each other")
+    assert lens.startswith("Valid lengths: a length is a whole number, got '<b>'")
+    assert cells == [
+        "There is no sequence 5 in this batch; showing the last, 1.",
+        "There is no row 3 in this batch; showing the last, 0.",
+        "There is no dimension 40 in this batch; showing the last, 3.",
+    ]
+    (long, *_) = opened("cross", **OF_SENTENCES, batch="cat " * 500).notes
+    assert long == "Sequence 0 has 500 tokens; the first 16 are shown."
+
+
+# A translation
+
+
+def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
+    packaged(cross_words.TRANSLATOR.name)
+    app = opened("cross", cross="translated", s="the red car", query=1)
+    shown = app.sent["picture"].header
+    assert shown["tokens"][:3] == ["o", "carro", "vermelho"]
+    assert shown["keys"][:3] == ["the", "red", "car"]
+    assert app.sent["picture"].parts["weights"].argmax(-1)[:3].tolist() == [0, 2, 1]
+    assert "<p class='told'>o carro vermelho</p>" in app.said
+    assert {"s", "cross"} <= app.controls.keys()
+    assert not app.controls.keys() & {"target", "memory", "variant"}
+    assert cross_words.TRANSLATOR.title in app.heading[-1]
+
+
+def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cross_words, "names_of_models", lambda: ("none",))
+    assert cross_words.first_translation() == ""
+    (info,) = opened("cross", cross="translated").info
+    assert info.value.startswith(f"{cross_words.TRANSLATOR.title} is not installed here.")

@@ -1,0 +1,365 @@
+"""One sequence over another, and padded batches: lengths, padding, and what is worked out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention.core import masks
+from attention.core.positions import rotary
+from attention.core.variants import VARIANTS
+from attention.figures.matrix import MatrixError
+from attention.figures.tables import working as as_html
+from attention.pipeline import Settings
+from attention.subjects.cross import batch_by_hand
+from attention.subjects.cross import words as cross_words
+from attention.subjects.cross.words import (
+    PAD,
+    Batch,
+    CrossSettings,
+    compute_batch,
+    padded,
+    read_lens,
+    read_memories,
+)
+from tests.cases import over
+from tests.hostile import HOSTILE
+from tests.properties import given
+from tests.properties import settings as hypothesis_settings
+from tests.properties import strategies as st
+from tests.subjects.steps.making import GOLDENS, drawn, matrices, no_vectors, result_of
+
+QUERIES, D_MODEL = 3, 10
+TOY = torch.tensor(GOLDENS["d2l_classic_toy"]["output"]).float()
+
+
+def sequence(size: int, seed: int = 0) -> tuple[tuple[str, ...], Tensor]:
+    return tuple(f"t{i}" for i in range(size)), drawn(size, D_MODEL, seed=seed)
+
+
+def batched(
+    *sizes: int, lens: str = "", hidden: Tensor | None = None, settings: Settings | None = None
+) -> Batch:
+    names, x = sequence(QUERIES, 9)
+    memories = [sequence(size, index) for index, size in enumerate(sizes)]
+    chosen = {} if hidden is None else {"cells": hidden}
+    return padded(settings or Settings(), names, x, memories, lens, masks=chosen)
+
+
+def batch_of(example: str = "toy", settings: Settings | None = None, /, **asked: Any) -> Batch:
+    plain = Settings(vectors="random", d_model=7)
+    return compute_batch(
+        settings or plain, CrossSettings(batch_example=example, **asked), no_vectors
+    )
+
+
+@over("mask", [(), ("causal",), ("length", "window"), ("causal", "length", "window", "cells")])
+def test_two_sentences_agree_with_torch(mask: tuple[str, ...]) -> None:
+    for target, memory in (("a b c d e", "f g h"), ("a b c", "d e f g h")):
+        result = result_of(target, memory, mask=mask, valid_len=2, radius=3, cells="0:1 2:0")
+        x, keys = result.x[None], result.memory.x[None]
+        allowed = masks.combine(result.masks.values())
+        expected = scaled_dot_product_attention(x, keys, keys, attn_mask=allowed)
+        torch.testing.assert_close(result.trace.output, expected[0])
+
+
+def test_positions_count_from_0_in_each_sentence() -> None:
+    turned = result_of("a b c", "d e f g h", positions="rotary")
+    torch.testing.assert_close(turned.trace.queries, rotary(turned.x))
+    torch.testing.assert_close(turned.trace.keys, rotary(turned.memory.x))
+    added = result_of("a b c", "d e f g h", positions="sinusoidal")
+    torch.testing.assert_close(added.memory.encoding[:3], added.encoding)
+    bias = result_of("a b", "d e f", positions="alibi").trace.bias
+    assert (bias * 256).tolist() == [[0, -1, -2], [-1, 0, -1]]
+
+
+NO_LENGTH = "a length is a whole number, got"
+NO_LENGTHS = {
+    **{"": "there are no lengths yet", ";": "there are no lengths yet"},
+    "2": "one length per sequence makes 2, got 1",
+    "2 11": "a length lies between 0 and 10, the number of keys, got 11",
+    **{f"2 {bad}": f"{NO_LENGTH} {bad!r}" for bad in ("-1", "1.5", "٣", "99999")},
+    "1; 2; 3": "the batch has 2 sequences, got lengths for 3",
+    "1 2; 3": "one length per query makes 1 per sequence, got 2",
+    "1;; 3": f"{NO_LENGTH} ''",
+}
+
+
+@over("text", NO_LENGTHS)
+def test_other_lengths_are_refused_in_words(text: str) -> None:
+    with pytest.raises(MatrixError) as caught:
+        read_lens(text, 2, 1, 10)
+    assert str(caught.value) == NO_LENGTHS[text]
+
+
+@given(text=st.text("0123456789 ;,", max_size=12) | st.text("07 ;,-.|_e²٣\x00é", max_size=12))
+@hypothesis_settings(max_examples=150)
+def test_any_text_is_lengths_within_the_keys_or_refused(text: str) -> None:
+    try:
+        lens = read_lens(text, 2, 3, 7)
+    except MatrixError:
+        return
+    assert lens.shape in ((2,), (2, 3))
+    assert int(lens.min()) >= 0
+    assert int(lens.max()) <= 7
+
+
+def test_the_classic_toy_gives_its_published_output() -> None:
+    batch = batch_of()
+    assert batch.valid_lens.tolist() == GOLDENS["d2l_classic_toy"]["valid_lens"]
+    torch.testing.assert_close(batch.trace.output, TOY)
+    half, sixth = [0.5] * 2 + [0.0] * 8, [1 / 6] * 6 + [0.0] * 4
+    torch.testing.assert_close(batch.trace.weights, torch.tensor([[half], [sixth]]))
+
+
+def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
+    batch = batch_of(
+        toy_queries="1 0 2; 0 1 1 | 2 1 0; 1 1 1 | 0 0 1; 3 1 0",
+        toy_keys=" | ".join(["1 0 0; 0 1 0; 1 1 1; 2 0 1"] * 3),
+        toy_values="1; 2; 3; 4 | 0; 1; 0; 1 | -1; 0.5; 2; 8",
+        toy_lens="1 4 2",
+    )
+    trace = batch.trace
+    assert trace.scores.shape == (3, 2, 4)
+    expected = scaled_dot_product_attention(
+        trace.queries, trace.keys, trace.values, attn_mask=masks.lengths(batch.valid_lens, 4)
+    )
+    torch.testing.assert_close(trace.output, expected)
+    assert trace.output[0].tolist() == [[1.0], [1.0]]
+    assert (batch.notes, len(batch.titles)) == ((), 3)
+
+
+def test_additive_attention_scores_a_batch_whose_queries_are_wider_than_its_keys() -> None:
+    asked = {"toy_queries": "1 2 0 | 3 -1 1", "toy_scores": batch_by_hand.ADDITIVE}
+    batch = batch_of(**asked, toy_hidden=5, toy_keys=f"2 0; {batch_by_hand.KEYS[5:]}")
+    W_q, W_k, v = batch.parameters.values()
+    assert (W_q.shape, W_k.shape, v.shape) == ((3, 5), (2, 5), (5,))
+    trace = batch.trace
+    hidden = (trace.queries @ W_q)[:, :, None] + (trace.keys @ W_k)[:, None]
+    torch.testing.assert_close(trace.scores, hidden.tanh() @ v)
+    shown = [part.name for part in matrices(cross_words.origin(batch, 0))]
+    assert shown == ["Q", "K", "W_q", "W_k", "v", "scores"]
+    torch.testing.assert_close(batch_of(**asked).trace.output, TOY)
+    other = batch_of(**asked, toy_seed=1).parameters["W_q"]
+    assert not torch.equal(other, batch_of(**asked).parameters["W_q"])
+
+
+@over("example", ["toy", "sentences"])
+def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow(example: str) -> None:
+    plain, dropped = batch_of(example), batch_of(example, dropout=0.5)
+    trace, weights = dropped.trace, plain.trace.weights
+    assert torch.equal(trace.weights, weights)
+    assert trace.dropped is not None
+    kept = trace.dropped > 0
+    assert 0 < int(kept.sum()) < int((weights > 0).sum())
+    torch.testing.assert_close(trace.dropped[kept], 2 * weights[kept])
+    torch.testing.assert_close(trace.output, trace.dropped @ trace.values)
+    names = [part.name for part in matrices(cross_words.overview(dropped, 0))]
+    assert names == ["scaled scores", "weights", "after dropout", "output"]
+    assert matrices(cross_words.sources(dropped, 0))[0].name == "after dropout"
+    work = cross_words.working(dropped, 1, 0, 2)
+    assert work.total == pytest.approx(sum(map(float, work.columns["weight · v"])))
+    assert work.columns["after dropout"] == trace.dropped[1, 0].tolist()
+    again = batch_of(example, dropout=0.5, dropout_seed=1).trace.dropped
+    assert not torch.equal(again, trace.dropped)
+
+
+@over("scores", [batch_by_hand.DOT, batch_by_hand.ADDITIVE])
+def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None:
+    texts = {**batch_by_hand.TEXTS, "toy_lens": "1; 3"}
+    assert ("number of queries" in batch_by_hand.sizes_of(scores)) == (
+        scores == batch_by_hand.ADDITIVE
+    )
+    for change in (f"{sign} {what}" for sign in "++−−−" for what in batch_by_hand.sizes_of(scores)):
+        new = batch_by_hand.changed(texts, change, scores)
+        if new is None:
+            continue
+        texts |= new
+        batch = batch_of(**texts, toy_scores=scores)
+        assert batch.notes == (), change
+        assert batch.valid_lens.dim() == 2
+    assert batch.trace.scores.shape[:2] == (1, 1)
+
+
+FITTING: dict[tuple[str, int, int, int], str] = {
+    **{("2 6", 3, 1, 10): "2 6 6", ("2 6", 1, 1, 10): "2", ("2,6", 2, 4, 5): "2 5"},
+    **{("1 3; 2 4", 2, 3, 10): "1 3 3; 2 4 4", ("1 3; 2 4", 1, 1, 2): "1;"},
+    **{("<b>", 1, 1, 2): "<b>", ("", 1, 1, 2): ""},
+}
+
+
+@over("case", FITTING)
+def test_lengths_follow_a_batch_of_another_size(case: tuple[str, int, int, int]) -> None:
+    lens, sequences, n_queries, n_keys = case
+    queries, keys = torch.zeros(sequences, n_queries, 2), torch.zeros(sequences, n_keys, 2)
+    assert batch_by_hand.fitting_lens(lens, queries, keys) == FITTING[case]
+
+
+def test_a_length_for_each_query_masks_each_query() -> None:
+    batch = batch_of(toy_queries="1 0; 0 1 | 1 1; 2 2", toy_lens="1 3; 0 10")
+    rows = torch.tensor([[1, 0, 0], [1 / 3] * 3, [0, 0, 0], [0.1] * 3])
+    torch.testing.assert_close(batch.trace.weights[..., :3].flatten(0, 1), rows)
+    assert batch.trace.output[1, 0].tolist() == [0, 0, 0, 0]
+    assert cross_words.heading(batch, 0) == "Sequence 0: valid lengths 1, 3 of 10, one per query"
+
+
+NO_TOY = (
+    ("queries", "1 x | 2 3", "Queries[0]: row 0, column 1 holds 'x', which is no number"),
+    ("queries", "1 2", "as many sequences as each other, got 1, 2 and 2; showing the"),
+    ("queries", "1 2 3 | 1 2 3", "queries and keys of one width, got 3 and 2; showing"),
+    ("queries", "1 2; 3 4 | 5 6", "Queries: all matrices of a stack must have one"),
+    ("queries", "", "Queries: there are no numbers yet; showing the example of Dive into"),
+    ("keys", "1 1 | 1 1", "Each key needs a value, got 1 keys and 10 values; showing"),
+    ("values", "1 x", "Values: row 0, column 1 holds 'x', which is no number"),
+    ("keys", "|".join("1" * 11), "Keys: a stack has at most 10 matrices here, got 11"),
+    ("lens", "2 99", "a length lies between 0 and 10"),
+    ("lens", "<b>", "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
+)
+
+
+@over("case", NO_TOY)
+def test_what_the_toy_cannot_take_is_said_and_the_example_shown(case: tuple[str, ...]) -> None:
+    name, text, note = case
+    batch = batch_of(**{f"toy_{name}": text})
+    (said,) = batch.notes
+    assert note in said
+    torch.testing.assert_close(batch.trace.output, TOY)
+
+
+def test_sentences_are_padded_and_their_lengths_are_the_mask() -> None:
+    batch = batch_of("sentences", target="who is it", batch="a b | c d e | ")
+    assert batch.queries == ("who", "is", "it")
+    assert batch.keys == (("a", "b", PAD), ("c", "d", "e"), (PAD, PAD, PAD))
+    assert batch.valid_lens.tolist() == [2, 3, 0]
+    assert batch.trace.mask[:, 1].tolist() == [[True, True, False], [True] * 3, [False] * 3]
+    assert batch.trace.output[2].abs().sum() == 0
+    assert cross_words.heading(batch, 2) == "Sequence 2, “(empty)”: valid length 0 of 3"
+
+
+def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
+    settings = Settings(
+        vectors="random", d_model=7, mask=("causal", "length", "cells"), valid_len=3, cells="2:0"
+    )
+    batch = batch_of("sentences", settings, target="who is it now", batch="a b | c d e f g")
+    assert batch.trace.mask.int().tolist() == [
+        [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 0, 0, 0], [1, 1, 0, 0, 0]],
+        [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [1, 1, 1, 0, 0]],
+    ]
+    assert torch.equal(batch.trace.weights > 0, batch.trace.mask)
+    words = cross_words.hatching_words(batch)
+    assert "hidden by the valid length, the causal mask and the cell mask:" in words
+    assert cross_words.hatching_words(batch_of(toy_lens="10 10")).startswith(
+        "Nothing is hidden: every"
+    )
+    wrong = batch_of("sentences", Settings(vectors="random", mask=("cells",), cells="x"))
+    assert (wrong.masks, len(wrong.notes)) == ((), 1)
+    assert wrong.notes[0].startswith("No single cells are hidden: hidden cells are written")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@over("lens", ["", "1 7 0", "1 2 2; 7 0 7; 2 2 1"])
+def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(
+    variant: str, lens: str
+) -> None:
+    causal, everything = masks.causal(QUERIES, 7), torch.ones(QUERIES, 7, dtype=torch.bool)
+    for positions, mask in (("none", everything), ("rotary", causal), ("alibi", causal)):
+        settings = Settings(variant=variant, positions=positions, head=1)
+        batch = batched(2, 7, 3, lens=lens, hidden=mask, settings=settings)
+        layer = settings.variant_layer(D_MODEL)
+        for index, size in enumerate((2, 7, 3)):
+            allowed = masks.lengths(batch.valid_lens, 7)[index] & mask
+            with torch.no_grad():
+                alone = layer(
+                    sequence(QUERIES, 9)[1],
+                    allowed[:, :size],
+                    memory=sequence(size, index)[1],
+                    rotate=settings.rotate,
+                    bias=settings.bias(layer, QUERIES, size),
+                ).head(min(1, layer.heads - 1))
+            torch.testing.assert_close(batch.trace.output[index], alone.output)
+            torch.testing.assert_close(batch.trace.weights[index, :, :size], alone.weights)
+            assert not batch.trace.applied[index][~allowed].any()
+
+
+def test_a_length_beyond_the_sentence_lets_padding_in_and_says_so() -> None:
+    batch = batched(2, 7, lens="5 7")
+    (note,) = batch.notes
+    share = float(batch.trace.weights[0, :, 2:].sum(-1).max())
+    assert share > 0
+    assert note.startswith(f"The length given for sequence 0 lets padding in: up to {share:.4f} of")
+    others = masks.parse_cells("*:2-6", QUERIES, 7)
+    assert batched(2, 7, lens="5 7", hidden=others).notes == (), "another mask keeps it out"
+
+
+def test_a_batch_has_room_for_6_sentences_of_16_tokens() -> None:
+    memories, notes = read_memories(" | ".join(["cat " * 17] * 8))
+    assert [len(tokens) for tokens in memories] == [16] * 6
+    assert notes[0] == "Of 8 sentences the first 6 are shown."
+    assert notes[1] == "Sequence 0 has 17 tokens; the first 16 are shown."
+    assert len(notes) == 7
+
+
+@over("text", ["", "|", " | | ", "\x00|"])
+def test_a_batch_without_a_word_is_none(text: str) -> None:
+    assert read_memories(text)[0] == []
+    with pytest.raises(ValueError, match="a batch needs a sentence for the queries"):
+        batch_of("sentences", batch=text)
+
+
+@over("sentence", HOSTILE)
+def test_hostile_batches_are_finite_and_escaped(sentence: str) -> None:
+    batch = batch_of("sentences", target=sentence + " a", batch=sentence + " | cat")
+    for index in range(len(batch.titles)):
+        assert batch.trace.output[index].isfinite().all()
+        shown = as_html(cross_words.working(batch, index, 0, 0))
+        assert not [tag for tag in ("<script", "<img", "<b>", "<a ", "<style") if tag in shown]
+
+
+RECOMPUTED: list[dict[str, Any]] = [
+    {"scale": "none", "positions": "alibi"},
+    {"variant": "multihead", "mask": ("causal",), "head": 1},
+    {"variant": "talking", "mask": ("causal", "window"), "positions": "alibi", "head": 2},
+]
+
+
+@over("settings", RECOMPUTED)
+def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, Any]) -> None:
+    batch = batch_of(
+        "sentences", Settings(vectors="random", d_model=10, **settings), batch="a b | c d e f g"
+    )
+    mixed = settings.get("variant") == "talking"
+    trace = batch.trace
+    for index, row, dimension in ((0, 0, 0), (1, 2, 1)):
+        work = cross_words.working(batch, index, row, dimension)
+        columns: dict[str, Any] = dict(work.columns)
+        allowed = trace.mask[index, row].tolist()
+        assert f"among the {sum(allowed)} valid keys" in work.words
+        logits = columns["mixed, masked" if mixed else "scaled, masked"]
+        assert [math.isfinite(number) for number in logits] == allowed
+        added = columns.get("added", [0.0] * 5)
+        scaled = [s * trace.scale + b for s, b in zip(columns["score"], added, strict=True)]
+        for number, shown in zip(scaled, columns.get("scaled", logits), strict=True):
+            assert shown == pytest.approx(number, abs=1e-6) or shown == -math.inf
+        powers = [math.exp(number - max(logits)) for number in logits]
+        assert columns[f"exp({'mixed' if mixed else 'scaled'} − greatest)"] == pytest.approx(powers)
+        assert columns["weight"] == pytest.approx([power / sum(powers) for power in powers])
+        applied = columns["mixed weight" if mixed else "weight"]
+        products = [weight * v for weight, v in zip(applied, columns["v"], strict=True)]
+        assert columns["weight · v"] == pytest.approx(products)
+        assert work.total == pytest.approx(sum(products), abs=1e-6)
+        assert work.total == float(trace.output[index, row, dimension])
+
+
+def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
+    batch = batch_of(toy_lens="0 6")
+    work = cross_words.working(batch, 0, 0, 3)
+    assert work.total == 0
+    assert work.columns["weight"] == [0.0] * 10
+    assert all(math.isnan(float(n)) for n in work.columns["plain softmax"])
+    assert "not a number" in as_html(work)
+    assert "plain softmax" not in cross_words.working(batch, 1, 0, 3).columns

@@ -1,0 +1,181 @@
+"""Explore as the bare address opens it, as links of before do, and the doors of the menu."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl
+
+import pytest
+
+from attention.app.state.links import read_link
+from attention.app.state.pages import EARLIER, PAGES
+from attention.subjects.cross import words as cross_words
+from attention.subjects.explore.openings import OPENINGS, Opening
+from attention.trained.sources import NONE
+from tests.cases import over
+from tests.running import App, opened
+from tests.trained.packaged import packaged
+
+MODEL = "minilm"
+MINILM = OPENINGS[MODEL]
+CAT = "the cat walks on the street"
+
+
+@pytest.fixture(autouse=True)
+def _model() -> None:
+    packaged(MODEL)
+
+
+def opened_on(shown: Opening, **more: Any) -> App:
+    return opened("explore", **dict(parse_qsl(shown.link)) | more)
+
+
+def asked(app: App) -> str:
+    """The question on the chosen word."""
+    said = app.sent["arcs"].header["said"]
+    return str(said[app.selection["query"]]["question"])
+
+
+@over("shown", OPENINGS.values())
+def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown: Opening) -> None:
+    app = opened_on(shown)
+    assert asked(app) == f"Which word does “{shown.word}” look at?"
+    assert app.sent["arcs"].header["tokens"] == shown.sentences[0].split()
+    assert app.sent["type_own"].header["words"] == "Type your own"
+    assert [link.label for link in app.get("page_link")] == ["Take the guide"]
+    assert (app.values["s"], app.notes) == (shown.sentences[0], [])
+    calm = app.sent["picture"].header
+    assert (calm["entropy"], calm["heat"]["texttemplate"]) == ([], "")
+    assert list(calm["stages"]) == ["weights"]
+    assert calm["stages"]["weights"]["zmax"] == 1
+
+    def sent(key: str) -> bytes:
+        drawn = next(item for item in app.get("bidi_component") if item.key == key)
+        return bytes(drawn.proto.bytes)
+
+    before = sent("picture")
+    app.tell("arcs", "word", 1)
+    assert app.values["s"] == shown.sentences[1]
+    assert asked(app) == f"Which word does “{shown.word}” look at?"
+    assert sent("arcs").endswith(before[before.index(b'{"heat"') - 4 :]), "the way back"
+    assert app.tell("arcs", "word", 0).values["s"] == shown.sentences[0]
+
+
+@over(
+    "link",
+    [
+        {},
+        {"query": 3},
+        {"s": MINILM.sentences[0]},
+        {"s": MINILM.sentences[0], **MINILM.chosen, "query": 8},
+    ],
+)
+def test_a_link_of_before_means_what_it_meant(link: dict[str, Any]) -> None:
+    app = opened("explore", **link)
+    assert app.heading[0] == "Explore"
+    assert "arcs" not in app.sent
+    assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum", "diagram"]
+    defaults = {"s": CAT, "model": NONE, "scale": "1/√d_k", "mask": []}
+    assert (defaults | link).items() >= {name: app.values[name] for name in defaults}.items()
+    assert app.selection["query"] == link.get("query", 0)
+
+
+def test_one_click_shows_the_numbers_and_one_hides_them_and_nothing_else_changes() -> None:
+    app = opened_on(MINILM)
+    chosen = {name: app.values[name] for name in ("s", *MINILM.chosen)}
+    app.press("Show the numbers")
+    assert (app.heading[0], "numbers" in app.query_params) == ("Explore", False)
+    assert {name: app.values[name] for name in chosen} == chosen
+    app.press("Hide the numbers")
+    assert asked(app) == "Which word does “it” look at?"
+    assert {name: app.values[name] for name in chosen} == chosen
+    assert app.query_params["numbers"] == "hidden"
+
+
+def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_of_the_head() -> (
+    None
+):
+    app = opened_on(MINILM)
+    before = app.sent["arcs"].header["said"][8]["line"]
+    after = app.choose("scale", "none").sent["arcs"].header["said"][8]["line"]
+    assert after != before
+    assert "Change " in "".join(after)
+    assert "Not as it was trained: scale: none; without the markers" in app.said
+    app = opened_on(MINILM).choose("reader", "additive")
+    assert (app.values["model"], app.values["variant"]) == (NONE, "additive")
+    assert "on word vectors" in app.said
+    app.choose("reader", "as trained")
+    assert {name: app.values[name] for name in MINILM.chosen} == dict(MINILM.chosen)
+
+
+def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> None:
+    app = opened_on(MINILM)
+    app.choose("s", "this morning the animal did not cross the street because it was too tired")
+    assert asked(app) == "Which word does “it” look at?"
+    app.move(query=3).choose("s", "the animal slept")
+    assert asked(app) == "Which word does “animal” look at?"
+    app = opened("explore", s="the unbelievably old dog barked", model=MODEL)
+    app.move(query=app.sent["picture"].header["tokens"].index("dog"))
+    chosen = {app.selection["query"]}
+    for name, value in [("special", "ignored"), ("join", "words"), ("model", NONE)]:
+        app.choose(name, value)
+        assert app.sent["picture"].header["tokens"][app.selection["query"]] == "dog"
+        chosen.add(app.selection["query"])
+    assert len(chosen) == 3
+
+
+# Doors of the menu
+
+
+def test_seven_doors_lead_to_all_pages_and_pages_of_before_stand_behind_them() -> None:
+    doors = {page.door: page.name for page in reversed(PAGES)}  # each with its first page
+    titles = "Learn, Play, A real model, Two sequences, Watch it learn, Laboratory, Teach"
+    first = ["guide", "explore", "model", "cross", "learning", "operations", "write"]
+    assert [*reversed(doors.items())] == [*zip(titles.split(", "), first, strict=True)]
+    assert {page.door for page in EARLIER} <= doors.keys()
+
+
+def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> None:
+    packaged(cross_words.TRANSLATOR.name)
+    for page in PAGES:
+        link = parse_qs(page.opens()) if page.opens else {}
+        assert read_link(link, lambda vectors: 50) == (link, [])
+        assert not page.models or link["model"] != [NONE]
+        assert page.name != "cross" or link["cross"] == [cross_words.TRANSLATED]
+
+
+def test_by_the_menu_a_page_begins_as_its_bare_address_does() -> None:
+    for page in ("explore", "steps", "heads", "compare"):
+        app = opened("operations").go(page)
+        assert {name: app.values[name] for name in ("s", "model", "layer")} == {
+            "s": MINILM.sentences[0],
+            "model": MODEL,
+            "layer": 3,
+        }
+        if page != "steps":  # which has no picture
+            assert app.selection["query"] == MINILM.query
+        if page == "explore":
+            assert app.values["numbers"] == "hidden"
+    assert (app.values["compare"], app.values["s2"]) == ("pair", MINILM.sentences[1])
+    assert opened("steps", scale="none").go("explore").values["numbers"] == "shown"
+
+
+def test_another_view_of_a_sentence_is_one_of_the_same_sentence_and_is_left_as_it_was() -> None:
+    for page, sentence in (("steps", "she sat by"), ("heads", CAT)):
+        app = opened("explore", s=sentence).go(page)
+        assert (app.values["s"], app.values["model"]) == (sentence, MODEL)
+    app.choose("model", NONE)
+    for page in ("explore", "heads"):
+        assert app.go(page).values["model"] == NONE
+
+
+def test_from_the_opening_compare_shows_its_two_endings_and_keeps_ones_own_word() -> None:
+    app = opened_on(MINILM, query=1).go("compare")
+    assert (app.values["compare"], app.values["s2"]) == ("pair", MINILM.sentences[1])
+    assert app.selection["query"] == 1
+    assert opened_on(MINILM, s=CAT).go("compare").values["compare"] == "settings"
+
+
+@over("link", [{"variant": "multihead"}, {"scale": "none"}, {"hide": "scale"}])
+def test_who_has_set_something_keeps_it_without_a_model(link: dict[str, str]) -> None:
+    assert opened("explore", **link).go("heads").values["model"] == NONE

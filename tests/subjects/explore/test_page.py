@@ -1,0 +1,192 @@
+"""The page "Explore", and what all pages have from it: the settings at the side, the sentence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.app.cached import runs
+from attention.core.settings import Setting, settings_of
+from attention.core.variants import VARIANTS
+from attention.figures import captions
+from attention.inputs.vectors import look_up
+from attention.pipeline import Selection, Settings
+from tests.cases import over
+from tests.core.variant_claims import readmes_variant
+from tests.running import opened
+from tests.subjects.steps.making import result_of
+
+
+def test_the_page_opens_on_the_published_defaults() -> None:
+    app, declared = opened("explore"), settings_of(Settings) | settings_of(Selection)
+    for name in ("s", "variant", "vectors", "scale", "mask", "positions"):
+        default = declared[name].default
+        assert app.values[name] == (list(default) if isinstance(default, tuple) else default)
+    assert app.selection == {name: declared[name].default for name in ("query", "stage")}
+    picture = app.sent["picture"].header
+    assert picture["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
+    assert picture["parts"] == ["lines", "heatmap", "sum", "diagram"]
+
+
+def bound(about: Setting, end: int) -> Any:
+    """The first or last legal value of a setting, as its widget has it."""
+    if about.choices:
+        return about.choices[end]
+    return type(about.default)((about.minimum, about.maximum)[end])
+
+
+@over("case", [("dot", 0), *((name, -1) for name in VARIANTS)])
+def test_a_link_sets_every_setting_to_its_bounds(case: tuple[str, int]) -> None:
+    name, end = case
+    own = settings_of(VARIANTS[name].Config)
+    numbers = {
+        field: about
+        for field, about in settings_of(Settings).items()
+        if about.maximum is not None and not about.is_text and about.unless is None
+    }
+    expected: dict[str, Any] = {
+        field: bound(about, end)
+        for field, about in (own | numbers).items()
+        if field != "head" or "heads" in own
+    }
+    masks = ["causal", "length", "window", "cells"]
+    expected |= {"variant": name, "vectors": "random", "scale": "factor", "mask": masks}
+    assert expected.items() <= opened("explore", **expected).values.items()
+
+
+@over(
+    "case",
+    [
+        ({}, "", "seed d_model factor valid_len radius cells parameters head"),
+        ({"variant": "qkv"}, "seed parameters d_k d_v", "sigma d_hidden head"),
+        ({"variant": "grouped"}, "seed parameters heads groups head", "d_k"),
+        ({"variant": "gaussian"}, "sigma", "seed parameters"),
+        ({"vectors": "random"}, "seed d_model", "parameters"),
+        ({"scale": "factor"}, "factor", "radius"),
+        ({"mask": "length"}, "valid_len", "radius cells"),
+        ({"mask": ["window", "cells"]}, "radius cells mask_grid", "valid_len"),
+    ],
+)
+def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, Any], str, str]) -> None:
+    link, present, absent = case
+    app = opened("explore", **link)
+    drawn = app.controls.keys() | app.sent.keys()
+    assert set(present.split()) <= drawn
+    assert not drawn & set(absent.split())
+
+
+@over("case", [("grouped", []), ("talking", ["masked", "mixed"])])
+def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
+    case: tuple[str, list[str]],
+) -> None:
+    variant, mixed = case
+    settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
+    settings["mask"] = ("causal", "length")
+    app = opened("explore", s="a b c d e", vectors="random", query=3, **settings)
+    result, picture = result_of("a b c d e", **settings), app.sent["picture"]
+    assert list(picture.header["stages"]) == list(result.trace.stages)
+    numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
+    sent = ["scores", "weights", "scaled", *mixed, "values", "output"]
+    assert picture.header["sent"] == sent
+    assert_close(picture.parts, {name: numbers[name] for name in sent})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
+    assert picture.header["scale"] == pytest.approx(result.trace.scale)
+    assert picture.header["masks"] == ["the causal mask", "the valid length"]
+    assert (picture.header["head"], app.selection["query"]) == (2, 3)
+
+
+def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
+    app = opened("explore").take("she ate an apple and a pear with sugar")
+    assert app.values["s"] == "she ate an apple and a pear with sugar"
+    for wish in ({"query": 4, "stage": "scores"}, {"query": 4096, "stage": "<b>"}):  # none such
+        app.move(**wish)
+        assert app.selection == {"query": 4, "stage": "scores"}
+    assert app.query_params == {"s": app.values["s"]}, "the browser writes the rest"
+    app = opened("explore", s="cat dog")
+    before = re.compile("<dt>before</dt><dd><span><bdi>(.*?)</bdi>")
+    assert before.findall(app.said) == ["cat"]
+    for query in (1, 7):  # 1 is the last there is
+        assert before.findall(app.move(query=query).said) == ["dog"]
+
+
+def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
+    app = opened("explore", mask="cells", cells="0:1")
+    app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
+    assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
+    hidden = app.sent["picture"].hidden
+    assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
+
+
+def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
+    picture = opened("explore", mask="length", valid_len=0).sent["picture"]
+    assert not picture.parts["weights"].any()
+    assert not picture.parts["output"].any()
+    assert picture.hidden.all()
+    assert picture.header["emptyRow"] == captions.EMPTY_ROW
+
+
+def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown() -> None:
+    link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
+    app = opened("explore", **link, stage="mixed")
+    assert app.selection == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
+    assert "mixed" not in app.sent["picture"].header["stages"]
+    for words in ("There is no head 9 of 5; showing the last, 4.", "No single cells are hidden: "):
+        assert any(note.startswith(words) for note in app.notes)
+    app = opened("explore", s="cat " * 1300, seed=-1)
+    assert app.notes == [
+        "s must have at most 5000 characters, got 5200; showing its first 5000 instead.",
+        "seed must lie between 0 and 9999, got -1; showing 0 instead.",
+    ]
+    assert app.choose("scale", "none").notes == []
+
+
+def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: Path) -> None:
+    with readmes_variant(tmp_path) as variant:
+        app = opened("explore", variant=variant.name, reach=1.5)
+        assert variant.name in app.controls["variant"].options
+        assert app.values["reach"] == 1.5
+        assert variant.title in app.read_as_markdown
+        assert variant.source in app.read_as_markdown
+    assert variant.name not in opened("explore").controls["variant"].options
+
+
+def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words() -> None:
+    link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
+    hidden = opened("explore", **link)
+    assert not {"word_map", "probes"} & (hidden.sent.keys() | hidden.controls.keys())
+    app = opened("explore", **link, map="shown")
+    assert "apple" in app.sent["word_map"].header["label"]
+    table, result = app.table_with("before"), runs.result_of(Settings(link["s"]))
+    assert table[""][:2] == ["software", "fruit"]
+    assert result.words is not None
+    others = look_up(result.words, ["software", "fruit"]).x
+    for name, vectors in (("before", result.x), ("after", result.trace.output)):
+        expected = torch.cosine_similarity(vectors[:1], others)
+        assert [*map(float, table[name][:2])] == pytest.approx(expected.tolist(), abs=1e-4)
+    assert "No vector for “zzxqy”: they are not on the map." in app.notes
+
+
+def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen() -> None:
+    app = opened("explore")
+    for variant, scale in (("cosine", "factor"), ("additive", "none"), ("qkv", "1/√d_k")):
+        assert app.choose("variant", variant).values["scale"] == scale
+        assert app.values.get("factor", 5.0) == 5.0
+    app.choose("scale", "none").choose("variant", "multihead")
+    assert app.values["scale"] == "none", "it was chosen on purpose"
+
+
+def test_a_change_beside_the_page_is_in_force_at_once_and_brings_what_depends_on_it() -> None:
+    app = opened("explore", variant="grouped", heads="10", groups="5")
+    for name, value in (
+        *(("mask", ["causal"]), ("mask", ["causal", "window"]), ("radius", 3)),
+        *(("positions", "rotary"), ("groups", 2)),
+        ("heads", 25),  # other numbers of groups divide it
+        *(("scale", "factor"), ("factor", 2.5), ("variant", "dot")),
+    ):
+        assert app.choose(name, value).values[name] == value
+    assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]

@@ -1,0 +1,354 @@
+"""The page "Guide": chapter by chapter, a live figure, and a question before its answer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+import torch
+
+from attention.app.state.pages import FIRST, PAGES
+from attention.core.printing import distinct_names
+from attention.inputs.text import tokenize
+from attention.subjects.explore.openings import opening
+from attention.subjects.guide.chapter_page import check
+from attention.subjects.guide.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS
+from attention.subjects.guide.reading import read_lesson
+from attention.subjects.learning import controls as learning_controls
+from attention.trained import sources
+from tests.cases import over
+from tests.running import App, opened
+from tests.trained.packaged import packaged
+
+CHAPTERS = read_lesson(GUIDE, check).chapters
+NAMED = {chapter.name: chapter for chapter in CHAPTERS}
+each_chapter = pytest.mark.parametrize("name", NAMED)
+OPENING = {name: text for name, [text] in parse_qs(opening().link).items()}
+MINE = "a <b>rare</b> & fine tea"
+OWN = """---
+title: Mine
+figure: picture
+link: "s=good tea&scale=none&query=1"
+question: Sweet?
+choices: [yes it is, no]
+answer: no
+because: It is not.
+---
+How sweet it is.
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the owner's with one chapter."""
+    (tmp_path / "1.md").write_text(OWN, "utf-8")
+    monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def chapter_of(name: str, **link: object) -> App:
+    return opened("guide", chapter=name, **link)
+
+
+def title(app: App) -> str:
+    return next(each.value for each in app.markdown if each.value.startswith("## "))[3:]
+
+
+def tokens(app: App) -> list[str]:
+    return list(app.sent["picture"].header["tokens"])
+
+
+def box(app: App) -> str:
+    """The key of the box for a sentence of one's own, "" where there is none yet."""
+    return next((key for key in app.controls if key.startswith("yours_")), "")
+
+
+def test_no_head_is_named_before_the_chapter_on_heads() -> None:
+    for name, known in (("queries-keys-values", False), ("masks", False), ("order", True)):
+        title = sources.about(NAMED[name].model).title
+        (line,) = [each.value for each in chapter_of(name).caption if each.value.startswith(title)]
+        assert ("head" in line) == known
+
+
+def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
+    assert [page.name for page in PAGES][:2] == ["guide", FIRST.name]
+    app = opened("explore", **OPENING)
+    assert "arcs" in app.sent
+    assert app.get("page_link")[0].proto.page == "guide"
+
+
+@each_chapter
+def test_every_chapter_opens_asks_and_only_then_explains(name: str) -> None:
+    chapter, app = NAMED[name], chapter_of(name)
+    asked = app.pills(key="guessed")
+    assert (title(app), asked.label) == (chapter.title, chapter.question)
+    assert asked.options == list(chapter.choices)
+    assert chapter.body in app.read_as_markdown
+    assert chapter.because not in app.read_as_markdown
+    assert not app.notes
+    assert chapter.figure in WORDLESS or len(app.sent) > 2
+    app.choose("guessed", chapter.answer)
+    assert f"**Right.** {chapter.because}" in app.read_as_markdown
+    options = app.pills(key="guessed").options
+    assert [each.split(":material/")[0].strip() for each in options] == list(chapter.choices)
+    assert options[chapter.answer].endswith(":material/check:")
+    assert app.query_params["guess"] == str(chapter.answer)
+
+
+def test_where_one_stands_is_in_the_link() -> None:
+    app = opened("guide").choose("guessed", 0).press("Next")
+    assert (app.query_params, title(app)) == ({"chapter": CHAPTERS[1].name}, CHAPTERS[1].title)
+    assert CHAPTERS[1].because not in app.read_as_markdown, "a guess is that of one chapter"
+    app.choose("contents", 4)
+    assert title(app) == CHAPTERS[4].title
+    app.choose("guessed", 1).press("Back")
+    assert app.query_params == {"chapter": CHAPTERS[3].name}
+    again = chapter_of(CHAPTERS[3].name, guess=0)
+    assert CHAPTERS[3].because in again.read_as_markdown
+    for number in (1, len(NUMBERED) - 1, 99):  # as links of before have it
+        name = NUMBERED[min(number, len(NUMBERED) - 1)]
+        assert title(opened("guide", chapter=number)) == NAMED[name].title
+    app = chapter_of("<b>nowhere</b>")
+    assert title(app) == CHAPTERS[0].title
+    assert "There is no chapter “<b>nowhere</b>” here; showing the first." in app.notes
+
+
+def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_its_own() -> None:
+    app, theirs = chapter_of("scores"), tokenize(NAMED["scores"].sentence or "")
+    assert (tokens(app), box(app)) == (theirs, "")
+    app.choose("guessed", 0).choose(box(app), "good morning")
+    assert (tokens(app), app.query_params["s"]) == (["good", "morning"], "good morning")
+    app.press("Back to the chapter's own sentence")
+    assert (tokens(app), "s" in app.query_params, app.values[box(app)]) == (theirs, False, "")
+    app.choose(box(app), "good morning").press("Next").press("Back")
+    assert tokens(app) == theirs
+    app.choose("guessed", 0).tell("examples", "example", 0)
+    assert (tokens(app), app.values[box(app)]) == (["good", "morning"], "good morning")
+
+
+def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link() -> None:
+    default, app = "the cat walks on the street", chapter_of("scores", guess=0)
+    own = app.sent["copy_link"].header["title"]
+    app.choose(box(app), "the cat").choose(box(app), default)
+    assert (app.values["s"], len(tokens(app))) == (f"{default} ", 6)
+    link = chapter_of("scores", s=f"{default} ")
+    assert own != app.sent["copy_link"].header["title"] == link.sent["copy_link"].header["title"]
+
+
+def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_has_it_again() -> (
+    None
+):
+    app = opened("explore", **OPENING).go("guide")
+    for chapter in CHAPTERS[:2]:
+        assert title(app) == chapter.title
+        assert "The figure shows your sentence." not in " ".join(app.notes)
+        assert "s" not in app.query_params
+        assert f"“{chapter.sentence}”" in app.heading[2] or not chapter.sentence
+        app.press("Next")
+    app.go("explore")
+    assert app.query_params["s"] == app.values["s"] == OPENING["s"]
+
+
+@each_chapter
+def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of_and_links_out(
+    name: str,
+) -> None:
+    chapter, app = NAMED[name], chapter_of(name, s=MINE, scale="none")
+    speaks = f"are about “{chapter.sentence}”. The figure shows your sentence."
+    assert (speaks in " ".join(app.notes)) == bool(box(app)) == (chapter.figure not in WORDLESS)
+    if not chapter.page:
+        assert chapter is CHAPTERS[-1], "the last chapter has invitations"
+        return
+    (button,) = app.get("link_button")
+    page, _, query = button.proto.url.partition("?")
+    assert page == ("." if chapter.page == FIRST.name else chapter.page)
+    texts = parse_qs(query)
+    assert check(texts, chapter.page) == []
+    here = chapter.where(sources.names()).link
+    assert texts == {name: list(some) for name, some in here.items()} | {"s": [MINE]}
+
+
+def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
+    packaged("smollm2")
+    app = chapter_of("masks", s="a cat and a dog")
+    for query in (2, 4):
+        app.move(query=query)
+        row, names = app.sent["picture"].parts["weights"][query], distinct_names(tokens(app))
+        key = int(row.argmax())
+        line = f"“{names[query]}” looks most at “{names[key]}”: {100 * float(row[key]):.0f} %."
+        assert f"In your sentence {line}" in app.said
+    assert "In your sentence" not in chapter_of("masks").said
+
+
+def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card() -> None:
+    packaged("smollm2")
+    app = chapter_of("trained", guess=1).finished()
+    drawn = app.sent["next_pieces"].header
+    assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
+    assert drawn["texts"][0].strip("·") == "Paris"
+    assert app.get("download_button")[0].proto.label == "Save this card"
+    assert "<img src='data:image/svg" in app.said.replace('"', "'")
+    assert app.tables[-1][""][:2] == ["with all heads", "without layer 23 head 4"]
+    links = [button.proto.url.partition("?") for button in app.get("link_button")]
+    assert [page for page, *_ in links] == [".", "model", "steps"]
+    for page, _, query in links:
+        assert check(parse_qs(query), page.replace(".", FIRST.name)) == []
+    app.tell("next_pieces", "piece", 0)
+    assert app.values["s"].endswith("Paris")
+
+
+def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    packaged("minilm")
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
+    app = chapter_of("trained", s="the cat chased the mouse").finished()
+    assert "next_pieces" not in app.sent
+    assert "<img src='data:image/svg" in app.said.replace('"', "'")
+    assert "model?" in app.get("link_button")[1].proto.url
+
+
+def test_a_visitors_settings_neither_show_nor_change() -> None:
+    elsewhere = {"scale": "none", "mask": ["causal"], "variant": "gaussian"}
+    app = opened("explore", **elsewhere, query=3).go("guide")
+    app.choose("contents", [*NAMED].index("many-heads")).tell("head_grid", "head", 1)
+    assert app.sent["head_grid"].header["chosen"] == 1
+    assert app.sent["picture"].header["masks"] == []
+    assert app.sent["picture"].header["scale"] == pytest.approx(32**-0.5)
+    app.move(query=6, stage="scores")
+    assert app.selection == {"query": 6, "stage": "scores"}
+    app.press("Next")
+    assert app.selection == {"query": 3, "stage": "weights"}, "a selection is that of one chapter"
+    app.go("explore")
+    assert app.selection == {"query": 3, "stage": "weights"}
+    assert {name: app.values[name] for name in elsewhere} == elsewhere
+
+
+def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
+    app = chapter_of("softmax").tell("sweep_view", "at", 5.0)
+    assert (app.sent["sweep_view"].header["at"], "sweep_at" in app.query_params) == (5, False)
+    app.press("Next").press("Back")
+    assert app.sent["sweep_view"].header["at"] == 1
+
+
+def test_the_map_moves_with_the_chosen_word() -> None:
+    app = chapter_of("one-word")
+    assert "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50." in app.said
+    assert "Cosine of “sells” with “software”" in app.move(query=1).said
+    app = chapter_of("one-word", s="zzxqy")
+    assert "This word has no vector, so it starts nowhere. Choose another word." in app.notes
+    assert "Cosine of" not in app.said
+
+
+@over("name", [name for name, chapter in NAMED.items() if chapter.reveal])
+def test_an_answer_is_shown_in_the_figure_of_its_chapter(name: str) -> None:
+    chapter = NAMED[name]
+    app = chapter_of(name, guess=chapter.answer, s="a cat and a dog")
+    app.press("Show it in the figure")
+    assert "s" not in chapter.reveal or "are about" not in " ".join(app.notes)
+    query = chapter.reveal.get("query", [str(app.selection.get("query"))])
+    assert str(app.selection.get("query")) == query[-1]
+
+
+# Lessons of an owner's
+
+
+def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
+    app = chapter_of("one-word")
+    assert title(app) == CHAPTERS[0].title
+    app.choose("lesson", "own")
+    assert (title(app), tokens(app), app.selection["query"]) == ("Mine", ["good", "tea"], 1)
+    assert not app.get("link_button")
+    (own / "1.md").write_text(OWN.replace("Mine", "Changed"), "utf-8")
+    os.utime(own / "1.md", (0, 0))
+    assert title(opened("guide", lesson="own")) == "Changed"
+
+
+def test_a_head_that_has_learned_nothing_learns_once_that_is_asked_for(own: Path) -> None:
+    learning_one = OWN.replace("figure: picture", "figure: learning")
+    for link in ("task=look-up&learn_steps=100", "task=look-up&learn_steps=100&learn_width=16"):
+        (own / "1.md").write_text(learning_one.replace("s=good tea&scale=none&query=1", link))
+        app = opened("guide").choose("lesson", "own")
+        assert ("before_learning" in app.sent) == ("width" not in link), "no packaged run begins so"
+        assert "learning_figure" not in app.sent
+    app.press("learn").until(lambda: "learning_figure" in app.sent)
+    shown = app.sent["learning_figure"].header
+    assert [shown["steps"][0], shown["steps"][-1], shown["last"]] == [0, 100, 100]
+    assert shown["brief"]
+    assert shown["plays"]
+    app.choose("guessed", 1)
+    assert app.sent["learning_figure"].header["last"] == 100
+    learning_controls.worker.end()
+
+
+def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own: Path) -> None:
+    (own / "0.md").write_text(OWN.replace("figure: picture", "figure: <b>"), "utf-8")
+    app = opened("guide", lesson="own")
+    note = "This lesson has a mistake. 0.md, line 3: HTML is not allowed, only Markdown."
+    assert (app.notes, title(app)) == ([note], "Mine")
+    (own / "1.md").unlink()
+    app = opened("guide", lesson="own")
+    assert (len(app.info), len(app.notes)) == (1, 1)
+    (own / "0.md").unlink()
+    assert "no files whose names end in .md" in opened("guide", lesson="own").notes[0]
+
+
+def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OWN_LESSONS_VARIABLE, raising=False)
+    app = opened("guide", lesson="own")
+    assert "lesson must be one of guide, link, got 'own'; showing guide instead." in app.notes
+    assert "lesson" not in app.controls
+
+
+@over("at", [0, *(at for at, one in enumerate(CHAPTERS) if one.model), -1])
+def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untrained_figure(
+    at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
+    chapter = CHAPTERS[at]
+    app = chapter_of(chapter.name)
+    assert app.pills(key="guessed").options
+    assert chapter.figure in WORDLESS or len(app.sent) > 2
+    if chapter.model:
+        (note,) = app.notes
+        assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note
+        assert "The figure shows a layer that has learned nothing." in note
+        assert sources.installing() in note
+    elif chapter.figure == "finale":
+        assert "<img src='data:image/svg" in app.said.replace('"', "'")
+    else:
+        assert not app.notes
+
+
+def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> None:
+    packaged("en-pt")
+    aligned = OWN.replace("good tea", "the cat").replace("question:", "after: alignment\nquestion:")
+    (own / "1.md").write_text(aligned, "utf-8")
+    assert "alignment" not in opened("guide", lesson="own").sent
+    app = opened("guide", lesson="own", guess=1)
+    assert app.sent["alignment"].header["keys"][:2] == ["the", "cat"]
+
+
+def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
+    chapter = next(chapter for chapter in CHAPTERS if "away" in chapter.parts)
+    app = chapter_of(chapter.name)
+    texts, before = app.sent["away"].header["texts"], app.sent["picture"].parts
+    assert texts == tokenize(chapter.sentence or "")
+    sugar = texts.index("sugar")
+    app.tell("away", "example", sugar)
+    assert app.sent["away"].header["gone"] == [sugar]
+    after, left = app.sent["picture"].parts, before["weights"].clone()
+    left[:, sugar] = 0
+    left /= left.sum(-1, keepdim=True)
+    assert torch.allclose(after["weights"], left, atol=1e-6)
+    assert torch.allclose(after["output"], left @ after["values"], atol=1e-5)
+    hidden = app.sent["picture"].hidden[app.selection["query"]]
+    assert hidden.nonzero().flatten().tolist() == [sugar]
+    app.tell("away", "example", sugar)
+    assert torch.equal(app.sent["picture"].parts["weights"], before["weights"])
+    app.tell("away", "example", sugar).choose("s", "good morning my friend")
+    assert app.sent["away"].header["gone"] == []
+    assert not app.sent["picture"].hidden.any()
+    assert "cells" not in app.query_params

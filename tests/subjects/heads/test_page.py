@@ -1,0 +1,130 @@
+"""The page "Heads": every head at a glance, what each looks at and what it adds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import additions
+from attention.analysis import heads as analysed
+from attention.figures import captions
+from attention.hosting import metrics
+from attention.subjects.heads import words as heads_words
+from tests.cases import over
+from tests.running import opened
+from tests.subjects.steps.making import result_of
+
+
+def test_the_page_looks_at_many_heads_whatever_variant_is_chosen_elsewhere() -> None:
+    app = opened("heads", variant="qkv")
+    assert app.sent["head_grid"].header["heads"] == 5
+    assert app.values["heads_variant"] == "multihead"
+    assert {"heads", "head", "seed", "parameters"} <= app.controls.keys()
+    assert not app.controls.keys() & {"variant", "sigma", "d_k"}
+    assert app.query_params == {"variant": "qkv"}
+
+
+@over(
+    "case",
+    [
+        ({}, 5, [1, 2, 5, 10, 25, 50]),
+        ({"heads": 12, "vectors": "random", "d_model": 48}, 12, [1, 2, 3, 4, 6, 8, 12, 16, 24, 48]),
+        ({"heads": 5, "vectors": "random", "d_model": 7}, 1, [1, 7]),
+    ],
+)
+def test_only_heads_that_divide_the_dimensions_are_offered_and_shown(
+    case: tuple[dict[str, Any], int, list[int]],
+) -> None:
+    link, count, offered = case
+    app = opened("heads", **link)
+    assert list(map(int, app.controls["heads"].options)) == offered
+    assert [app.sent[key].header["heads"] for key in ("head_grid", "head_view")] == [count] * 2
+
+
+def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -> None:
+    def runs() -> float:
+        labels = {"page": "heads"}
+        return metrics.REGISTRY.get_sample_value("attention_rerun_seconds_count", labels) or 0.0
+
+    app = opened("heads", heads_variant="grouped", vectors="random", d_model=16, heads=8, groups=4)
+    before = runs()
+    app.choose("d_model", 14)
+    assert (app.values["heads"], app.values["groups"]) == (7, 1)
+    assert runs() == before + 1, "a browser may miss what is set in a run that another follows"
+
+
+@over("variant", heads_words.variants_with_heads())
+def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
+    settings: dict[str, Any] = {"mask": ("causal", "length"), "d_model": 12, "head": 2}
+    own = {"heads": 3, "groups": 3} if variant == "grouped" else {"heads": 3}
+    link = settings | own | {"vectors": "random", "heads_variant": variant}
+    app = opened("heads", s="a b c d e", query=4, cover=0.5, **link)
+    result = result_of("a b c d e", variant=variant, config=tuple(own.items()), **settings)
+    trace, figures = result.layer_trace, app.sent
+
+    dots, block = analysed.thumbnails(trace.weights)
+    grid = figures["head_grid"]
+    assert (grid.header["block"], grid.header["chosen"]) == (block, 2)
+    received = torch.frombuffer(bytearray(grid.rest), dtype=torch.uint8)
+    assert_close(received.int(), dots.flatten().int(), atol=1, rtol=0)
+    edges = heads_words.edges(trace.weights, 4, [0, 1, 2], 0.5)
+    assert_close(figures["head_view"].numbers, edges.weights.flatten())
+    assert figures["head_view"].header["query"] == app.selection["query"] == 4
+    picture = figures["picture"]
+    mixed = ["masked", "mixed"] if variant == "talking" else []
+    assert list(picture.parts) == ["scores", "weights", *mixed]
+    assert_close(picture.parts, {name: result.trace.stages[name] for name in picture.parts})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
+    added = additions.additions(result.layer, trace, 4)
+    assert_close(figures["added"].matrices, [added.parts, added.output[None]])
+    shown = heads_words.neurons(result.layer, result.trace, 4, list("abcde"))
+    assert_close(figures["neurons"].matrices, [shown.q, shown.k, shown.terms])
+    assert captions.row_words(result.masks, 4, result.tokens) in app.notes
+
+
+def test_the_numbers_on_the_page_sum_up_and_are_sorted_as_the_link_says() -> None:
+    app = opened("heads", query=3, positions="alibi", mask="causal", sort="previous")
+    measured, added, neurons = app.tables
+    repeated = analysed.Keys(ids=["the", "cat", "walks", "on", "the", "street"])
+    assert list(measured) == ["", *analysed.measures(torch.ones(1, 6, 6), repeated)]
+    assert measured[""][-1] == "even spread"
+    shares = [float(share) for share in measured["previous"][:5]]
+    assert shares == sorted(shares, reverse=True)
+    assert added["share of y"][-1] == "100.0 %"
+    assert "− slope · distance" in neurons
+    assert neurons["weight"][-1] == "1.0000"
+    assert any("previous-token head" in item.value for item in app.text)
+
+
+def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
+    app = opened("heads").tell("head_grid", "head", 3)
+    app.tell("head_view", "active", [4, 0]).move(query=2, stage="scaled")
+    assert app.query_params == {"head": "3", "active": "0,4"}
+    assert app.selection == {"query": 2, "stage": "scaled"}
+    assert app.sent["head_grid"].header["chosen"] == 3
+    assert app.sent["head_view"].header["active"] == [0, 4]
+    assert app.sent["head_view"].header["query"] == 2
+
+
+def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes() -> None:
+    words = " ".join(f"w{number}" for number in range(512))
+    link = {"vectors": "random", "d_model": 48, "heads": 12, "positions": "alibi"}
+    app = opened("heads", s=words, query=500, **link)
+    lines = app.sent["head_view"]
+    assert (len(lines.header["tokens"]), lines.header["whole"]) == (512, False)
+    assert len(lines.numbers) == 12 * 512, "of the chosen query alone"
+    assert "480 more" in app.said
+    size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
+    assert size < 4_000_000
+
+
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+    assert opened("heads", head=7, query=77, active="<b>x").notes == [
+        "There is no head 7 of 5; showing the last, 4.",
+        "That word is gone; the last one is selected.",
+        "Heads are written as numbers with commas between, as in 0,2,3, got '<b>x'; "
+        "drawing all of them.",
+    ]
+    assert "There is no head 8 of 5." in opened("heads", active="1,8").notes

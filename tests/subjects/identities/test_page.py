@@ -1,0 +1,121 @@
+"""The page "Identities": what it shows recomputes, whatever it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.testing import assert_close
+
+from attention.core.settings import settings_of
+from attention.subjects.identities.claim import Row
+from attention.subjects.identities.identities import (
+    CLAIMS,
+    MAX_TOKENS,
+    OVERVIEW,
+    ClaimSettings,
+    check_claim,
+    random_case,
+)
+from attention.subjects.identities.mistakes import MISTAKES
+from tests.cases import over
+from tests.running import numbers_of, opened
+
+EVERY = [{"claim": claim} for claim in CLAIMS]
+EVERY += [{"claim": "mistakes", "mistake": mistake} for mistake in MISTAKES]
+SENTENCE = {"source": "sentence"}
+
+
+@over("chosen", EVERY)
+def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_library(
+    chosen: dict[str, str],
+) -> None:
+    link: dict[str, Any] = chosen | {"tokens": 4, "claim_seed": 3}
+    app = opened("identities", **link)
+    checked = check_claim(chosen["claim"], random_case(ClaimSettings(**link)))
+    shown = [item.parts for item in checked.shown if isinstance(item, Row)]
+    expected = [numbers_of(parts) for parts in (*shown, checked.given)]
+    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
+    if checked.checks:
+        verdicts, *_ = app.tables
+        assert verdicts[""] == [check.label for check in checked.checks]
+        same = ["the same" if check.same else "different" for check in checked.checks]
+        assert verdicts["so they are"] == same
+    assert app.notes == []
+
+
+def test_a_card_for_each_claim_says_its_verdict_and_leads_to_all_of_it() -> None:
+    app = opened("identities", claim="all")
+    cards = [settings for chosen in OVERVIEW.values() for settings in chosen]
+    assert [settings.claim for settings in cards] == [*CLAIMS][:-1] + ["mistakes"] * len(MISTAKES)
+    checked = [check_claim(settings.claim, random_case(settings)) for settings in cards]
+    assert [f"**{each.says}**" in app.read_as_markdown for each in checked] == [True] * len(cards)
+    expected = [numbers_of(each.picture) for each in checked]
+    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
+    wrong = [each.picture[1] for each in checked[-len(MISTAKES) :]]
+    assert wrong == ["≠"] * len(MISTAKES)
+    app.button(key=f"closer_matrices_{len(cards) - 1}").click().run()
+    assert (app.values["claim"], app.values["mistake"]) == ("mistakes", [*MISTAKES][-1])
+
+
+def test_what_is_given_is_the_vectors_of_the_sentence() -> None:
+    app = opened("identities", claim="merge", s="cat walks zzxqy", **SENTENCE)
+    given = app.rows[-1]
+    assert given.names == ["X", "X′", "W_q", "W_k", "Z"]
+    assert given.header["parts"][0]["rowNames"] == ["cat", "walks", "zzxqy"]
+    x, _, W_q, W_k, _ = given.matrices
+    assert x.any(1).tolist() == [True, True, False]
+    assert app.notes == ["1 of 3 tokens have no vector and count as zeros."]
+    merged = next(row for row in app.rows if row.names[-1] == "M")
+    assert_close(merged.result, W_q @ W_k.T)
+    assert "M is 50 × 50 and of rank 2; d_k is 2" in app.read_as_markdown
+
+
+def test_a_link_sets_every_setting_to_its_bounds() -> None:
+    link: dict[str, Any] = {
+        name: (about.choices or (about.minimum, about.maximum))[-1]
+        for name, about in settings_of(ClaimSettings).items()
+    }
+    for claim in CLAIMS:
+        link |= {"claim": claim, "source": "random", "mistake": "fill"}
+        app = opened("identities", **link)
+        assert app.rows
+        assert app.values.items() <= (app.values | link).items()
+
+
+@over(
+    "case",
+    [
+        ({}, "tokens width power", "repeats mistake pads"),
+        (SENTENCE | {"claim": "stack"}, "repeats", "tokens width power"),
+        ({"claim": "mistakes"}, "mistake", "pads power"),
+        ({"claim": "mistakes", "mistake": "fill"}, "mistake pads fill", "power"),
+        ({"claim": "mistakes", "mistake": "finite"}, "mistake pads", "fill"),
+        ({"claim": "values", "mistake": "fill"}, "", "mistake pads"),
+    ],
+)
+def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, str], str, str]) -> None:
+    link, present, absent = case
+    drawn = opened("identities", **link).controls.keys()
+    assert {"claim", "source", "claim_d_k", "claim_seed", *present.split()} <= drawn
+    assert not drawn & set(absent.split())
+
+
+def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
+    link = {"claim": "mistakes", "mistake": "fill", "fill": "-1.2345678901234567"}
+    app = opened("identities", **link)
+    assert app.controls["fill"].value == -1.2345678901234567
+    assert "A score of −1.2345678901234567 is a score like others" in app.read_as_markdown
+    app.choose("fill", -1e9)
+    assert "A score of −1000000000 is" in app.read_as_markdown
+    assert "a difference does not show" in app.notes[0], "it is owned up to"
+    assert "a difference does not" in opened("identities", claim="permute", tokens=1).notes[0]
+
+
+def test_a_sentence_is_needed_only_where_its_vectors_are_and_its_first_tokens_are_taken() -> None:
+    assert opened("identities", s="").rows
+    app = opened("identities", s="", **SENTENCE)
+    assert ("Type a sentence" in app.info[0].value, app.rows) == (True, [])
+    link = {"s": "cat " * 600, "claim": "influence", "claim_d_k": 32}
+    app = opened("identities", **link, **SENTENCE)
+    assert app.rows[0].matrices[0].shape == (MAX_TOKENS, MAX_TOKENS)
+    assert f"The first {MAX_TOKENS} of 600 tokens are used on this page." in app.notes

@@ -1,0 +1,137 @@
+"""The page on which attention is learned: short trainings, in the worker that visitors share."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from attention.app.controls import works
+from attention.hosting.jobs import Job, Jobs, Owner
+from attention.subjects.learning import controls as learning_controls
+from attention.training import TASKS, TrainingSettings
+from attention.training.worker import Worker
+from tests.cases import over
+from tests.running import App, opened
+
+SHORT = {"task": "repetition", "learn_steps": "100", "learn_width": "16", "learn_seed": "7"}
+SETTINGS = TrainingSettings("repetition", learn_steps="100", learn_width="16", learn_seed=7)
+SHOWN = "learning_figure"
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    """No training of an earlier test is known."""
+    yield
+    learning_controls.worker.end()
+    for kept in (learning_controls._runs, learning_controls._so_far, learning_controls._ended):
+        kept.clear()
+
+
+def header(app: App) -> dict[str, Any]:
+    return app.sent[SHOWN].header
+
+
+@over("task", TASKS)
+def test_it_opens_on_a_packaged_run_that_plays_by_itself_with_its_sentence(task: str) -> None:
+    app = opened("learning", task=task)
+    shown, asked = header(app), TASKS[task](TrainingSettings(task))
+    assert (shown["plays"], shown["live"]) == (True, False)
+    assert [shown["steps"][0], shown["steps"][-1]] == [0, asked.sizes.steps]
+    maps = shown["layers"] * shown["heads"] * len(shown["tokens"]) * len(shown["keys"])
+    assert app.sent[SHOWN].numbers.numel() == len(shown["steps"]) * maps
+    run = learning_controls.finished(asked.settings)
+    assert run is not None
+    assert asked.before in app.read_as_markdown
+    assert asked.after(run) in app.read_as_markdown
+    assert app.tables[-1][""] == ["usual"]
+
+
+def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one() -> None:
+    app = opened("learning", **SHORT)
+    assert SHOWN not in app.sent
+    app.press("learn")
+    shown = header(app)
+    assert shown["steps"][-1] == shown["last"] == 100
+    assert not shown["plays"]
+    (table,) = app.tables
+    assert table[""] == ["usual", "width of the vectors 16, steps 100, seed of the training 7"]
+    assert table["d_model"] == ["64", "16"]
+    again = opened("learning", **SHORT)  # the link reopens it
+    assert header(again)["losses"] == shown["losses"]
+    assert learning_controls.worker.pid is None
+
+
+def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
+    app = opened("learning", **SHORT, handicap="one layer")
+    app.press("learn")
+    assert {"pause", "stop"} <= app.controls.keys()
+    app.press("pause")
+    assert "pause" not in app.controls
+    monkeypatch.setattr(works, "patience", lambda *_: 120.0)
+    app.press("learn")
+    assert header(app)["layers"] == 1
+    assert header(app)["steps"][-1] == 100
+
+
+def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = Worker.next
+
+    def killed(worker: Worker, settings: TrainingSettings) -> object:
+        made = begin(worker, settings)
+        if made is not None and made.step > 10 and worker.pid is not None:
+            os.kill(worker.pid, signal.SIGKILL)
+        return made
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Worker, "next", killed)
+        app = opened("learning", **SHORT).press("learn")
+    assert learning_controls.ENDED in app.notes
+    assert header(app)["steps"][-1] < 100
+    app.press("learn")
+    assert learning_controls.ENDED not in app.notes
+    assert header(app)["steps"][-1] == 100
+
+
+def test_a_training_that_nobody_asks_for_is_ended_and_its_process_with_it() -> None:
+    now = [0.0]
+    jobs = Jobs(patience=60, kept=60, most=6, least=0.0, clock=lambda: now[0], cpu=lambda: now[0])
+    task = learning_controls.task_of(SETTINGS)
+    told = []
+    (step,) = task.steps
+
+    def work(tell: Any) -> None:
+        def leave(done: int, of: int, found: object = None, /) -> None:
+            told.append(done)
+            now[0] += 100 if done else 0
+            tell(done, of, found)
+
+        step.work(leave)
+
+    job = Job(task.what, [step._replace(work=work)])
+    jobs.ask(Owner("address", "visit", "learn"), job)
+    for _ in range(600):
+        if learning_controls.why_ended(SETTINGS):
+            break
+        with jobs._changed:
+            jobs._changed.wait(0.1)
+            jobs._give_up(now[0])
+    assert learning_controls.why_ended(SETTINGS) == learning_controls.LEFT
+    assert told[0] == 0
+    assert max(told) < 100
+    assert learning_controls.worker.pid is None
+
+
+def test_absurd_sizes_in_a_link_are_held_to_what_is_offered() -> None:
+    absurd = {"learn_width": "100000", "learn_steps": "1e9", "learn_seed": "-1"}
+    app = opened("learning", **absurd)
+    assert {note.split(" must")[0] for note in app.notes} >= absurd.keys()
+    assert header(app)["plays"]

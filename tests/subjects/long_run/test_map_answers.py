@@ -1,0 +1,64 @@
+"""Answers to what a map asks: those of a file that stands alone are those of Python."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+import attention
+from attention.subjects.long_run.map_answers import answer, first_question
+from attention.subjects.long_run.street_map import EXACT, HeadMap, Texts
+from tests.capture.making import OwnAttention, inputs, model
+
+SCRIPT = Path(__file__).parents[1] / "browser_modules" / "answered.js"
+TOKENS = 307  # of which the whole has two levels
+
+
+@pytest.mark.parametrize("causal", [True, False], ids=["causal", "whole"])
+def test_a_file_answers_as_python_does(causal: bool, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node")
+    with attention.capture() as captured:
+        model(OwnAttention(is_causal=causal))(inputs(1, TOKENS))
+    run = captured.one()
+    head = HeadMap(run, 0, 1)
+    head.fill(lambda done, of: None)
+    words = [f" {'Needle' if at % 97 == 5 else 'word'}{at}" for at in range(TOKENS)]
+    texts = [Texts(words)]
+    tiles = [(head.top, 0, 0), (0, 1, 0), (EXACT, 4, 2)]
+    more: list[dict[str, Any]] = [
+        {"texts": [(0, 0)]},
+        {"row": -1, "block": [1, 150, 60]},
+        {"words": "needle", "far": [11, 1]},
+    ]
+    asked = [first_question("run 0 1", 211, tiles) | each for each in more]
+    kept = {
+        **{"map": "run 0 1", "rows": TOKENS, "columns": TOKENS, "least": head.least},
+        **{"weights": run.weights(0, 1).flatten().tolist(), "questions": asked},
+        "texts": [[texts[0].text(at) for at in range(TOKENS)]],
+    }
+    file = tmp_path / "kept.json"
+    file.write_text(json.dumps(kept), "utf-8")
+    ran = subprocess.run([node, str(SCRIPT), str(file)], capture_output=True, check=True)
+    for question, found in zip(asked, json.loads(ran.stdout), strict=True):
+        header, numbers, rest = answer(head, texts, question)
+        expected = json.loads(json.dumps(header))
+        assert_close(torch.tensor(found.pop("numbers")), numbers)
+        apart = torch.tensor(found.pop("rest")) - torch.tensor([*rest])
+        assert int(apart.abs().max()) <= 1  # by the last bit of a weight
+        for name in ("greatest", "links"):
+            ours, theirs = found.pop(name) or [], expected.pop(name) or []
+            assert [one["weight"] for one in ours] == pytest.approx(
+                [one["weight"] for one in theirs], rel=1e-5
+            )
+            assert len(ours) == len({(one["query"], one["key"]) for one in ours})
+        found.pop("floats")
+        assert found == expected

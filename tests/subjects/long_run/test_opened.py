@@ -1,0 +1,132 @@
+"""Traces of opened files on a real server as their visitors go."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+
+import numpy
+import pytest
+
+from benchmarks.openers import Opener, come_and_go
+from benchmarks.serving import Server
+from benchmarks.visitors import resident_megabytes
+from tests.serving import started
+from tests.subjects.long_run.test_own_weights import saved
+
+NO_ROOM, NOT_HELD = "there is no room for it", "does not hold it any more"
+KEPT_SECONDS = 10
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server that has 40 MB for files, and keeps a visit that is cut off for some seconds."""
+    limits = {
+        "ATTENTION_LIMITS": "uploads=40",
+        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT_SECONDS),
+    }
+    app = "streamlit_app.py"
+    with (
+        tempfile.TemporaryFile("a+") as log,
+        started(app, log, **limits) as (port, process),
+    ):
+        yield Server(port, process.pid, log)
+
+
+def file_of(megabytes: float) -> bytes:
+    """A file that has so many, packed or not: even weights of 64 tokens over 64."""
+    heads = round(megabytes * (1 << 20) / (64 * 64 * 4))
+    weights = numpy.full((heads, 64, 64), 1 / 64, dtype=numpy.float32)
+    return saved(numpy.savez, weights=weights, tokens=numpy.array(["token"] * 64))
+
+
+def shows(visit: Opener) -> bool:
+    """True if the last run has drawn what is in a file."""
+    return "picture" in visit.widgets
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for something that is asked for again and again."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not await holds():
+            await asyncio.sleep(0.2)
+
+
+def test_who_leaves_frees_the_room_of_an_address_at_once_and_who_comes_late_is_told(
+    server: Server,
+) -> None:
+    async def story() -> None:
+        content = file_of(9)  # as it is and as it is read: 18 MB of the 20 of one address
+        async with Opener(server.port) as second:
+            async with Opener(server.port) as first:
+                await first.open(content)
+                assert shows(first), first.notes
+                await second.open(content)
+                assert NO_ROOM in second.notes[0]
+
+            async def opens() -> bool:
+                await second.open(content)
+                return shows(second)
+
+            async with asyncio.timeout(KEPT_SECONDS - 2):
+                await until(opens)
+
+    asyncio.run(story())
+
+
+def test_who_is_cut_off_may_come_back_to_an_opened_file_for_a_while(server: Server) -> None:
+    async def story() -> None:
+        content = file_of(9)
+        async with Opener(server.port) as visit:
+            await until(lambda: opens(visit, content))
+            again = visit.last
+            visit.socket.transport.abort()
+            await visit.connect()
+            await visit.run(again)
+            assert shows(visit), visit.notes
+            visit.socket.transport.abort()
+            async with Opener(server.port) as another:
+                await until(lambda: opens(another, content))
+                await visit.connect()
+                await visit.run(again)
+                assert NOT_HELD in visit.notes[0]
+
+    async def opens(visit: Opener, content: bytes) -> bool:
+        await visit.open(content)
+        return shows(visit)
+
+    asyncio.run(story())
+
+
+def test_a_file_that_comes_after_its_visit_has_ended_is_not_kept(server: Server) -> None:
+    async def story() -> None:
+        content, ended = file_of(9), threading.Event()
+        async with Opener(server.port) as late:
+            late.file = "late"
+            asked = asyncio.to_thread(late.ask, "PUT", content, ended.wait)
+            arriving = asyncio.create_task(asked)
+            async with Opener(server.port) as another:
+                await until(lambda: refuses(another, content))
+        async with Opener(server.port) as another:
+            ended.set()
+            assert await arriving == 204
+            await another.open(content)
+            assert shows(another), another.notes
+
+    async def refuses(visit: Opener, content: bytes) -> bool:
+        await visit.open(content)
+        return not shows(visit)
+
+    asyncio.run(story())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read in /proc")
+def test_small_files_that_are_large_unpacked_leave_little_behind(server: Server) -> None:
+    asyncio.run(come_and_go(server.port, 1))
+    before = resident_megabytes(server)
+    asyncio.run(come_and_go(server.port, 4))
+    assert resident_megabytes(server) - before < 60, "it was 64 for each visit"

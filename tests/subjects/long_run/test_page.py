@@ -1,0 +1,304 @@
+"""The page Own run: a file is read once, and what it takes is bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from torch.testing import assert_close
+
+import attention
+from attention.analysis.heads import measures
+from attention.app.shell import command
+from attention.capture import Recording
+from attention.hosting.uploads import Uploads
+from attention.subjects.long_run import numbers as files
+from attention.subjects.long_run import opened_run
+from tests.app.test_every_page import TAG
+from tests.capture.making import OwnAttention, inputs, model
+from tests.running import App, Sent, opened
+from tests.subjects.long_run.test_own_weights import saved, tensors_of
+
+LAYERS, HEADS, TOKENS = 2, 3, 5
+MB = 1 << 20
+REFUSED = "This file cannot be shown: "
+
+
+def weights_file(kind: Any = numpy.uint8) -> bytes:
+    """A file in which the head at (1, 2) looks at the first token and all others at themselves."""
+    weights = numpy.broadcast_to(numpy.eye(TOKENS), (LAYERS, HEADS, TOKENS, TOKENS)).astype(kind)
+    weights[1, 2] = numpy.eye(TOKENS)[0]
+    return saved(numpy.savez, weights=weights, tokens=numpy.array([*"abcde"]))
+
+
+@pytest.fixture(autouse=True)
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes in bytes of the files that were read, in order."""
+    found: list[int] = []
+    read_own = files.read_own
+
+    def counted(content: bytes) -> Any:
+        found.append(len(content))
+        return read_own(content)
+
+    monkeypatch.setattr(files, "read_own", counted)
+    return found
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch) -> Uploads:
+    """8 MB for the files of all visitors."""
+    room = Uploads(8, dict)
+    monkeypatch.setattr(files, "uploads", lambda: room)
+    return room
+
+
+def give(app: App, content: bytes | None) -> App:
+    """Open a file, or put it away."""
+    file = content and ("weights.npz", content, "")
+    app.file_uploader(key="own_file").set_value(file).run()
+    return app
+
+
+def weights(app: App) -> torch.Tensor:
+    return app.sent["picture"].parts["weights"]
+
+
+def test_a_file_is_read_once_however_often_its_page_runs(reads: list[int]) -> None:
+    content, another = weights_file(), weights_file(numpy.float32)
+    app = give(opened("own"), content)
+    assert app.session_state["own_file"].closed, "nothing is kept of its bytes"
+    assert weights(app).equal(torch.eye(TOKENS))
+    app.tell("glance", "head", 5)
+    assert weights(app).equal(torch.eye(TOKENS)[:1].expand(TOKENS, -1))
+    app.choose("sort", "entropy")
+    assert reads == [len(content)]
+    give(app, another)
+    assert reads == [len(content), len(another)]
+
+
+def recorded(tmp_path: Path, tokens: int = 7, **said: Any) -> tuple[Recording, bytes]:
+    """A run of three layers, of which two are kept by two heads each, and its file."""
+    with attention.capture(layers=[0, 2], heads=[0, 2]) as run:
+        model(OwnAttention(**said), OwnAttention(), OwnAttention(**said))(inputs(1, tokens))
+    run.save(tmp_path / "run.safetensors", tokens=["<b>", *map(str, range(1, tokens))])
+    return run.one(), (tmp_path / "run.safetensors").read_bytes()
+
+
+def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_path: Path) -> None:
+    run, content = recorded(tmp_path, is_causal=True)
+    app = give(opened("own"), content)
+    first, last = (one.number for one in run.attentions)
+    assert app.sent["picture"].header["tokens"][0] == "<b>"
+    assert_close(weights(app), run.weights(first, 0))
+    assert_close(weights(app.tell("glance", "head", 3)), run.weights(last, 2))
+    assert f"layer {last} head 2" in app.said
+    assert not TAG.search(app.said)
+
+
+def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
+    run, content = recorded(tmp_path, tokens=601)
+    app = give(opened("own"), content)
+    expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))
+    (table,) = (table for table in app.tables if "entropy" in table)
+    shown = [float(number) for number in table["entropy"][:2]]
+    assert shown == pytest.approx(expected["entropy"].tolist(), abs=6e-4)
+    first = measures(torch.stack([run.weights(0, head, slice(512), slice(512)) for head in (0, 2)]))
+    assert float((first["entropy"] - expected["entropy"]).abs().max()) > 0.01
+    assert app.sent["glance"].header["tokens"] == 601
+    assert "spread evenly" not in app.said + app.read_as_markdown
+
+
+def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened_run, "MEASURED_CELLS", 97 * 2 * 2 * 601)
+    run, content = recorded(tmp_path, tokens=601)
+    app = give(opened("own"), content)
+    sample = "97 of 601 queries, spread evenly over the run"
+    assert f"a row for each layer, of {sample}" in app.said
+    assert f"On average over {sample}: entropy in bits" in app.read_as_markdown
+    assert "± is the standard error of the number before it" in app.read_as_markdown
+    (table,) = (table for table in app.tables if "entropy" in table)
+    expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))["entropy"]
+    for at, whole in enumerate(expected.tolist()):
+        number, error = (float(table[name][at]) for name in ("entropy", "± entropy"))
+        assert 0 < error < 0.5
+        assert abs(number - whole) < 5 * error
+
+
+def asked(app: App, **more: Any) -> Sent:
+    """Answer to a question of a browser that shows the map."""
+    none = {"tiles": [], "texts": [], "row": -1, "block": [], "words": "", "side": 0, "far": []}
+    its = {"map": app.sent["street_map"].header["map"], "shown": [], "query": 600}
+    return app.tell("street_map", "ask", none | its | more).sent["street_map"]
+
+
+def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path: Path) -> None:
+    run, content = recorded(tmp_path, tokens=601)
+    app = give(opened("own"), content)
+    whole, sent = run.weights(run.attentions[0].number, 0), app.sent["street_map"]
+    assert "picture" not in app.sent
+    assert [sent.header[name] for name in ("rows", "columns", "done", "row")] == [601] * 3 + [600]
+    assert_close(sent.numbers, whole[600])
+    assert len(sent.rest) == sum(tile["height"] * tile["width"] for tile in sent.header["tiles"])
+    best = whole[600].topk(12)
+    assert [link["key"] for link in sent.header["greatest"]] == best.indices.tolist()
+
+    sent = asked(app, tiles=[[-1, 1, 0]], texts=[[0, 0]], row=89, words="<b>", far=[500, 1])
+    assert sent.turn == 1
+    assert_close(sent.numbers, torch.cat([whole[64:128, :64].flatten(), whole[89]]))
+    assert sent.header["texts"][0]["texts"][:2] == [" <b>", " 1"]
+    assert sent.header["found"]["positions"] == [0]
+    links = [(link["query"] - link["key"], link["key"]) for link in sent.header["links"]]
+    assert all(abs(apart) >= 500 and key for apart, key in links)
+
+    query, key = asked(app, block=[1, 300, 299]).header["cell"]
+    assert_close(whole[query, key], whole[600:, 598:600].max())
+    sent = app.tell("glance", "head", 1).sent["street_map"]
+    assert_close(sent.numbers, run.weights(run.attentions[0].number, 2)[600])
+
+    tiles: list[Any] = [[[0, 3, 0]], [[-2, 0, 0]], [[0, -1, 0]], [[64, 0, 0]], [[0, 0, 0]] * 65]
+    absurd = (
+        *({"tiles": each} for each in tiles),
+        *({"texts": [[1, 0]]}, {"texts": [[0, 1]]}, {"row": 601}, {"block": [0, 601, 0]}),
+        *({"block": [0, 0]}, {"words": "x" * 201}, {"side": 1}, {"far": [-1, 0]}, {"far": [0, 2]}),
+        {"map": "another 0 0"},
+    )
+    before, turn = app.sent["street_map"], sent.turn
+    for at, wrong in enumerate(absurd, turn + 1):
+        sent = asked(app, **wrong)
+        assert (sent.header, sent.rest, sent.turn) == (before.header, before.rest, at), wrong
+
+
+def test_a_run_that_takes_too_long_or_too_much_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, content = recorded(tmp_path)
+    for name, bound, words in (
+        ("MAX_WORK", 1000.0, "keep fewer by `layers=` or `heads=`"),
+        ("MAX_CELLS", 48, "a run may have up to 48 cells in a head, got 7 by 7"),
+    ):
+        monkeypatch.setattr(opened_run, name, bound)
+        (note,) = give(opened("own"), content).notes
+        assert words in note
+
+
+# Opened by the command
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
+    """Options with which the command would serve."""
+    options: list[list[str]] = []
+    monkeypatch.setattr("streamlit.web.cli.main", lambda given, **_: options.append(given))
+    monkeypatch.setenv(opened_run.RUN_VARIABLE, "")
+    files.owners_run.clear()
+    yield options
+    monkeypatch.undo()
+    files.owners_run.clear()
+
+
+def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[list[str]]
+) -> None:
+    monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
+    run, content = recorded(tmp_path)
+    file = str(tmp_path / "run.safetensors")
+    command.main(["open", file, "--server.port", "8600"])
+    assert served[0][2:] == ["--server.port", "8600"]
+    assert_close(weights(opened("own")), run.weights(run.attentions[0].number, 0))
+    files.owners_run.clear()
+    Path(file).write_bytes(content[:-1])
+    for wrong in (["open"], ["open", file], ["open", "nowhere"]):
+        with pytest.raises(SystemExit, match="file"):
+            command.main(wrong)
+    (note,) = opened("own").notes
+    assert note.startswith(f"{REFUSED}the file must be")
+    Path(file).unlink()
+    assert opened("own").notes == [
+        f"{REFUSED}the file of {opened_run.RUN_VARIABLE} cannot be read."
+    ]
+
+
+@pytest.mark.usefixtures("served")
+def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path: Path) -> None:
+    learning = model(OwnAttention())
+    with attention.capture(every=3, into=tmp_path) as captured:
+        for step in range(7):
+            learning(inputs(1, 5, seed=step))
+    command.main(["open", str(tmp_path)])
+    app = opened("own")
+    for at, step in ((2, 6), (0, 0), (1, 3)):
+        if at < 2:
+            app.select_slider(key="own_step").set_value(step).run()
+        assert_close(weights(app), Recording.open(captured.files[at]).weights(0, 0))
+
+
+# What cannot be shown
+
+
+def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads: list[int]) -> None:
+    bad = saved(numpy.savez, weights=numpy.eye(3), tokens=numpy.array(["a"]))
+    app = give(opened("own"), bad)
+    for _ in range(2):
+        (note,) = app.run().notes
+        assert note.startswith(f"{REFUSED}weights must be (…, 1, 1), a row for")
+        assert "How to write such a file" in app.read_as_markdown
+    assert reads == [len(bad)]
+    assert len(app.file_uploader) == 1
+    names = {f"a tensor with a long name {n}": None for n in range(9000)}
+    empty = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    (note,) = give(opened("own"), tensors_of(dict.fromkeys(names, empty))).notes
+    assert "the file must have weights and tokens, it has a tensor with a long name" in note
+    assert len(note) < 300
+
+
+def test_a_file_that_is_put_away_takes_no_room_any_more(room: Uploads) -> None:
+    app = give(opened("own"), weights_file())
+    assert [taken.nbytes >= LAYERS * HEADS * TOKENS * TOKENS for taken in room._taken] == [True]
+    give(app, None)
+    assert not room._taken
+
+
+def test_where_there_is_no_room_for_what_is_in_a_file_the_page_says_so_until_there_is(
+    room: Uploads, reads: list[int]
+) -> None:
+    others = room.take("another visit", 4 * MB)
+    app = give(opened("own"), weights_file())
+    assert app.notes == [
+        f"{REFUSED}there is no room for it at the moment. Opened files may take 8 MB together, and "
+        "those from one address no more than they leave free: please try again later."
+    ]
+    assert reads == [], "it is not unpacked first"
+    del others
+    app.run()
+    assert ("picture" in app.sent, app.notes) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [(True, "there is no room for it at the moment"), (False, "please open it again")],
+)
+def test_a_file_that_the_server_does_not_hold_is_answered_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, room: Uploads, refused: bool, words: str
+) -> None:
+    def lose(manager: MemoryUploadedFileManager, session: str, file: Any) -> None:
+        if refused:
+            room.refuse(file.file_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryUploadedFileManager, "add_file", lose)
+        app = give(opened("own"), weights_file())
+        (note,) = app.notes
+        assert words in note
+    assert "picture" in app.run().sent
+
+
+def test_the_example_needs_no_file() -> None:
+    assert weights(opened("own").choose("own_example", True)).shape == (6, 6)

@@ -1,0 +1,175 @@
+"""Associations of a model: two methods side by side, links, agreement with erasure, small cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from torch.testing import assert_close
+
+from attention.analysis.associations import (
+    METHODS,
+    Followed,
+    agreement,
+    associate,
+    curves,
+    methods_for,
+)
+from attention.analysis.study import ABOUT, most_trusted, share
+from attention.app.controls import works
+from attention.subjects.model import association_examples, association_words
+from attention.subjects.model.association_words import AssociationSettings
+from attention.subjects.model.words import ASSOCIATIONS
+from attention.trained.models import goes_on
+from tests.cases import over
+from tests.running import App, opened
+from tests.trained.packaged import packaged
+
+SENTENCE = "the cat unhappily sat"
+
+
+def visit(name: str = "minilm", **link: Any) -> App:
+    packaged(name)
+    return opened("model", **{"s": SENTENCE, "model": name, "more": ASSOCIATIONS} | link)
+
+
+def association(
+    name: str,
+    method: str,
+    aside: bool = False,
+    words: bool = False,
+    causal: bool = False,
+    **settings: Any,
+) -> association_words.Association:
+    pieces = packaged(name).pieces(SENTENCE)
+    found, chosen = associate(packaged(name), pieces, method), AssociationSettings(**settings)
+    return association_words.association(method, found, pieces, chosen, aside, words, causal)
+
+
+def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
+    app = visit(method="Rollout")
+    shown = [association("minilm", method) for method in ("rollout", "raw")]
+    for at, one in enumerate(shown):
+        picture = app.sent[f"association_{at}"]
+        assert_close(picture.parts["weights"], one.shares)
+        stage = picture.header["stages"]["weights"]
+        assert (stage["words"], stage["diverging"]) == (one.words, False)
+        assert stage["zmax"] == pytest.approx(association_words.greatest(shown))
+    assert app.values["method_beside"] == "Raw weights"
+    link = {"s": SENTENCE, "model": "minilm", "method": "Rollout", "more": ASSOCIATIONS}
+    assert app.query_params == link
+
+
+@over(
+    "case",
+    [
+        (
+            "minilm",
+            {"after": 2, "special": "ignored", "join": "words", "itself": "shown"},
+            {"after": 2, "aside": True, "words": True, "itself": "shown"},
+        ),
+        ("en-pt", {}, {}),
+        ("smollm2", {"special": "ignored"}, {"aside": True, "causal": True}),
+    ],
+)
+def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
+    case: tuple[str, dict[str, Any], dict[str, Any]],
+) -> None:
+    name, link, more = case
+    trusted = most_trusted(name, decoder=goes_on(packaged(name)))
+    assert trusted is not None
+    expected = association(name, trusted.method, **more)
+    picture = visit(name, **link).sent["association_0"]
+    assert_close(picture.parts["weights"], expected.shares, atol=1e-5, rtol=1e-4)
+    assert picture.header["tokens"] == [*expected.tokens]
+    assert bool(picture.hidden.any()) == bool(more.get("causal"))
+
+
+def test_only_a_model_that_goes_on_is_offered_alti_logit_and_it_is_signed() -> None:
+    for name, offered in (("smollm2", True), ("minilm", False)):
+        app = visit(name, method="ALTI-Logit")
+        assert ("ALTI-Logit" in app.controls["method"].options) == offered
+        picture = app.sent["association_0"]
+        assert picture.header["stages"]["weights"]["diverging"] == offered
+        assert bool((picture.parts["weights"] < 0).any()) == offered
+
+
+def test_pairs_links_agreement_and_curves_are_those_of_the_shown_methods() -> None:
+    app = visit(linked=0.25, query=2, method_beside="Flow")
+    model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
+    shown, pairs = association("minilm", "alti"), app.table_with("has to do with")
+    names, columns = association_words.pairs_table(shown)
+    assert (pairs[""], pairs["has to do with"]) == (names, columns["has to do with"])
+    assert association_words.graph(shown, 0.25).words in app.read_as_markdown
+    assert app.sent["association_graph"].header["data"]
+
+    assert app.table_with("mean drop")[""] == ["ALTI", "Flow", "Erasure"]
+    lines = app.sent["association_curves"].header["data"]
+    for name, removed, kept in zip(("alti", "flow", "erasure"), lines[:3], lines[3:], strict=True):
+        found = curves(Followed(model, pieces), associate(model, pieces, name)[-1].mean(0))
+        assert removed["y"] == pytest.approx(found.comprehensiveness.tolist(), abs=1e-5)
+        assert kept["y"] == pytest.approx(found.sufficiency.tolist(), abs=1e-5)
+        assert removed["name"] == METHODS[name].title
+
+    erased, kept_pieces = associate(model, pieces, "erasure")[-1], pieces.kept(True)
+    expected = {
+        METHODS[name].title: agreement(associate(model, pieces, name)[-1], erased, kept_pieces)
+        for name in methods_for(model)
+        if name != "erasure"
+    }
+    table = app.table_with("on this sentence")
+    here = dict(zip(table[""], table["on this sentence"], strict=True))
+    assert here == {title: share(rho) for title, rho in expected.items()}
+    order = [expected[title] for title in table[""]]
+    assert order == sorted(order, reverse=True)
+
+
+def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
+    for first, second in zip([*METHODS][::2], [*METHODS][1::2], strict=True):
+        titles = {"method": METHODS[first].title, "method_beside": METHODS[second].title}
+        app = visit("smollm2", s="a", **titles)
+        texts, read = [text.value for text in app.text], app.read_as_markdown
+        for name in (first, second):
+            assert METHODS[name].definition in texts
+            assert METHODS[name].source in read
+            for at, step in enumerate(association_examples.small_case(name)):
+                assert step.words in read
+                assert f"small_{name}_{at}" in app.sent
+    told = [one.words for about in ABOUT if (one := most_trusted("smollm2", about))]
+    assert len(told) == len(ABOUT)
+    assert all(any(line.endswith(words) for line in read.splitlines()) for words in told)
+
+
+def test_the_example_asks_before_it_explains() -> None:
+    app, because = visit(), association_words.misleading().because
+    assert because not in app.read_as_markdown
+    for word, verdict in (("the", "Not quite."), ("cat", "Yes.")):
+        assert f"**{verdict}** {because}" in app.choose("misled", word).read_as_markdown
+
+
+def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(association_words, "AT_ONCE", 0)
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
+    app = visit(s="a sentence of its own, which nobody has worked out so far")
+    assert "association_0" in app.sent
+    assert "association_curves" not in app.sent
+    assert not [table for table in app.tables if "on this sentence" in table]
+    app.press("work_all").press("work_all_stop").run()
+    assert "work_all_stop" not in app.controls
+    app.press("work_all").until(lambda: "work_all_stop" not in app.controls)
+    assert "association_curves" in app.sent
+    assert "work_all" not in app.controls
+
+
+def test_too_long_a_sentence_is_refused_with_a_word() -> None:
+    assert visit(s="word " * 200).notes == [
+        "Words are followed in sentences of up to 128 pieces; this one has 202. Make it shorter."
+    ]
+    app = visit("smollm2", s="word " * 70, method_beside="Flow")
+    assert "association_0" in app.sent
+    for words in ("Flow", "Erasure"):
+        told = f"{words} is worked out here for sentences of up to 64 pieces"
+        assert any(info.value.startswith(told) for info in app.info)
+    assert "Work it out" not in app.buttons

@@ -1,0 +1,113 @@
+"""Tabs of the window of a model: heads in numbers, why a head looks where it does, names."""
+
+from __future__ import annotations
+
+import pytest
+from torch.testing import assert_close
+
+from attention.analysis import causes as analysed
+from attention.analysis.names import names_of
+from attention.analysis.questions import EXCHANGED, MEAN
+from attention.figures import layer_words
+from attention.subjects.model import effect_words
+from attention.subjects.model.known_heads import KNOWN_CAUSES, first_cause
+from attention.subjects.model.words import LAYERS, NAMES, PARTS, REASONS
+from attention.trained import sources
+from tests.cases import over
+from tests.running import App, opened
+from tests.trained.packaged import packaged, run_model
+
+SENTENCE, OTHER = "she sat by the river bank", "she sat by the money bank"
+
+
+def visit(**link: object) -> App:
+    """The page with its work done."""
+    packaged(str(link.setdefault("model", "minilm")))
+    return opened("model", **{"s": SENTENCE, "more": PARTS} | link).finished()
+
+
+def chosen(app: App) -> tuple[int, int]:
+    """The layer and the head that the window shows."""
+    header = app.sent["model_window"].header
+    layer, head = divmod(header["chosen"], header["heads"])
+    return layer, head
+
+
+@over("intervention", [MEAN, EXCHANGED])
+def test_each_head_is_a_square_in_the_colour_of_its_effect_and_can_be_chosen(
+    intervention: str,
+) -> None:
+    app = visit(intervention=intervention, second=OTHER, layer=5, head=3)
+    drawn, first = app.sent["effects"].header, app.table_with("total")[""][0]
+    squares, outline = drawn["data"][0]["z"], drawn["layout"]["shapes"][0]
+    assert (len(squares), len(squares[0])) == (12, 6)
+    assert (outline["x0"], outline["y0"]) == (4.5, 2.5)
+    assert chosen(app.tell("effects", "point", 17)) == (1, 5)
+    layer, head = chosen(app.tell("strongest", "example", 0))
+    assert first == f"layer {layer} head {head}"
+    assert squares[head][layer] == max(map(max, squares))
+
+
+def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_layers() -> None:
+    known = KNOWN_CAUSES[0]
+    app = visit(model="smollm2", s="a").tell("known_causes", "example", 0).finished()
+    assert chosen(app) == (known.layer, known.head)
+    assert (app.values["s"], app.values["second"]) == (known.s, known.second)
+    assert app.selection["query"] == known.query
+    assert app.table_with("direct")[""][0] == f"layer {known.layer} head {known.head}"
+    assert len(app.sent["effects"].header["data"]) == 2
+    assert app.table_with("vote")
+    app.choose("more", LAYERS)
+    assert [line["name"] for line in app.sent["guesses"].header["data"]] == ["·Mary", "·John"]
+
+
+def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:
+    app = visit(layer=3, head=1, query=6, key=5, more=REASONS)
+    run = run_model("minilm", SENTENCE)
+    rows, *_ = effect_words.length_rows(run, 3, 1, 6)
+    assert_close(app.sent["lengths"].result, rows)
+    assert app.sent["lengths"].header["chosen"] == [0, 5]
+    *_, terms = analysed.score_parts(packaged("minilm"), run, 3, 1, 6, 5)
+    for bars in app.sent["parts"].header["data"][:2]:
+        assert sum(bars["y"]) == pytest.approx(float(terms.sum()), abs=1e-3)
+    assert app.tell("lengths", "cell", (1, 2)).query_params["key"] == "2"
+
+
+@over(
+    "case",
+    [
+        ({"intervention": EXCHANGED, "second": "two words"}, "first has 8, the second 4"),
+        ({"intervention": EXCHANGED}, "Type the second sentence"),
+        ({"s": "one " * 70}, "up to 64 pieces; this one has 72"),
+    ],
+)
+def test_what_cannot_be_worked_out_is_told_and_the_rest_stays(
+    case: tuple[dict[str, str], str],
+) -> None:
+    link, words = case
+    app = visit(**link)
+    assert words in app.said
+    assert "model_window" in app.sent
+
+
+def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "intervention=exchanged" in first_cause()
+    monkeypatch.setattr(sources, "PACKAGED", {})
+    assert first_cause() == ""
+
+
+# Names of heads
+
+
+def test_a_name_says_where_its_head_usually_looks_and_leads_to_it_on_its_best_sentence() -> None:
+    found = names_of("minilm")
+    (named,) = (one for one in found if (one.name, one.layer, one.head) == ("noun", 1, 3))
+    app = visit(more=NAMES, lens="looks", query=2)
+    told = app.sent["model_window"].header["told"]
+    assert f"{100 * named.share:.0f} % of {named.over}" in told[1 * 12 + 3]
+    assert "usually" not in told[3 * 12 + 11]
+    *_, last = best = layer_words.best_named(found)
+    assert app.table_with("looks most at")[""] == [named.name for named in best]
+    app.tell("named_heads", "example", len(best) - 1)
+    assert (*chosen(app), app.values["s"]) == (last.layer, last.head, last.best)
+    assert "named_heads" not in visit(model="pt-en", more=NAMES).sent, "it was not measured"

@@ -1,0 +1,70 @@
+"""Models that write over a sentence, as an owner's folder of T5 or BART has them, on the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from attention.subjects.model import words as model_words
+from attention.trained.checkpoints import load_folder
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.models import About
+from tests.running import opened
+from tests.trained.built import offer
+from tests.trained.conftest import checkpoint
+from tests.trained.making import Checkpoint
+
+__all__ = ["checkpoint"]
+
+SENTENCE = "the cat sat on it"
+SELF, CROSS = 2, 3  # the layers of the decoder, behind two of the encoder
+
+
+@pytest.fixture(params=["t5", "bart"])
+def model(
+    request: pytest.FixtureRequest,
+    checkpoint: Callable[[str], Checkpoint],
+    monkeypatch: pytest.MonkeyPatch,
+) -> EncoderDecoder:
+    name: str = request.param
+    read = load_folder(checkpoint(name).folder, About(name, name, "nobody"))
+    assert isinstance(read, EncoderDecoder)
+    offer(read, monkeypatch)
+    return read
+
+
+def test_the_window_has_the_sentence_what_is_read_and_what_is_written(
+    model: EncoderDecoder,
+) -> None:
+    app = opened("model", model=model.about.name, s=SENTENCE, more=model_words.COMPUTED)
+    header = app.sent["model_window"].header
+    source, read, written = header["sequences"]
+    assert {layer["name"]: layer["sequences"] for layer in header["layers"]} == {
+        "encoder 0": [0, 0],
+        "encoder 1": [0, 0],
+        "decoder 0 self": [1, 1],
+        "decoder 0 cross": [2, 0],
+    }
+    assert (read[1:], len(source)) == (written[:-1], len(model.pieces(SENTENCE).ids))
+    assert "The output" in [each.value for each in app.subheader]
+    shown = app.sent["alignment"].header
+    assert "the mean of all heads of the last layer" in str(shown)
+    expected = (*model.write(SENTENCE).alignment.shape, None)
+    assert (shown["rows"], shown["columns"], shown["head"]) == expected
+
+
+def test_what_a_decoder_cannot_have_is_said(model: EncoderDecoder) -> None:
+    split = "This layer is the decoder's, behind an encoder: its score is not split."
+    for tab in (model_words.REASONS, model_words.PARTS, model_words.ASSOCIATIONS):
+        app = opened("model", model=model.about.name, s=SENTENCE, layer=SELF, more=tab)
+        assert (split in app.notes) == (tab == model_words.REASONS)
+    for page, layer in (
+        ("explore", SELF),
+        ("compare", SELF),
+        ("explore", CROSS),
+        ("compare", CROSS),
+    ):
+        app = opened(page, model=model.about.name, s=SENTENCE, layer=layer)
+        across = any("looks from one sentence at another" in each.value for each in app.info)
+        assert across == ((page, layer) == ("compare", CROSS))

@@ -1,0 +1,116 @@
+"""A language model: its probe, its layers, its rotation, and pieces that are ignored."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import glances
+from attention.analysis.heads import strongest_edges
+from attention.analysis.interventions import Change, hidden
+from attention.analysis.probes import best_heads, probe
+from attention.app.cached import runs
+from attention.core.printing import percent
+from attention.subjects.model.known_heads import EXAMPLES
+from attention.subjects.model.words import COMPUTED, LAYERS, NAMES
+from attention.trained.models import Run, Transformer
+from tests.running import App, opened
+from tests.trained.packaged import packaged, run_model
+
+TEXT = "red blue green red"
+
+
+def visit(page: str = "model", **settings: object) -> App:
+    packaged("smollm2")
+    return opened(page, **{"model": "smollm2", "s": TEXT} | settings)
+
+
+def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
+    model = packaged("smollm2")
+    assert isinstance(model, Transformer)
+    return model, run_model("smollm2", text)
+
+
+def test_a_probe_finds_heads_a_click_away_and_the_first_token_is_named_a_sink() -> None:
+    text = EXAMPLES[2].s
+    app, (model, run) = visit(s=text, layer=20, more=NAMES), model_and_run(text)
+    (glance,) = glances.glances(run)
+    share = percent(float(glance.seen.measures["first"].mean()))
+    assert f"{share} of all weight lies on the first token, " in app.read_as_markdown
+    found = [*best_heads(probe(model))]
+    assert app.table_with("on the probe")[""] == found
+    app.tell("found_heads", "example", found.index("induction"))
+    assert app.sent["model_window"].header["chosen"] == 18 * 9 + 6
+    assert app.values["s"].endswith("Mr and Mrs Dursley of")
+
+
+def test_the_first_token_can_be_set_aside() -> None:
+    app, (_, run) = visit(layer=20, special="ignored", more=COMPUTED), model_and_run()
+    picture, weights = app.sent["picture"], run.inputs[20].trace().weights[0, 1:, 1:]
+    assert picture.header["tokens"] == list(run.pieces.texts[1:])
+    shares = weights / weights.sum(-1, keepdim=True)
+    assert_close(picture.parts["weights"], shares, atol=1e-5, rtol=1e-4)
+    assert any(f"first token, “{run.pieces.texts[0]}”" in note for note in app.notes)
+    alone = visit(s="the", layer=20, special="ignored")
+    assert not any("left out" in note for note in alone.notes), "nothing is"
+
+
+def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_changed() -> None:
+    app, (_, run) = (
+        visit("steps", layer=5, head=4, step="rotated keys", row=2, column=35),
+        (model_and_run()),
+    )
+    before, after = app.sent["matrices"].matrices
+    trace = run.inputs[5].layer.trace(run.inputs[5].x)
+    assert trace.unrotated is not None
+    assert_close(before, trace.unrotated[1][4], atol=1e-5, rtol=1e-4)
+    assert_close(after, trace.keys[4], atol=1e-5, rtol=1e-4)
+    assert app.tables[0][""] == ["dimension 35, × cos θ", "dimension 3, × sin θ", "sum"]
+    frequency = 100_000 ** (-2 * 3 / 64)
+    assert f"position 2 × frequency {frequency:.7f} = {2 * frequency:.4f}." in app.said
+    app = visit("steps", layer=5, trained_positions="removed")
+    assert any("the model's own positions: removed" in note for note in app.notes)
+    assert "does not turn them" in app.text[0].value
+    app = visit("explore", layer=5, head=4)
+    assert "Heads 3, 4 and 5 share the keys and values of group 1." in app.read_as_markdown
+
+
+def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_layer() -> None:
+    model, run = model_and_run()
+    app = visit("compare", layer=18, b_scale="1/√d_k", b_cut="6")
+    table = app.table_with("with B")
+    assert [*table] == ["", "as trained", "with B"]
+    ((without,),) = hidden(model, run, [[Change(18, heads=[6])]]).unsqueeze(0)
+    for title, states in (("as trained", run.hidden), ("with B", without)):
+        likeliest = model.scores(states[-1]).softmax(-1).topk(5)
+        named = dict(zip(table[""], map(float, table[title]), strict=True))
+        for id_, share in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True):
+            assert named[model.shown([id_])[0]] == pytest.approx(share, abs=1e-4)
+    assert any(text.value.startswith("The likeliest next piece is “") for text in app.text)
+    app = visit("compare", layer=18, b_scale="1/√d_k")
+    assert not any("as trained" in table for table in app.tables)
+
+
+def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
+    app, (_, run) = visit(query=2, all_layers="greatest", cover=0.8, more=LAYERS), model_and_run()
+    lines, rows = app.sent["layer_lines"], glances.rows_of(run, 2)
+    assert (lines.header["query"], lines.header["tokens"]) == (2, list(run.pieces.texts))
+    assert lines.header["layers"] == [f"layer {layer}" for layer in range(30)]
+    expected = rows.amax(1)
+    drawn = strongest_edges(expected, 0.8)
+    assert_close(lines.numbers.reshape(expected.shape), expected)
+    sent = [*lines.rest]
+    assert sent == [*drawn.flatten().int().tolist(), *rows.argmax(1).flatten().tolist()]
+    held = percent(float(expected[drawn].sum() / expected.sum()))
+    assert f"{int(drawn.sum())} lines hold {held} of these weights." in app.read_as_markdown
+    moved = app.move(query=1).sent["layer_lines"]
+    assert moved.header["query"] == 1
+    assert not torch.equal(moved.numbers, lines.numbers)
+
+
+def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> None:
+    limit = packaged("smollm2").limit
+    run = runs.run_model("smollm2", "cat " * limit)
+    assert len(run.pieces.ids) == limit
+    assert runs.run_model("smollm2", "cat " * limit) is run

@@ -1,0 +1,299 @@
+"""The window of a model: what it is sent, switches, links of before, and long sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.analysis import glances, switches
+from attention.analysis.losses_on_corpus import Elsewhere, elsewhere
+from attention.analysis.study import most_trusted
+from attention.app.cached import runs
+from attention.app.controls import works
+from attention.app.state.links import every_setting
+from attention.app.state.pages import EARLIER, MODEL, Page
+from attention.app.state.view import view_of
+from attention.app.state.visit import Visit
+from attention.hosting import work
+from attention.hosting.jobs import State
+from attention.subjects.model import numbers as model_numbers
+from attention.subjects.model import words as told
+from attention.subjects.model.known_heads import EXAMPLES
+from attention.subjects.model.words import AS_IN, CLOSED
+from attention.trained import sources
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.models import Model, Run
+from tests.cases import over
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+from tests.trained.packaged import packaged, run_model
+
+SENTENCE, PARIS = "the red cat sat", EXAMPLES[0]
+MODELS = [name for name, source in sources.PACKAGED.items() if source.path is not None]
+SMOLLM2 = {"s": PARIS.s, "model": "smollm2"}
+
+
+def at_once(**link: object) -> App:
+    """The window as it first opens."""
+    packaged(str(link.setdefault("model", "minilm")))
+    return opened("model", **{"s": SENTENCE} | link)
+
+
+def visit(name: str = "minilm", **link: object) -> App:
+    """The window with all its effects worked out."""
+    app = at_once(model=name, **link)
+    return app.until(lambda: not effects(app).isnan().any())
+
+
+def header(app: App) -> dict[str, Any]:
+    return app.sent["model_window"].header
+
+
+def rows(app: App) -> Tensor:
+    """The weights of the chosen query, (all heads, keys)."""
+    numbers = app.sent["model_window"].numbers
+    return numbers[: len(numbers) - len(effects(app))].reshape(len(effects(app)), -1)
+
+
+def effects(app: App) -> Tensor:
+    sent = app.sent["model_window"]
+    count, columns = len(sent.header["layers"]) * sent.header["heads"], sent.header["columns"]
+    return sent.numbers[count * columns : count * (columns + 1)]
+
+
+def there(name: str) -> Elsewhere:
+    found = elsewhere(name)
+    assert found is not None
+    return found
+
+
+def model_and_run(name: str, text: str = SENTENCE) -> tuple[Model, Run]:
+    return packaged(name), run_model(name, text)
+
+
+@over("case", [("minilm", 3), ("en-pt", 1)])
+def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> None:
+    name, query = case
+    app, (model, run) = visit(name, query=query), model_and_run(name)
+    titles = [model.title_of(at) for at in range(len(model.layers))]
+    assert [layer["name"] for layer in header(app)["layers"]] == titles
+    by_layer = rows(app).unflatten(0, (len(titles), -1))
+    for found, row in zip(by_layer, glances.rows_of_each(run, query, query), strict=True):
+        assert_close(found[:, : row.shape[1]], row)
+    metric, _ = switches.answer_at(model, run, query)
+    means = switches.by_mean(there(name).means)
+    last = switches.layer_effects(model, run, len(titles) - 1, metric, means)
+    assert_close(effects(app)[-len(last) :], last, atol=1e-5, rtol=1e-3)
+    assert len(header(app)["told"]) == len(effects(app))
+    assert header(app)["greatest"] == int(effects(app).abs().argmax())
+
+
+def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the_link() -> None:
+    app = at_once(**SMOLLM2, layer=23, head=4, query=PARIS.query)
+    assert app.heading[0] == "Which head does “Paris” hang on?"
+    (trained,) = header(app)["bars"]
+    assert trained["texts"][0] == "Paris"
+    assert_close(effects(app), there("smollm2").effects[PARIS.s].flatten())  # come packaged
+    assert header(app)["greatest"] == 23 * 9 + 4
+    assert 11 * 9 + 5 in header(app)["needed"]
+    app.tell("model_window", "switched", (23 * 9 + 4, 1))
+    assert app.query_params["off"] in ("23.4", ["23.4"])
+    model, run = model_and_run("smollm2", PARIS.s)
+    means = switches.by_mean(there("smollm2").means)
+    metric, _ = switches.answer_at(model, run, -1)
+    share = float(metric(switches.states_without(model, run, [(23, 4)], means)))
+    before, now = header(app)["bars"]
+    assert before == trained
+    assert now["shares"][now["texts"].index("Paris")] == pytest.approx(share, rel=1e-4)
+    assert header(app)["answer"]["now"] == told.percent(share)
+    decides = told.decimals(share, now["shares"][0])  # as “the” is about as likely then
+    for each in (share, now["shares"][0]):
+        assert told.percent(each, decides) in header(app)["offWords"]
+    app.tell("model_window", "act", "on")
+    assert "off" not in app.query_params
+    assert header(app)["answer"]["now"] == header(app)["answer"]["before"]
+
+
+def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> None:
+    app = at_once(query=3).tell("model_window", "pair", (4, 2))
+    assert (header(app)["queries"], header(app)["pair"]) == ([4], 2)
+    words = header(app)["sequences"][0]
+    weights = rows(app)[:, 2].reshape(6, 12)
+    assert header(app)["linkWords"] == told.link_words(words[4], words[2], weights)
+    assert header(app.move(query=1))["pair"] == -1
+
+
+def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
+    link = {"off_to": AS_IN, "off": "3 4", "query": 2}
+    app, (model, run) = at_once(off_second="the blue cat sat", **link), model_and_run("minilm")
+    other = switches.as_in(run, run_model("minilm", "the blue cat sat"))
+    states = switches.states_without(model, run, told.read_off("3 4", model), other)
+    metric, _ = switches.answer_at(model, run, 2)
+    assert told.percent(float(metric(states))) in header(app)["offWords"]
+    for second, words in (("two words more", "the second 5"), ("", "Type the other")):
+        app = at_once(off_second=second, **link)
+        assert "model_window" not in app.sent
+        assert any(words in note for note in app.notes)
+
+
+def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
+    app = at_once(query=2).tell("model_window", "act", "needs")
+    app.until(lambda: bool(app.values["off"]))
+    model, run = model_and_run("minilm")
+    metric, _ = switches.answer_at(model, run, 2)
+    means = switches.by_mean(there("minilm").means)
+    found = switches.most_needed(model, run, metric, means, told.MOST_NEEDED, -1)
+    assert told.read_off(app.values["off"], model) == sorted(head for head, _ in found)
+
+
+def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_that_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
+    for tab in (told.PARTS, told.ASSOCIATIONS):
+        app = at_once(s=f"nobody knew of {tab} before", more=tab)
+        assert len({button.key for button in app.button if button.label == "Stop"}) == 2
+    text = "a sentence that nobody has asked of yet"
+    app = at_once(s=text)
+    if effects(app).isnan().any():
+        assert "Work it out" in app.press("Stop").buttons
+    asked = model_numbers.Asked("minilm", text, 0, told.MEAN)
+    model_numbers._effects_of(asked, 5, lambda done, of: None)
+    assert not model_numbers.effects_so_far(asked)[5].isnan().any()
+
+
+def test_effects_of_another_replacement_fill_in_while_one_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The window alone runs again: it then has to be drawn anew by itself, as at first."""
+    app = visit(s="nobody has set heads of this to zero")
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
+    app.choose("off_to", told.ZERO)
+    assert not app.ran_alone
+    assert "Stop" in app.buttons
+    assert effects(app.finished()).isfinite().all()
+
+
+@over(
+    "case",
+    [(State(), False, works.MOMENT), (State(others=1), False, 0.0), (State(), True, 0.0)],
+)
+def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wait(
+    case: tuple[State, bool, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, crowded, expected = case
+    monkeypatch.undo()
+    monkeypatch.setattr(work, "is_crowded_for", lambda address: crowded)
+    assert works.patience(state, "") == expected
+
+
+def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> None:
+    app = at_once(model="smollm2", s="cat " * 80, off="20.1")
+    assert [name for name, _ in header(app)["lenses"]] == ["looks"]
+    assert len(header(app)["sequences"][0]) == 81
+    assert "Without head 20.1" in header(app)["offWords"]
+    assert "needs" not in {name for name, _ in header(app)["acts"]}
+    size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
+    assert size < 1_500_000
+
+
+@over("page", EARLIER)
+def test_a_link_of_before_leads_to_the_view_that_took_its_place(page: Page) -> None:
+    shown = view_of(page, Visit(), {}, {})
+    assert {name: shown[name] for name in page.implied} == page.implied
+    said = view_of(page, Visit(), {"more": [CLOSED], "lens": ["says"]}, {})
+    assert (said["more"], said["lens"]) == (CLOSED, "says")
+    assert view_of(MODEL, Visit(), {}, {})["more"] == every_setting()["more"].default
+
+
+@over("link", [{}, {"more": told.PARTS}, {"off_to": AS_IN, "off": "3 4"}])
+def test_hostile_words_are_sent_as_text_alone(link: dict[str, str]) -> None:
+    text = " ".join(HOSTILE[:8])[:120]
+    app = at_once(**{"s": text, "off": text, "off_second": text, "second": text} | link)
+    assert "<script" not in app.said + app.read_as_markdown
+    assert "<img" not in app.read_as_markdown
+
+
+def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> None:
+    app, (model, run) = at_once(**SMOLLM2, query=4, key=3), model_and_run("smollm2", PARIS.s)
+    assert ("erase", "Erase “France”") in [tuple(act) for act in header(app)["acts"]]
+    app.tell("model_window", "act", "erase")
+    left = model.run_pieces(switches.without_piece(model, run.pieces, 3))
+    assert left.pieces.ids.tolist() == run.pieces.ids[[0, 1, 2, 4]].tolist()
+    metric, _ = switches.answer_at(model, run, -1)
+    falls = "Without the word “France” “Paris” falls from 77 % to "
+    assert header(app)["offWords"].startswith(falls)
+    assert header(app)["answer"]["now"] == told.percent(float(metric(left.hidden)))
+    assert (header(app)["erased"], app.query_params["erased"]) == (3, "3")
+    assert header(app.tell("model_window", "act", "erase"))["erased"] == -1
+
+
+def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
+    model, run = model_and_run("minilm")
+    masked = switches.without_piece(model, run.pieces, 4)
+    assert (masked.ids != run.pieces.ids).nonzero().flatten().tolist() == [4]
+    metric, _ = switches.answer_at(model, run, 2)
+    moved = float(metric(model.run_pieces(masked).hidden))
+    for special, first in (("kept", 0), ("ignored", 1)):  # counted among the pieces that are shown
+        app = at_once(query=2 - first, key=4 - first, erased=4 - first, special=special)
+        assert f"moves by {told.percent(moved)}" in header(app)["offWords"]
+    for kept in (2, 0):  # the word itself, a special token
+        assert header(at_once(query=2, erased=kept))["erased"] == -1
+
+
+def test_words_are_coloured_by_the_method_that_the_study_trusts() -> None:
+    app = at_once(model="smollm2", words_by=told.WHOLE_MODEL)
+    trusted = most_trusted("smollm2", "fall", decoder=True)
+    assert trusted is not None
+    assert header(app)["wholeWords"] == told.trusted_words(trusted)
+    assert len(header(app)["whole"]) == len(header(app)["sequences"][0])
+    assert sum(map(abs, header(app)["whole"])) == pytest.approx(1, abs=0.01)
+    assert header(at_once(model="smollm2"))["whole"] == []
+
+
+def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
+    app = visit(layer=1, head=1)
+    before = effects(app)
+    events = (("head", 72), ("switched", (72, 1)), ("switched", (1, 2)), ("lens", "says"))
+    for event, value in (*events, ("pair", (0, 77)), ("act", "rm"), ("piece", 0)):
+        app.tell("model_window", event, value)
+    found = [header(app)[name] for name in ("chosen", "off", "lens", "pair")]
+    assert found == [13, [], "lost", -1]
+    assert torch.equal(effects(app), before)
+
+
+# Sentences that a model reads in its own way
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_asked_for(
+    model: str,
+) -> None:
+    app = opened("model", model=model, s="\u00ad")
+    asked = [info.value for info in app.info]
+    assert asked == ["Type a sentence above, or take one of the examples."] or app.sent.keys() & {
+        "picture",
+        "model_window",
+    }
+    app = opened("model", model=model, s="<pad> [MASK] [CLS] </s> <unk> [SEP] cat")
+    assert len(header(app)["sequences"][0]) > 3
+
+
+def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times: list[str] = []
+    write = EncoderDecoder.write
+
+    def counted(self: EncoderDecoder, text: str) -> object:
+        times.append(text)
+        return write(self, text)
+
+    monkeypatch.setattr(EncoderDecoder, "write", counted)
+    runs._model_runs.clear()
+    at_once(model="en-pt", s="a sentence that nobody has translated yet")
+    assert times == ["a sentence that nobody has translated yet"]

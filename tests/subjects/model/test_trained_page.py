@@ -1,0 +1,453 @@
+"""The page "A real model", and trained models on the pages that offer them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import additions, continuing, effects, glances
+from attention.analysis.continuing import SamplingSettings
+from attention.analysis.heads import MEASURES
+from attention.app.shell import server
+from attention.app.state.pages import OF_MODELS, PAGES
+from attention.core.settings import settings_of
+from attention.figures import layer_words
+from attention.inputs.text import plain
+from attention.pipeline import Result, Settings, compute
+from attention.subjects.heads import words as heads_words
+from attention.subjects.model import continuations
+from attention.subjects.model.words import COMPUTED, NAMES
+from attention.trained import sources
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.models import Run, Transformer
+from attention.trained.sampling import next_scores
+from tests.app.test_every_page import TAG
+from tests.cases import over
+from tests.figures.test_layer_words import moved_by
+from tests.hostile import HOSTILE
+from tests.running import App, Sent, opened
+from tests.subjects.steps.making import no_vectors, shown
+from tests.trained.built import offer, writer
+from tests.trained.packaged import packaged, run_model
+
+SENTENCE = "she unhappily sat by the river bank"
+CROSSES = (
+    "This layer looks from one sentence at another. Explore and A real model show such layers; "
+    "choose another layer to go on here."
+)
+OFFERING = [page.name for page in PAGES if page.models == "offered"]
+NOT_AS = "Not as all-MiniLM-L6-v2 was trained: "
+
+
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No package that carries a model is installed, the owner has named none, and those that come
+    with the project are left out."""
+    monkeypatch.setattr(sources, "PACKAGED", {})
+    monkeypatch.setattr(sources, "CARRIED", {})
+    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
+
+
+def run_of(name: str, sentence: str = SENTENCE) -> Run:
+    return run_model(name, plain(sentence))
+
+
+def result_of(name: str, **settings: Any) -> Result:
+    packaged(name)
+    values = Settings(**{"s": SENTENCE} | settings, model=name)
+    return compute(values, no_vectors, run_model=run_model)
+
+
+def visit(page: str, name: str, **link: Any) -> App:
+    """The page, as a link with a model opens it."""
+    packaged(name)
+    more = {"more": link.pop("more", COMPUTED)} if page == "model" else {}
+    return opened(page, **{"s": SENTENCE, "model": name} | more | link)
+
+
+def numbers(column: list[str]) -> list[float]:
+    return [shown(cell) for cell in column if not cell.endswith("%")]
+
+
+def sides(picture: Sent) -> tuple[list[str], list[str]]:
+    """The tokens of a picture's queries and keys."""
+    tokens: list[str] = picture.header["tokens"]
+    return tokens, picture.header["keys"] or tokens
+
+
+# The page
+
+
+def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> None:
+    first = sources.names()[1] if len(sources.names()) > 1 else "minilm"
+    packaged(first)
+    app = opened("model", more=COMPUTED)
+    assert app.controls["model"].options == list(sources.names()[1:])
+    assert app.values["model"] == first
+    assert app.query_params["model"] == first, "another host's first model may be another"
+    assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "cut"}
+
+
+@over(
+    "case",
+    [
+        ("model", "minilm", 3, 7, "Layer 3, head 7."),
+        ("model", "en-pt", 2, 5, "Encoder 2, head 5."),
+        ("model", "pt-en", 7, 3, "Decoder 1, head 3."),
+        ("explore", "en-pt", 6, 3, "Decoder 0, head 3."),
+    ],
+)
+def test_a_link_shows_its_layer_and_head(case: tuple[str, str, int, int, str]) -> None:
+    page, name, layer, head, caption = case
+    app = visit(page, name, layer=layer, head=head)
+    result, picture = result_of(name, layer=layer, head=head), app.sent["picture"]
+    assert_close(picture.parts["weights"], result.trace.weights)
+    assert sides(picture) == ([*result.tokens], [*result.key_tokens])
+    if page == "model":
+        assert app.notes == []
+        assert picture.header["caption"]["before"] == caption
+        window = app.sent["model_window"].header
+        assert divmod(window["chosen"], window["heads"]) == (layer, head)
+
+
+def test_what_is_added_to_the_chosen_token_sums_up() -> None:
+    layer = len(packaged("en-pt").layers) - 1
+    app, layer_input = visit("model", "en-pt", layer=layer, query=2), run_of("en-pt").inputs[layer]
+    for query in (2, 0):
+        app.move(query=query)
+        expected = additions.layer_additions(layer_input, query)
+        close = {"atol": 1e-3, "rtol": 1e-3}
+        assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
+        *along, total = map(shown, app.table_with("along Σ")["along Σ"])
+        assert sum(along) == pytest.approx(total, abs=1e-3)
+        token = layer_input.pieces.texts[query]
+        assert any(text.value.startswith(f"The new vector of “{token}") for text in app.text)
+
+
+def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
+    app = visit("model", "en-pt", sort="previous", more=NAMES)
+    encoder, decoder = (table for table in app.tables if "entropy" in table)
+    seen = glances.glances(run_of("en-pt"))
+    assert list(encoder) == ["", *seen[0].seen.measures]
+    assert list(decoder) == ["", *(name for name in MEASURES if name in seen[1].seen.measures)]
+    assert {"distance", "previous"} < {*encoder}
+    assert not {"distance", "previous"} & {*decoder}
+    assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
+    assert heads_words.measure_words(*(glance.seen for glance in seen)) in app.read_as_markdown
+
+
+def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
+    app, model = visit("model", "en-pt"), packaged("en-pt")
+    assert isinstance(model, EncoderDecoder)
+    made = model.write(SENTENCE)
+    assert made.text in [text.value for text in app.text]
+    names, columns = layer_words.translation_table(made)
+    assert app.tables[0][""] == names
+    assert app.tables[0]["drawn most from"] == columns["drawn most from"]
+    assert_close(app.sent["alignment"].parts["weights"], made.alignment)
+    assert "The next piece" not in app.read_as_markdown
+
+
+def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:
+    result = result_of("minilm", layer=1, join="words")
+    seen, words = layer_words.overview(result), layer_words.words_of(result)
+    assert words is not None
+    app = visit("heads", "minilm", layer=1, join="words", query=words.tokens.index("river"))
+    dots = torch.frombuffer(bytearray(app.sent["head_grid"].rest), dtype=torch.uint8).int()
+    assert_close(dots, seen.dots.flatten().int(), atol=1, rtol=0)
+    assert app.sent["head_view"].header["tokens"] == [*words.tokens]
+    assert "“river”" in "\n".join(text.value for text in app.text)
+
+
+@over("page", ["model", *OFFERING])
+def test_where_nothing_is_typed_there_is_a_word_on_it(page: str) -> None:
+    app = visit(page, "minilm", s="\x00")
+    assert app.info[-1].value == "Type a sentence above, or take one of the examples."
+    assert app.tables == []
+
+
+def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted() -> None:
+    text = " ".join(text for text in HOSTILE if len(text) < 1000)[:200]
+    app = visit("model", "en-pt", s=text)
+    assert not TAG.search(app.said)
+    named = {re.sub(r" \(\d+\)$", "", word) for names in app.names_sent for word in names}
+    assert named >= {*packaged("en-pt").pieces(plain(text)).texts}
+    markdown = app.read_as_markdown
+    assert not [w for w in HOSTILE if len(w) > 3 and not w.isalpha() and w in markdown]
+
+
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+    app = visit("model", "minilm", layer=63, head=49, query=77)
+    assert {*app.notes} == {
+        "There is no layer 63 of 6; showing the last.",
+        "There is no head 49 of 12; showing the last, 11.",
+    }
+    assert app.sent["picture"].header["caption"]["before"] == "Layer 5, head 11."
+    assert app.sent["model_window"].header["chosen"] == 71
+
+
+# Which models there are
+
+
+@over("case", [("model", "minilm"), ("explore", "none")])
+def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(
+    case: tuple[str, str],
+) -> None:
+    page, instead = case
+    packaged("minilm")
+    app = opened(page, model="<b>gpt5", s="the cat sat", layer=2)
+    (note,) = [note for note in app.notes if "model" in note]
+    assert note.startswith("model must be one of none, ")
+    assert note.endswith(f"got '<b>gpt5'; showing {instead} instead.")
+    assert app.values["s"] == "the cat sat"
+    assert app.query_params.get("model", "none") == instead
+    assert len(app.sent) > 2
+
+
+@pytest.mark.usefixtures("no_models")
+def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever() -> None:
+    app = opened("model")
+    assert [code.value for code in app.code] == [sources.installing()]
+    assert [info.value for info in app.info] == [
+        "No trained model is installed here. Whoever runs this app adds them with:"
+    ]
+    assert "model" not in app.controls
+    assert app.values["s"] == settings_of(Settings)["s"].default
+    for page in OFFERING:
+        app = opened(page, model="minilm", s="the cat sat", layer=2)
+        (note, *_) = app.notes
+        assert note.startswith("model must be one of none, got 'minilm'")
+        assert app.values["s"] == "the cat sat"
+        assert not app.controls.keys() & {*OF_MODELS, *(f"b_{name}" for name in OF_MODELS)}
+        assert len(app.sent) > 2
+
+
+def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packaged("minilm")
+    broken = replace(sources.MINILM, hashes={"config.json": "0" * 64})
+    monkeypatch.setitem(sources.PACKAGED, "minilm", broken)
+    monkeypatch.setattr(sources, "_SET_ASIDE", set())
+    monkeypatch.setattr(server, "load_model", sources.load)
+    before = sources.names()
+    server.load_models()
+    assert "model 'minilm' cannot be read: config.json must have" in capsys.readouterr().err
+    assert sources.names() == tuple(name for name in before if name != "minilm")
+    app = opened("explore", model="minilm", s="the cat sat")
+    assert app.notes[0].startswith("model must be one of none, ")
+    assert "minilm" not in app.controls["model"].options
+    assert app.sent["picture"].header["tokens"] == ["the", "cat", "sat"]
+
+
+# On other pages
+
+
+@over(
+    "case", [("explore", "smollm2"), ("steps", "minilm"), ("heads", "minilm"), ("compare", "en-pt")]
+)
+def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a_variants(
+    case: tuple[str, str],
+) -> None:
+    page, name = case
+    app, run = visit(page, name, layer=1, head=2), run_of(name)
+    pieces, special, layer = list(run.pieces.texts), sum(run.pieces.special), run.inputs[1].layer
+    assert any(names[: len(pieces)] == pieces for names in app.names_sent)
+    assert {"model", "layer", "special", "cut", "scale", "mask", "positions"} <= app.values.keys()
+    assert not app.controls.keys() & {"variant", "heads_variant", "vectors", "seed", "d_k", "heads"}
+    assert ("trained_mask" in app.controls) == bool(layer.masks(1, 1))
+    assert ("trained_positions" in app.controls) == (layer.attention.rotary is not None)
+    words = f"{len(pieces)} tokens" + (f", {special} of them special" if special else "")
+    assert app.sent["examples"].header["words"].startswith(f"{words}. ")
+
+
+def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
+    settings: dict[str, Any] = {"layer": 4, "head": 7, "special": "ignored"}
+    settings |= {"mask": ("causal",), "scale": "factor", "factor": 0.35}
+    result = result_of("minilm", **settings)
+    for page in ("explore", "heads"):
+        app = visit(page, "minilm", **settings)
+        assert_close(app.sent["picture"].parts["weights"], result.trace.weights)
+        assert sides(app.sent["picture"]) == ([*result.tokens], [*result.key_tokens])
+    added = additions.additions(result.layer, result.layer_trace, 0)
+    assert_close(app.sent["added"].matrices, [added.parts, added.output[None]])
+    steps = visit("steps", "minilm", step="weights", **settings)
+    assert_close(steps.sent["matrices"].result.nan_to_num(0), result.trace.weights)
+
+
+def test_what_is_not_as_it_was_trained_is_said() -> None:
+    of_layer = "all-MiniLM-L6-v2: the second of six layers (number 1)"
+    as_learned = visit("explore", "minilm", layer=1)
+    assert f"{of_layer}, as learned." in as_learned.read_as_markdown
+    assert as_learned.notes == []
+    app = visit("explore", "minilm", layer=1, scale="none", mask="window", radius=9, cut="3,1,77")
+    assert f"{NOT_AS}scale: none; masks: window; heads cut out: 1, 3." in app.notes
+    assert f"{of_layer}." in app.read_as_markdown
+    problem = visit("explore", "minilm", cut="<b>").notes
+    assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)
+
+
+@over("page", ["steps", "heads", "compare"])
+def test_a_layer_that_looks_at_another_sentence_says_where_that_is_shown(page: str) -> None:
+    app = visit(page, "en-pt", layer=7)
+    assert [info.value for info in app.info] == [CROSSES]
+    assert app.tables == []
+    assert not app.sent.keys() & {"matrices", "head_grid", "comparison"}
+    assert CROSSES not in visit(page, "en-pt", layer=5).read_as_markdown
+
+
+def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after() -> None:
+    packaged("minilm")
+    chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "ignored", "head": 3}
+    app = opened("explore")
+    for name, value in chosen.items():
+        app.choose(name, value)
+    app.go("operations").go("explore")
+    assert {name: app.values[name] for name in chosen} == chosen
+    assert app.sent["picture"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
+    assert f"{NOT_AS}without the markers [CLS] and [SEP]; heads cut out: 1." in app.notes
+
+
+@over("page", [page.name for page in PAGES if not page.models])
+def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_without(
+    page: str,
+) -> None:
+    app = visit(page, "minilm", layer=2, cut="1", special="ignored", join="words")
+    without = opened(page, s=SENTENCE)
+    assert (app.notes, app.values) == (without.notes, without.values)
+    assert [*app.names_sent] == [*without.names_sent]
+
+
+# Compare
+
+
+def test_both_sides_share_the_model_and_its_layer_and_begin_as_it_was_trained() -> None:
+    app = visit("compare", "minilm", layer=2, b_scale="1/√d_k")
+    assert app.controls.keys() >= {"b_special", "b_cut", "b_mask", "b_scale", "b_head"}
+    assert not app.controls.keys() & {"b_model", "b_layer", "b_variant", "b_vectors", "b_s"}
+    assert any("A and B are the same setting" in note for note in app.notes)
+    assert "A and B leave the layer as it was trained." in app.read_as_markdown
+    size = app.sent["comparison"].header["size"]
+    both = app.sent["comparison"].numbers[: 2 * size * size].reshape(2, size, size)
+    assert_close(both, result_of("minilm", layer=2).trace.weights.expand(2, -1, -1))
+
+
+def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() -> None:
+    app = visit("compare", "minilm", layer=3, cut="1,2", b_scale="none")
+    *_, moved, matters = app.tables
+    model, run = packaged("minilm"), run_of("minilm")
+    for side, change in (("cosine A", {"cut": "1,2"}), ("cosine B", {"scale": "none"})):
+        cosines = moved_by(model, run, result_of("minilm", layer=3, **change))
+        assert numbers(moved[side])[:-1] == pytest.approx(cosines.tolist(), abs=1e-4)
+    means = effects.without_each(model, run, 3).double().mean(-1)
+    assert matters[""] == [f"without head {head}" for head in means.argsort(stable=True)]
+    assert numbers(matters["mean cosine"]) == pytest.approx(means.sort().values.tolist(), abs=1e-4)
+    assert {f"A: {NOT_AS}heads cut out: 1, 2.", f"B: {NOT_AS}scale: none."} <= {*app.notes}
+
+
+def test_what_two_sides_do_not_share_stands_beside_nothing() -> None:
+    app = visit("compare", "minilm", b_special="ignored", b_scale="1/√d_k")
+    header = app.sent["comparison"].header
+    assert header["names"] == list(run_of("minilm").pieces.texts)
+    assert header["both"] == [False, *[True] * (len(header["names"]) - 2), False]
+    assert list(app.tables[-2]) == ["", "cosine B"]
+    app = visit("compare", "minilm", compare="pair", s2="he sat by the river bank", layer=5)
+    assert {"[CLS]", "she / he"} < {*app.sent["comparison"].header["names"]}
+    assert "The output of the model" not in app.read_as_markdown
+
+
+# A model that goes on writing
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
+    """Such a model, on offer by the name of “writer”."""
+    model = writer(tmp_path)
+    offer(model, monkeypatch)
+    return model
+
+
+def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) -> None:
+    def after(label: str, s: str = "the cat", seed: int = 0) -> App:
+        return opened("model", model="writer", s=s, sample_seed=seed).press(label)
+
+    longer = {
+        seed: continuing.go_on(written, "the cat", 1, SamplingSettings(sample_seed=seed), False)
+        for seed in range(7)
+    }
+    silent = next(seed for seed, text in longer.items() if text == "the cat")
+    heard = next(seed for seed, text in longer.items() if text != "the cat")
+    nothing = "Nothing was added: what was chosen says nothing by itself, as when it is only a part"
+    assert after("Pick at random", seed=silent).notes == [f"{nothing} of a character."]
+    app = after("Pick at random", seed=heard)
+    assert (app.values["s"], app.notes) == (longer[heard], [])
+    likeliest = continuing.go_on(written, "the cat", 1, SamplingSettings(), True)
+    assert after("Add the likeliest").values["s"] == likeliest
+    full = "abcdefg " * 20
+    app = after("Pick at random", full)
+    assert app.notes == ["Nothing was added: no more than 23 pieces fit."]
+    assert app.values["s"] == full
+    assert app.choose("s", "the").notes == []
+
+
+def test_it_writes_on_piece_by_piece_until_it_is_stopped(
+    written: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(continuations, "AT_ONCE", 0.0)
+    texts = [
+        continuing.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
+        for pieces in range(1, 5)
+    ]
+    app = opened("model", model="writer", s="the cat").press("Keep writing")
+    for text in texts[:-1]:
+        assert text in [item.value for item in app.text]
+        assert app.values["s"] == "the cat"
+        app.run()
+    app.press("Stop")
+    assert app.values["s"] == app.query_params["s"] == texts[-1]
+    assert "Stop" not in app.buttons
+
+
+def test_it_stops_writing_where_there_is_no_more_room_or_a_piece_ends_the_text(
+    written: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened("model", model="writer", s="the cat").press("Keep writing")
+    whole = continuing.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
+    assert (app.values["s"], "Keep writing" in app.buttons) == (whole, True)
+
+    ids = written.pieces("the cat").ids.tolist()
+    pieces = continuing.pieces_after(written, ids, SamplingSettings(), likeliest=False)
+    first, second = next(pieces), next(pieces)
+    assert first != second
+    monkeypatch.setattr(written, "parts", dataclasses.replace(written.parts, ends=(second,)))
+    app = opened("model", model="writer", s="the cat").press("Keep writing")
+    text = "the cat" + continuing.text_added(written, ids, [first])
+    assert (app.values["s"], "Keep writing" in app.buttons) == (text, True)
+
+
+def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transformer) -> None:
+    shares = next_scores(written, written.run("the cat")).softmax(-1)
+    said = [written.text_of([piece], [0]) for piece in shares.topk(4).indices.tolist()]
+    assert None in said
+    for index, text in enumerate(said):
+        app = opened("model", model="writer", s="the cat").tell("model_window", "piece", index)
+        assert app.values["s"] == "the cat" + (text or "")
+        assert len(app.notes) == (text is None)
+
+
+@pytest.mark.usefixtures("written")
+def test_where_a_model_norms_first_every_page_says_where_x_is() -> None:
+    normed = "X is what comes in, after a layer norm."
+    before = "came into the layer, before the layer norm; X on Explore and Step by step is"
+    for page in ("explore", "model"):
+        app = opened(page, model="writer", s="the cat", layer=1, more=COMPUTED)
+        assert normed in app.read_as_markdown
+        assert (before in app.read_as_markdown) == (page == "model")
+    assert normed not in visit("explore", "minilm").read_as_markdown

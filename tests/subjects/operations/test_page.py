@@ -1,0 +1,124 @@
+"""The page "Operations": numbers to edit, and the library's pictures of what comes of them."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from torch.testing import assert_close
+
+from attention.subjects import operations
+from attention.subjects.operations import OPERATIONS, OperationSettings, Refused
+from attention.subjects.operations.settings import CHANGES
+from tests.cases import over
+from tests.running import App, numbers_of, opened
+
+
+def words(app: App) -> str:
+    """The sentence of the working."""
+    (sentence,) = re.findall(r"class='working'><p>(.*?)</p>", app.said)
+    return html.unescape(sentence)
+
+
+def test_the_page_opens_on_a_product_one_can_follow() -> None:
+    app = opened("operations")
+    assert app.values["bmm_a"] == OperationSettings.bmm_a
+    (table,) = app.tables
+    assert table["product"] == ["4", "0", "12", "16"]
+    assert words(app).startswith("C[0] in row 1, column 0: row 1 of A[0] meets column 0 of B[0]")
+    assert any("(2, 2, 3) × (2, 3, 2) → (2, 2, 2)" in item.value for item in app.text)
+
+
+@over("name", OPERATIONS)
+def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) -> None:
+    app = opened("operations", operation=name)
+    assert (app.values["operation"], len(app.latex), len(app.code)) == (name, 1, 1)
+    texts = {text for text in OPERATIONS[name].inputs if text in CHANGES} - {"valid_lens_2d"}
+    assert {box.key for box in app.text_input} == texts
+    assert app.sent.keys() >= {f"grid_{text}_0" for text in texts}
+    check_numbers(app, OperationSettings(operation=name))
+    for example, numbers in OPERATIONS[name].examples.items():
+        check_numbers(app.take(example), OperationSettings(name, **numbers))
+    check_numbers(app.take("the first example"), OperationSettings(name))
+    assert app.query_params.keys() <= {"operation"}
+
+
+@over(
+    "link",
+    [
+        {"operation": "softmax", "softmax_dim": "0", "softmax_x": "1 -2; 3 0.5 | 9 1; -4 7"},
+        {"operation": "transpose", "transpose_dims": "0-2", "transpose_x": "1 2 | 3 4"},
+        {"operation": "temperature", "temperature": 0.25, "temperature_x": "0.5 1 -1"},
+        {"operation": "masked_softmax", "lens_dim": "2-D", "valid_lens_2d": "0 3; 1 4"},
+        {"operation": "sequence_mask", "mask_keys": 5, "valid_lens": "0 2 9"},
+    ],
+)
+def test_a_link_decides_every_number(link: dict[str, Any]) -> None:
+    check_numbers(opened("operations", **link), OperationSettings(**link))
+
+
+def check_numbers(app: App, settings: OperationSettings) -> None:
+    """The pictures are those of the library, torch's answer last; or they are refused."""
+    made = operations.prepare(settings)
+    if isinstance(made, Refused):
+        assert app.notes[: len(made.words)] == list(made.words)
+        return
+    beside = made.contrast.pictures if made.contrast else ()
+    expected = [numbers_of(parts) for parts in (*made.pictures, made.answer, *beside)]
+    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
+    assert made.compared in [item.value for item in app.text]
+
+
+@over(
+    "link",
+    [
+        {"bmm_b": "1 2; 3 4 | 1 2; 3 4"},
+        {"bmm_a": "1 <b>"},
+        {"operation": "softmax", "softmax_x": "1 _"},
+        {"operation": "masked_softmax", "valid_lens": "1"},
+    ],
+)
+def test_what_cannot_be_used_is_met_with_a_word_and_can_be_edited(link: dict[str, Any]) -> None:
+    app = opened("operations", **link)
+    refused = operations.prepare(OperationSettings(**link))
+    assert isinstance(refused, Refused)
+    assert refused.words[0] in app.notes
+    assert len(app.expander) == 1
+
+
+def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> None:
+    app = opened("operations").take("sizes that do not meet")
+    for said in ("must be the same", "first two dimensions of batch2 tensor", "no partner"):
+        assert said in app.said
+    assert app.press("− row bmm_b").tables[0]["product"][-1] == "16"
+
+
+def test_an_edited_grid_is_taken_over_in_its_place_of_the_stack_unless_it_is_too_long() -> None:
+    app = opened("operations", operation="softmax", softmax_x="1")
+    assert app.controls["− row softmax_x"].disabled
+    app.press("+ column softmax_x").press("+ matrix softmax_x")
+    assert app.values["softmax_x"] == "1 0 | 1 0"
+    assert not app.controls["− matrix softmax_x"].disabled
+    app.tell("grid_softmax_x_1", "cells", [["0,5", "cat"]])
+    assert app.query_params["softmax_x"] == "1 0 | 0.5 cat"
+    app.tell("grid_softmax_x_1", "cells", [["9" * 20] * 200])
+    assert app.values["softmax_x"] == "1 0 | 0.5 cat"
+    assert app.notes[0].startswith("softmax_x must have at most 4000 characters")
+    app = opened("operations", operation="sequence_mask", valid_lens_2d="4 4; 4 4")
+    app.take("a length of 0").choose("lens_dim", "2-D")  # an example holds for lengths of any kind
+    assert app.values["valid_lens_2d"] == app.query_params["valid_lens_2d"] == "0 3; 2 0"
+
+
+def test_ten_matrices_are_grids_to_edit_and_pictures_to_choose_in() -> None:
+    app = opened("operations").take("ten matrices")
+    assert {f"grid_bmm_a_{index}" for index in range(10)} <= app.sent.keys()
+    assert app.controls["+ matrix bmm_a"].disabled
+    app.tell("grid_bmm_a_9", "cells", [["2", "1"], ["0", "1"]]).tell("picture_9", "cell", [0, 0])
+    assert words(app).startswith("C[9] in row 0, column 0")
+    assert app.tables[0]["product"][-1] == "5"
+    app = opened("operations").tell("picture_1", "cell", [0, 1])
+    chosen = {"operation_batch": "1", "operation_row": "0", "operation_column": "1"}
+    assert app.query_params == chosen
+    beyond = dict.fromkeys(chosen, 9)
+    assert words(opened("operations", operation="temperature", **beyond)).startswith("T = 0.5")

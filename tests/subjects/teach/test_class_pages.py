@@ -1,0 +1,282 @@
+"""For a class: a lesson written in the browser, carried by a link, and the answers counted."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from urllib.parse import parse_qs
+
+import pytest
+import segno
+
+from attention.app.state.pages import PAGES
+from attention.subjects.guide import chapter_page
+from attention.subjects.guide.carried import EXAMPLE, Result, code_of, pack, unpack
+from attention.subjects.guide.chapters import CARRIED, Lesson
+from attention.subjects.guide.reading import MAX_PROBLEMS, read_text
+from tests.cases import over
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+
+MARKS = re.compile(r"(?<!\\)(<b>|<img|!\[x|\[link|\$x|:red\[|\*\*bold)")  # none that is escaped
+BROKEN = EXAMPLE.replace("figure: sweep", "figure: cake").replace("answer: all equal", "answer: 7")
+
+
+def carried(page: str, text: str = EXAMPLE) -> App:
+    """The page as a link opens it that carries a lesson."""
+    return opened(page, lesson=CARRIED, carried=pack(text))
+
+
+def code(*choices: int) -> str:
+    return code_of(Result(choices), chapter_page.carried_lesson(pack(EXAMPLE)))
+
+
+def text(app: App) -> str:
+    return str(app.values["draft"])
+
+
+def lesson_of(app: App) -> Lesson:
+    return read_text(text(app), chapter_page.check)
+
+
+def frame(app: App) -> dict[str, list[str]]:
+    """The link of the preview."""
+    (shown,) = app.get("iframe")
+    return parse_qs(shown.proto.src.partition("?")[2])
+
+
+# A lesson is written
+
+
+def test_the_page_begins_with_an_example_as_a_form_and_as_text_which_are_one_lesson() -> None:
+    app = opened("write")
+    assert (text(app), app.values["title_0"], app.values["right_0"]) == (
+        EXAMPLE,
+        "Who does what",
+        2,
+    )
+    assert app.values["choices_0"] == "they grow\nthey stay\nthey shrink"
+    assert (app.notes, frame(app)["chapter"]) == ([], ["chapter 1"])
+    app.choose("title_0", "Who: why")
+    assert text(app) == EXAMPLE.replace("Who does what", "'Who: why'")
+    app.choose("draft", text(app).replace("they grow", "they *rise*"))
+    assert app.values["choices_0"] == "they *rise*\nthey stay\nthey shrink"
+    app.choose("right_0", 0).choose("reply_1_0", "Why so?").choose("lesson_title", "Mine")
+    (first, second) = lesson_of(app).chapters
+    assert (first.title, first.answer, first.lesson) == ("Who: why", 0, "Mine")
+    assert (first.replies, second.title) == (("", "Why so?", ""), "A softer choice")
+    assert unpack(str(app.query_params["carried"])) == text(app)
+    assert unpack(frame(app)["carried"][0]) == text(app)
+    said = carried("guide", text(app)).choose("guessed", 1).markdown
+    assert any(item.value.startswith("**Not quite.** Why so\\? A row") for item in said)
+
+
+def test_text_that_cannot_be_read_is_told_with_its_lines_and_the_form_keeps_what_could() -> None:
+    app = opened("write").choose("title_0", "Mine")
+    whole = text(app)
+    app.choose("draft", whole.replace("question: A", 'question: "A'))
+    assert "line" in app.notes[0]
+    assert (app.values["title_0"], app.controls["title_0"].disabled) == ("Mine", True)
+    app.press("Back to the cards")
+    assert (text(app), app.notes) == (whole, [])
+    app.choose("draft", BROKEN)
+    lines = BROKEN.splitlines()
+    expected = [lines.index("figure: cake") + 1, lines.index("answer: 7") + 1]
+    assert [int(note.split("line ")[1].split(":")[0]) for note in app.notes] == expected
+    assert "figure must be one of" in app.notes[0]
+    assert app.query_params["carried"] == pack(BROKEN)
+    app.choose("opened_card", 1)
+    assert (len(app.get("iframe")), len(app.info)) == (0, 1)
+
+
+def test_chapters_are_added_moved_removed_and_brought_back() -> None:
+    app = opened("write").press("Add a chapter")
+    cards = ["1 · Who does what", "2 · A new chapter", "3 · A softer choice"]
+    assert app.pills(key="opened_card").options == cards
+    assert frame(app)["chapter"] == ["chapter 2"]
+    app.press("Move earlier")
+    assert app.values["lesson_title"] == "A first look"
+    assert frame(app)["chapter"] == ["chapter 1"]
+    before = text(app)
+    assert text(app.press("Remove")) == EXAMPLE
+    assert text(app.press("Undo")) == before
+
+
+def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
+    app = opened("explore", s="a cat sat", variant="multihead", heads=2, mask="causal")
+    app.move(query=1).go("write").choose("opened_card", 1).press("Use the view I just made")
+    made = {"s": ["a cat sat"], "variant": ["multihead"], "heads": ["2"], "mask": ["causal"]}
+    for sentence in ("a cat sat", "a dog & a cat"):
+        app.choose("sentence_1", sentence)
+        chapter = lesson_of(app).chapters[1]
+        assert (chapter.figure, chapter.page) == ("picture", "explore")
+        assert chapter.link == made | {"query": ["1"], "s": [sentence]}
+    written = text(app)
+    app.go("compare").choose("compare", "sweep").go("write")
+    assert text(app) == written == unpack(str(app.query_params["carried"]))
+    app.press("Use the view I just made")
+    assert lesson_of(app).chapters[1].figure == "sweep"
+
+
+@over("name", [page.name for page in PAGES if page.chapter])
+def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str) -> None:
+    pasted = f"https://a.example/{name}?cross=sentences&s=a+cat&target=a+cat&nonsense=1"
+    app = opened("write").choose("view_0", pasted)
+    assert (app.notes, app.values["view_0"]) == ([], "")
+    first = lesson_of(app).chapters[0]
+    assert (first.page, first.sentence) == (name, "a cat")
+    shown = carried("guide", text(app))
+    assert not shown.notes
+    assert any(part.header for part in shown.sent.values())
+
+
+def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
+    app = opened("write")
+    for pasted in ("http://[", "/guide?chapter=2", "/operations", HOSTILE[5]):
+        app.choose("view_0", pasted)
+        assert pasted[:40] in app.notes[0]
+        assert text(app) == EXAMPLE
+        assert "<img" not in app.said
+
+
+def test_the_lesson_in_a_link_is_written_on_and_one_that_is_cut_off_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = EXAMPLE.replace("Who does what", "Who chased whom")
+    app = opened("write", carried=pack(written))
+    assert text(app) == written
+    app.choose("title_0", "Other").step_to("write", {"carried": pack(written)}, monkeypatch)
+    assert text(app) == written
+    app = opened("write", carried=pack(written)[:-9])
+    assert "no lesson that can be read" in " ".join(app.notes)
+    assert text(app) == EXAMPLE
+
+
+def long(digests: int) -> str:
+    """A lesson of 61 chapters that cannot be packed into few letters."""
+    more = [
+        " ".join(hashlib.sha256(bytes([at, each])).hexdigest() for each in range(digests))
+        for at in range(60)
+    ]
+    return EXAMPLE + "".join(f"===\n{EXAMPLE.split('===')[1]}{words}\n" for words in more)
+
+
+def test_a_lesson_too_long_for_a_link_stays_while_one_looks_at_other_pages() -> None:
+    app = opened("write").choose("draft", long(3))
+    assert "a link carries up to" in app.notes[0]
+    assert not app.get("iframe")
+    assert text(app.go("explore").go("write")) == long(3)
+
+
+# It is learned
+
+
+def test_a_lesson_that_a_link_carries_is_learned_and_ends_on_a_code() -> None:
+    app = carried("guide")
+    assert "## Who does what" in app.read_as_markdown
+    app.choose("guessed", 0).press("Next").choose("guessed", 0)
+    assert app.code[-1].value == code(0, 0)
+    assert "**1 of 2** right" in app.read_as_markdown
+    app.choose("guessed", 1)  # only the first choice counts
+    assert app.code[-1].value == code(0, 0)
+
+
+def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters() -> None:
+    line = "A lesson in 2 short chapters: a live figure, and a question to answer."
+    app = carried("guide")
+    assert [*app.heading[:2]] == ["A first look", line]
+    shared = app.sent["copy_link"].header
+    assert shared["title"].startswith("A first look · ")
+    assert shared["caption"].startswith(f"A first look. {line}")
+    untitled = EXAMPLE.replace("lesson: A first look\n", "").replace("Who does what", "Who *does*")
+    app = carried("guide", untitled.split("===")[0])
+    assert app.heading[0] == "Who *does*"
+    assert "A lesson in 1 short chapter:" in app.heading[1]
+    assert app.pills(key="contents").options == ["1 · Who \\*does\\*"]
+    assert opened("guide", lesson=CARRIED, carried="x").heading[0] == "Lesson"
+
+
+def test_pupils_see_the_answer_in_the_figure_after_their_own_alone() -> None:
+    reveal = 'reveal: "s=a wolf slept&query=1"\nquestion: A sixth'
+    app = carried("guide", EXAMPLE.replace("question: A sixth", reveal))
+
+    def reveals() -> tuple[bool, bool]:
+        told = any("wolf" in names for names in app.names_sent)
+        return told or "wolf" in app.said + app.read_as_markdown, "Show it in the figure" in (
+            app.buttons
+        )
+
+    assert reveals() == (False, False)
+    app.choose("guessed", 0)
+    assert reveals() == (False, True)
+    app.press("Show it in the figure")
+    assert reveals()[0]
+    app.choose("guessed", None)
+    assert reveals() == (False, False)
+
+
+# The answers are counted
+
+
+def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_are_revealed() -> (
+    None
+):
+    codes = "\n".join([code(2, 0), code(2, 1), code(0, 0), "nonsense!"])
+    app = carried("answers").choose("codes", codes)
+    assert [text.value for text in app.text] == [
+        "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C."
+    ]
+    assert app.subheader[0].value == "3 learners"
+    assert (app.tables, "✓" in app.said) == ([], False)
+    (first,) = app.choose("reveal_0", True).tables
+    assert first[""] == ["they grow", "they stay", "they shrink ✓"]
+    assert first["learners"] == ["1", "0", "2"]
+    assert first["share"] == ["33 %", "0 %", "67 %"]
+    assert "width:66.67%" in app.said
+    by_score, again, second = app.choose("reveal_all", True).tables
+    assert again == first
+    assert (by_score["learners"], second["learners"]) == (["0", "2", "1"], ["2", "1"])
+
+
+def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
+    app, first, second = carried("answers"), code(2, 0), code(0, 1)
+    wrong = second[:-1] + ("2" if second[-1] == "3" else "3")
+    for typed, words, learners in (
+        (f" {first.lower().replace('-', ' ')} ", f"{first.replace('-', '')} is counted.", "1"),
+        (wrong, f"“{wrong}” is not counted: this code does not belong to this lesson", "1"),
+        (second, "is counted.", "2"),
+    ):
+        app.controls["code"].set_value(typed)
+        app.press("Add")
+        assert words in app.said
+        assert app.subheader[0].value.startswith(f"{learners} learner")
+    assert not app.text
+
+
+def test_the_page_of_answers_has_the_lessons_link_as_a_qr_code_as_far_as_one_holds_it() -> None:
+    app = carried("answers")
+    (packed,) = re.findall(r'class="qr" src="data:image/svg\+xml;base64,([\w+/=]+)"', app.said)
+    svg = base64.b64decode(packed).decode()
+    link = f"/guide?lesson={CARRIED}&carried={pack(EXAMPLE)}"
+    width = len(segno.make_qr(link, error="L").matrix) + 8
+    assert f'width="{width}"' in svg
+    assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
+    (note,) = carried("answers", long(1)).notes
+    assert note.startswith("A QR code holds 2,953 letters, and this link has ")
+
+
+def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
+    short = " ".join(words for words in HOSTILE if len(words) < 1000)
+    app = opened("write")
+    for hostile in (short, *HOSTILE[4:6]):
+        for field in ("title_0", "reply_0_0", "choices_0", "draft"):
+            app.choose(field, hostile[:1000])
+            assert "<script" not in app.said
+            options = [name for pills in app.pills for name in pills.options]
+            assert not [words for words in (app.read_as_markdown, *options) if MARKS.search(words)]
+        app.choose("draft", EXAMPLE)
+    assert not opened("answers", lesson=CARRIED, carried=short[:100]).text_area
+    app = opened("answers").choose("codes", short).choose("codes", "no! " * 400)
+    assert "<script" not in app.said
+    assert len(app.text) == MAX_PROBLEMS + 1
