@@ -1,5 +1,9 @@
 """The app: `streamlit run streamlit_app.py`."""
 
+from attention import subjects
+
+subjects.declare_pages()
+
 if __name__ == "__main__":  # as Streamlit runs it for each visitor
     from attention.app.shell import frame
 

@@ -15,9 +15,10 @@ __version__ = "1.0.0"
 MODULES = {
     "core": ("analysis", "functional", "masks", "positions", "settings", "variants"),
     "inputs": ("text", "vectors"),
-    "display": ("captions", "figures", "matrix", "patches", "script", "tables"),
+    "figures": ("captions", "matrix", "script", "tables"),
+    "subjects.long_run": ("image_patches",),
 }
-FUNCTIONS = {"show": "showing", "save_html": "page"}
+FUNCTIONS = {"show": "show", "save_html": "page"}
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 
 

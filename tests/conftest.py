@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from attention import subjects
 from attention.inputs.vectors import PackagedGlove
 from tests.opening import browser, open_page, profile
+
+subjects.declare_pages()
 
 __all__ = ["browser", "open_page", "profile"]
 

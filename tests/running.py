@@ -28,7 +28,7 @@ from torch import Tensor
 from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import FIRST, PAGES
+from attention.app.state.pages import PAGES, first_page
 from attention.app.state.session import RECEIVED
 from attention.figures.matrix import Matrix
 from attention.hosting.token_bucket import Pace
@@ -49,7 +49,7 @@ def opened(page: str, /, **link: object) -> App:
     for name, value in link.items():
         several = value if isinstance(value, list | tuple) else [value]
         app.query_params[name] = [str(one) for one in several]
-    return app._run() if page == FIRST.name else app.go(page)
+    return app._run() if page == first_page().name else app.go(page)
 
 
 @functools.cache
@@ -98,7 +98,7 @@ class App(AppTest):
     @property
     def page_shown(self) -> str:
         """The name of the page that the menu has open."""
-        return str(self.session_state[ADDRESS]) or FIRST.name
+        return str(self.session_state[ADDRESS]) or first_page().name
 
     @property
     def heading(self) -> list[str]:

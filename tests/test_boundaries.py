@@ -11,11 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "attention"
-PAGES = (
-    "core, inputs, trained, training, analysis, pipeline, display, lessons, claims, components, "
-    "app; "
-    "streamlit"
-)
+PAGES = "subjects, app; streamlit"
 PATHS = sorted([*LIBRARY.rglob("*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "streamlit_app.py"])
 SOURCES = [str(path.relative_to(ROOT)) for path in PATHS]
 FOLDERS = ("attention", "pages", "tests", "benchmarks")
@@ -108,15 +104,30 @@ def test_parts_of_the_app_and_the_modules_in_them_lean_on_each_other_one_way() -
     for module, leaned_on in below.items():
         _, _, part, _ = module.split(".")
         parts.setdefault(part, set()).update({on.split(".")[2] for on in leaned_on} - {part})
-    assert len(parts) == 5
+    assert len(parts) == 6
     assert circles(below) == {}
     assert circles(parts) == {}
 
 
-def test_lessons_compute_nothing_but_steps_and_operations() -> None:
+def test_a_page_leans_on_others_through_the_doors_it_declares_and_in_no_circle() -> None:
+    folders = sorted(path.parent.name for path in LIBRARY.glob("subjects/*/__init__.py"))
+    doors = {}
+    for folder in folders:
+        words = ast.get_docstring(parsed(f"attention/subjects/{folder}/__init__.py")) or ""
+        told = words.split("Doors to other pages: ")[1].rstrip(".")
+        doors[folder] = {*told.split(", ")} - {"none"}
     for source in SOURCES:
-        if Path(source).match("attention/lessons/*.py"):
-            assert "torch" not in {name.split(".")[0] for name in imports(source)}, source
+        if Path(source).match("attention/subjects/*/*.py"):
+            here = Path(source).parent.name
+            used = {name.split(".")[2] for name in imports(source) if ".subjects." in name}
+            assert used <= doors[here] | {here}, source
+    assert circles(doors) == {}
+
+
+def test_words_and_scenes_of_a_page_know_no_streamlit() -> None:
+    for source in SOURCES:
+        if Path(source).match("subjects/*/*words.py") or Path(source).match("subjects/*/scene.py"):
+            assert "streamlit" not in {name.split(".")[0] for name in imports(source)}, source
 
 
 def test_each_fix_for_streamlit_is_short_and_listed() -> None:

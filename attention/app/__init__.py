@@ -1,9 +1,9 @@
 """The app: settings become widgets, links and sessions.
 
-`state` says what is set, `results` what that comes to, `streamlit_fixes` answers behaviours of
-Streamlit, `parts` puts it all on pages, `shell` stands around them and serves the app. Each of them
-leans on those before it alone.
+`state` holds settings and visit, `cached` what they come to, `streamlit_fixes` answers behaviours
+of Streamlit, `components` draw in the browser, `controls` are the widgets of settings and what
+stands around figures, `shell` stands around pages and serves the app. None of them knows a page.
 
-May import: core, capture, hosting, inputs, trained, training, analysis, pipeline, display, lessons,
-claims, components; torch, torchtext, cachetools, pandas, segno, streamlit, starlette.
+May import: core, capture, hosting, inputs, trained, training, analysis, pipeline, figures; torch,
+torchtext, cachetools, pandas, plotly, segno, streamlit, starlette.
 """

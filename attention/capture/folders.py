@@ -11,6 +11,7 @@ from typing import Any
 from attention.capture.files import open_recording
 from attention.capture.recording import Recording
 
+RUN_VARIABLE = "ATTENTION_RUN"  # the file or folder of an owner's run
 FILE = re.compile(r"(\d{8,15})-(.+)\.safetensors")
 
 

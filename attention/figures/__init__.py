@@ -5,3 +5,7 @@ Settings of a page stand beside the words for it. Nothing here displays anything
 May import: core, capture, inputs, trained, analysis, pipeline; torch, torchtext, numpy, plotly,
 safetensors.
 """
+
+from attention.figures.plots import heatmap, standalone_html, weighted_sum
+
+__all__ = ["heatmap", "standalone_html", "weighted_sum"]

@@ -1,1 +1,24 @@
-"""TO BE WRITTEN."""
+"""Pages, each in a folder of its own: its settings, numbers, words, figures and drawing.
+
+A folder here has a module `declaration` with its pages, and `component` where it draws one of its
+own in the browser.
+
+May import: core, capture, inputs, trained, training, analysis, pipeline, figures, hosting, app;
+torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+
+from attention.app.state import pages
+
+
+@cache
+def declare_pages() -> None:
+    """Put all pages into the menu, once: to be called before anything asks for them."""
+    for _, folder, _ in iter_modules(__path__, f"{__name__}."):
+        pages.declare(import_module(f"{folder}.declaration").PAGES)
+        if find_spec(f"{folder}.component"):
+            import_module(f"{folder}.component")  # so that its answers are known

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, SHARED, EmbedSettings
+from attention.app.state.sides import OTHER
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection
-from attention.subjects.compare.words import OTHER
 
 HEADER = ("name", "what it sets", "default", "values", "belongs to")
 

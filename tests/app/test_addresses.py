@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attention.app.state.links import every_setting
-from attention.subjects.explore.openings import opening
+from attention.app.state.openings import opening
 from tests.app.test_answers import each_answer
 from tests.cases import over
 from tests.running import App, opened

@@ -9,12 +9,19 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention.app.state.links import every_setting, read_link
-from attention.app.state.pages import FIRST, PAGES, SHARED, VARIANT_MENUS, Page, variant_settings
+from attention.app.state.pages import (
+    PAGES,
+    SHARED,
+    VARIANT_MENUS,
+    Page,
+    first_page,
+    variant_settings,
+)
+from attention.app.state.sides import OTHER
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.pipeline import Selection
-from attention.subjects.compare.words import OTHER
 from attention.subjects.identities.identities import CLAIMS
 from attention.subjects.operations import OPERATIONS
 from tests.cases import over
@@ -138,7 +145,7 @@ def menus(page: Page) -> list[str]:
         pytest.param(page.name, menu, name, id=f"{page.name} {menu} {name}")
         for page in PAGES
         for menu in menus(page)
-        for name in every_setting()[menu].choices[0 if page is FIRST else -1 :]
+        for name in every_setting()[menu].choices[0 if page.first else -1 :]
     ],
 )
 def test_every_variant_is_shown_wherever_one_can_be_chosen(
@@ -155,7 +162,7 @@ def test_every_variant_is_shown_wherever_one_can_be_chosen(
 def test_settings_go_along_from_page_to_page() -> None:
     chosen: dict[str, Any] = {"s": "good morning", "vectors": "random", "scale": "none", "seed": 7}
     app = opened("explore", **chosen)
-    for page in [*PAGES, FIRST]:
+    for page in [*PAGES, first_page()]:
         if page.models == "needed":
             continue  # where there are no vectors to choose
         drawn = app.go(page.name).values

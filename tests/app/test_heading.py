@@ -11,7 +11,7 @@ import pytest
 
 from attention.app.shell import heading
 from attention.app.shell.glossary import GLOSSARY
-from attention.app.state.pages import MODEL, PAGES, Page
+from attention.app.state.pages import PAGES, Page, page_named
 from attention.core import papers
 from attention.core.variants import VARIANTS
 from attention.trained import sources
@@ -124,7 +124,9 @@ def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
 def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(page: Page) -> None:
     app = opened(page.name)
     title, purpose, _ = app.heading
-    asks = page is MODEL and title.endswith("?")  # the window asks about what it shows
+    asks = page is page_named("model") and title.endswith(
+        "?"
+    )  # the window asks about what it shows
     assert asks or (title, purpose) == (page.title, page.purpose)
     assert 20 < len(page.purpose) <= 90
     told = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", app.said)

@@ -10,11 +10,11 @@ import pytest
 
 from attention.app.state.links import MAX_PROBLEMS, every_setting, read_link
 from attention.app.state.pages import PAGES
+from attention.app.state.sides import OF_BOTH, OTHER
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.pipeline import Selection, Settings
-from attention.subjects.compare.words import OF_BOTH, OTHER
 from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE
 from tests.app import link_table
 from tests.cases import over

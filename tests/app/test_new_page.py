@@ -20,7 +20,7 @@ SCRIPT = '''
 
 import streamlit as st
 
-from attention.app.parts import widgets
+from attention.app.controls import widgets
 from attention.app.shell import frame
 from attention.app.state.view import View
 

@@ -162,7 +162,7 @@ def test_vectors_are_read_once_at_start_however_many_visitors_come(
 
 HEAPS = """
 import ctypes, pathlib, sys, threading
-from attention.app.parts import chapters
+from attention.subjects.guide import chapter_page
 from attention.app.shell import server
 from attention.app.state import shared
 libc = ctypes.CDLL(None)

@@ -10,9 +10,9 @@ import pytest
 
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, Page
+from attention.app.state.sides import OTHER
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import Entry, Visit
-from attention.subjects.compare.words import OTHER
 from attention.trained import sources
 from attention.trained.sources import NONE
 from tests.cases import over

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attention.subjects.explore.openings import opening
+from attention.app.state.openings import opening
 from attention.subjects.explore.pronoun_words import question
 from tests.browser.browsing import (
     Open,

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from attention.app.controls.widgets import EXAMPLES
-from attention.app.state.pages import FIRST, PAGES
+from attention.app.state.pages import PAGES, first_page
 from tests.browser.browsing import (
     FITS,
     Open,
@@ -164,7 +164,7 @@ def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> Non
 
 def test_back_and_forward_lead_through_all_views(open_page: Open) -> None:
     page = open_page("/?" + urlencode({"s": "a cat sat", "mask": "causal", "query": "1"}))
-    titles = {"/": FIRST.title} | {f"/{known.name}": known.title for known in PAGES}
+    titles = {"/": first_page().title} | {f"/{known.name}": known.title for known in PAGES}
     expect_heatmap(page)
     first = page.evaluate("history.length")
 

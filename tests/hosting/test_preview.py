@@ -11,7 +11,7 @@ import pytest
 
 from attention.app.components.answers import MAX_NAMES, Gate
 from attention.app.shell import server
-from attention.app.state.pages import FIRST, PAGES
+from attention.app.state.pages import PAGES, first_page
 from attention.hosting.door import Door
 from attention.hosting.entrance import Entrance
 from attention.hosting.lengths import Bounded
@@ -92,7 +92,7 @@ def test_the_picture_is_of_the_size_that_is_told() -> None:
 def test_every_page_has_its_words() -> None:
     for page in PAGES:
         assert server._told(f"/{page.name}", b"") == page.told
-    assert server._told("/", b"") == server._told(f"/{FIRST.name}", b"")
+    assert server._told("/", b"") == server._told(f"/{first_page().name}", b"")
     assert server._told("/nowhere", b"") is None
     assert server._told("/static/guide", b"") is None
 

@@ -1,1 +1,1 @@
-"""TO BE WRITTEN."""
+"""Results that several pages show, computed once for all visitors."""

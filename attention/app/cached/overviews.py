@@ -13,13 +13,11 @@ from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.analysis.probes import Probe, probe
 from attention.app.cached.runs import result_of, run_model, sentence_of
-from attention.app.state.shared import load_model, neighbours
+from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.inputs.text import plain
 from attention.pipeline import Settings
-from attention.subjects.explore import word_map
-from attention.subjects.explore.word_map import Where
 from attention.trained.models import Transformer, goes_on
 
 
@@ -54,19 +52,6 @@ def rows_in_all_layers(view: View, query: int) -> Tensor:
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
     return layer_words.overview(result_of(settings))
-
-
-@cached(LRUCache(64), lock=Lock())
-def where_it_goes(
-    settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
-) -> Where | None:
-    """Where a token goes, and how near it then is to `probes`; None where there is no map of it.
-
-    other: another sentence with that word, which leaves the map where it is; "" for none.
-    """
-    beside = result_of(replace(settings, s=other)) if other else None
-    nearest = neighbours(settings.vectors)
-    return word_map.where_it_goes(result_of(settings), query, probes, nearest, beside)
 
 
 @cached(LRUCache(32), lock=Lock())

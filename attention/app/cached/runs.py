@@ -12,12 +12,11 @@ from cachetools import LRUCache, cached
 from attention.app.state.pages import OF_MODELS, SHARED
 from attention.app.state.shared import load_model, load_vectors
 from attention.app.state.view import View
-from attention.core.functional import Trace, WeightsAlone
+from attention.core.functional import WeightsAlone
 from attention.core.limits import limits
 from attention.figures import layer_words
 from attention.inputs.text import plain, tokenize
 from attention.pipeline import NoWords, Result, Settings, compute
-from attention.subjects.long_run.own_weights import write_npz
 from attention.trained.encoder_decoder import Decoded, EncoderDecoder
 from attention.trained.models import Pieces, Run
 from attention.trained.sources import NONE
@@ -139,13 +138,6 @@ def translation_by(name: str, text: str, join: str) -> tuple[Decoded, Result] | 
         mean = model.alignment(run_model(name, plain(text)).inputs[-1].trace())
         aligned = replace(aligned, layer_trace=WeightsAlone(mean[None]))
     return translation_of(name, plain(text)), aligned
-
-
-def example_weights() -> bytes:
-    """A file of weights to start from: those of a layer of several heads."""
-    result = result_of(Settings(variant="multihead"))
-    assert isinstance(result.layer_trace, Trace)
-    return write_npz(result.layer_trace.weights[None], result.tokens)
 
 
 def pieces_of(view: View, text: str) -> Pieces:

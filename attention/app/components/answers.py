@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from attention import components
+from attention.app import components
 from attention.app.components.turns import KEYS, KINDS
 from attention.figures.messages import is_a
 

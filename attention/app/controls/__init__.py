@@ -1,1 +1,1 @@
-"""TO BE WRITTEN."""
+"""Controls of pages and what stands around figures: widgets, notes, fragments, waits."""

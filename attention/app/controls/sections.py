@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Condition
 
 import streamlit as st
 from cachetools import LRUCache, cached
 
-from attention.app.cached import overviews, runs
+from attention.app.cached import runs
 from attention.app.components.pictures import (
     PARTS,
     Picture,
     Selection,
-    chart,
     picture,
     tell_selection,
 )
-from attention.app.controls import notes, widgets
+from attention.app.controls import notes
 from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
-from attention.core.printing import percent
-from attention.figures import layer_words, maps, tables
+from attention.figures import layer_words
 from attention.pipeline import Result, Settings
-from attention.subjects.explore.word_map import MapSettings, Where, why_nowhere
 
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
 
 
-def attention_of(view: View, result: Result, after: str = "") -> None:
+def attention_of(
+    view: View,
+    result: Result,
+    after: str = "",
+    more: Callable[[View, Result, int], object] = lambda view, result, query: None,
+) -> None:
     """Show the attention of a result, and the chosen token's new vector as a weighted sum.
 
-    after: what the heatmap's caption ends with.
+    after: what the heatmap's caption ends with; more: draws what else there is of the chosen token.
     """
     if layer_words.words_of(result):
         lines_and_weights(view, result)
@@ -44,7 +46,7 @@ def attention_of(view: View, result: Result, after: str = "") -> None:
     with st.container():  # what comes and goes leaves the place of the rest as it is
         notes.note_problems(result)
         notes.note_head(result)
-    _rest(view, result.settings, result.memory_text)
+    _rest(view, result.settings, result.memory_text, more)
 
 
 def whole_picture(view: View, result: Result, after: str = "") -> tuple[Picture, bytes]:
@@ -140,58 +142,16 @@ def lines_and_weights(
 
 
 @part
-def _rest(view: View, settings: Settings, memory: str | None) -> None:
+def _rest(
+    view: View,
+    settings: Settings,
+    memory: str | None,
+    more: Callable[[View, Result, int], object],
+) -> None:
     """Show what the server adds to the chosen token: the words nearest to it, and files."""
     result = runs.result_of(settings, memory)
     tell_selection(view.selection, session.select)
     query = min(view["query"], len(result.tokens) - 1)
     notes.nearest_words(result, query)
-    word_map(view, result, query)
+    more(view, result, query)
     notes.offer_files(result, query)
-
-
-def word_map(view: View, result: Result, query: int) -> None:
-    """Where the chosen word goes, on a map that is drawn when asked for."""
-    if result.words is None or result.memory is not None:
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        widgets.widget(view, "map", width="content")
-        if view.applies("probes"):
-            widgets.widget(view, "probes", width=320, placeholder="fruit, computer")
-    settings = view.of(MapSettings)
-    if settings.map == "hidden":
-        return
-    unknown = (word for word in settings.words if word not in result.words.stoi)
-    notes.note_unknown_words(unknown, "they are not on the map")
-    left, right = st.columns([7, 5], gap="large")
-    with left:
-        found = drawn_map(result, query, settings.words)
-    if found is not None:
-        with right:
-            cosines_of(found)
-
-
-def drawn_map(result: Result, query: int, probes: tuple[str, ...], other: str = "") -> Where | None:
-    """Draws the map of where a token goes, or says why there is none.
-
-    other: as in `results.where_it_goes`.
-    """
-    found = overviews.where_it_goes(result.settings, query, probes, other)
-    if found is None:
-        notes.note(why_nowhere(result, query))
-    else:
-        drawn = maps.word_map(found.token, found.spots, found.start, found.end, found.reach)
-        label = f"Map of words: where “{found.token}” stands alone, and where it stands here."
-        chart(drawn, label, key="word_map")
-    return found
-
-
-def cosines_of(found: Where) -> None:
-    """Show the cosines of the word with others before and after, in numbers."""
-    names, columns = found.table
-    st.html(tables.table("cosines before and after attention", names, columns))
-    st.caption(
-        "Cosine of the word's vector with these words, before attention and after. The map is "
-        "the plane on which the named words differ most; it keeps "
-        f"{percent(found.kept)} of their spread. All vectors are drawn at length 1."
-    )

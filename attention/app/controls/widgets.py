@@ -15,7 +15,6 @@ import streamlit as st
 
 from attention.app.cached.runs import pieces_of, sequence_tokens
 from attention.app.components.inputs import examples, mask_grid
-from attention.app.controls import long_texts
 from attention.app.controls.notes import count_of
 from attention.app.state import session
 from attention.app.state.links import every_setting
@@ -26,10 +25,8 @@ from attention.core.settings import Setting, divisors, settings_of
 from attention.core.variants import VARIANTS
 from attention.figures.captions import parameters_words
 from attention.inputs.text import tokenize
-from attention.subjects.compare.words import OF_BOTH, OTHER
-from attention.subjects.explore.openings import opening
-from attention.subjects.guide.chapters import CARRIED, Lesson, escaped
 from attention.trained import sources
+from attention.trained.models import Pieces
 from attention.trained.sources import NONE
 
 EXAMPLES = (
@@ -40,7 +37,7 @@ EXAMPLES = (
 BOX = ".st-key-s input"
 MAX_CLICKABLE = 32
 MOST_LETTERS = 15  # of choices that stand in one row of the side
-INSTEAD, READER = "variant_instead", "reader"
+INSTEAD = "variant_instead"
 AS_TRAINED = "as trained"
 GROUPS = ("needed", "words", "folded")
 # In the opening these stand on the page; its side, which is not to be seen, keeps the others.
@@ -154,33 +151,22 @@ def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
         )
 
 
-def lesson_menu(view: View, own: Lesson | None) -> None:
-    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
-    if own is not None and view["lesson"] != CARRIED:
-        widget(
-            view,
-            "lesson",
-            offered=("guide", "own"),
-            format_func=lambda name: escaped(own.told[0]) if name == "own" else "Guide",
-            width="content",
-            label_visibility="collapsed",
-        )
+def examples_row(view: View, all_pieces: Pieces | None = None) -> None:
+    """Show the length of the sentence, and examples to start from.
 
-
-def examples_row(view: View) -> None:
-    """Show the length of the sentence, and examples to start from."""
+    all_pieces: those of a text of which more is read than `pieces_of` gives.
+    """
     if "s" not in view.hidden:
-        words = f"{_count(view)}. Try:"
+        words = f"{_count(view, all_pieces)}. Try:"
         examples(words, EXAMPLES, lambda at: session.choose("s", EXAMPLES[at]), key="examples")
 
 
-def _count(view: View) -> str:
+def _count(view: View, all_pieces: Pieces | None) -> str:
     """Count the tokens, or pieces of the chosen model, that the sentence has."""
     if view["model"] == NONE:
         return count_of(tokenize(view["s"]))
-    asked = long_texts.text_of(view)
-    pieces = asked.pieces if asked else pieces_of(view, view["s"])
-    words = f"{len(pieces.ids):,} tokens" if asked else count_of(pieces.texts)
+    pieces = all_pieces or pieces_of(view, view["s"])
+    words = f"{len(pieces.ids):,} tokens" if all_pieces else count_of(pieces.texts)
     more = f", the last {pieces.left_out} left out" if pieces.left_out else ""
     special = sum(pieces.special)
     return f"{words}{more}, {special} of them special" if special else words + more
@@ -334,35 +320,6 @@ def take_variant(menu: str) -> None:
         session.choose(menu, chosen)
 
 
-def reader_menu(view: View, width: int) -> None:
-    """The menu of variants on word vectors, and first a trained model where there is one."""
-    model, variant = view["model"], view["variant"]
-    if not view.applies("model"):
-        variant_menu(view, "variant")
-    elif not view.hidden & {"model", "variant"}:
-        about = every_setting()["variant"]
-        st.session_state[READER] = variant if model == NONE else AS_TRAINED
-        options = (AS_TRAINED, *about.choices)
-        st.selectbox(
-            about.label, options, key=READER, width=width, on_change=take_reader, args=(variant,)
-        )
-
-
-def take_reader(before: str) -> None:
-    """Show the trained model of the opening, or a variant on word vectors, within a callback.
-
-    before: the variant that was chosen until now.
-    """
-    chosen = st.session_state[READER]
-    if chosen == AS_TRAINED:
-        for name, value in opening().chosen.items():
-            session.choose(name, value)
-    else:
-        session.choose("model", NONE)
-        session.choose("variant", chosen)
-        propose_scale("variant", before)
-
-
 def variant_words(view: View, menu: str, about: str) -> None:
     """Describe the chosen variant. about: see `about_parameters`."""
     if menu in view.hidden:
@@ -407,18 +364,6 @@ def cell_grid(view: View, sequences: Sequences, name: str = "cells") -> None:
     mask_grid(tokens, mask, painted, key=key, keys=keys)
 
 
-def other_controls(view: View) -> None:
-    """The settings of B, side by side as far as they fit."""
-    with st.container(horizontal=True, gap="medium", key="other_settings"):
-        for name in view.in_use(OTHER):
-            if name in OF_BOTH:
-                continue
-            chosen = every_setting()[OTHER + name].choices
-            widget(view, OTHER + name, width="content" if chosen else 190)
-    if view.applies("cells", OTHER):
-        cell_grid(view, functools.partial(sequence_tokens, side=OTHER), f"{OTHER}cells")
-
-
 def paint(
     cells: Iterable[tuple[int, int]],
     allowed: bool,
@@ -431,19 +376,3 @@ def paint(
     for query, key in cells:
         mask[query, key] = allowed
     session.choose(name, masks.format_cells(mask))
-
-
-def copy_side() -> None:
-    """Give B every setting of A, within a callback."""
-    for name, value in session.view().in_use().items():
-        if name not in OF_BOTH:
-            session.choose(OTHER + name, value)
-
-
-def swap_sides() -> None:
-    """Exchange A and B, within a callback; what neither uses stays as it is."""
-    now = session.view()
-    for name in dict.fromkeys([*now.in_use(), *now.in_use(OTHER)]):
-        if name not in OF_BOTH:
-            session.choose(name, now[OTHER + name])
-            session.choose(OTHER + name, now[name])

@@ -80,8 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _take_run(named: Sequence[str]) -> None:
     """Have the app show the run in a file, or those of a folder; end with a word on any other."""
-    from attention.capture.folders import open_recordings
-    from attention.subjects.long_run.opened_run import RUN_VARIABLE
+    from attention.capture.folders import RUN_VARIABLE, open_recordings
 
     if not named:
         raise SystemExit("open must be followed by a file or a folder, as in: open run.safetensors")

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from attention.app.state.pages import EARLIER, FIRST, PAGES, Page
+from attention.app.state.pages import EARLIER, PAGES, Page
 
 ADDRESS = "address"  # of the page shown, the name of a path
 
@@ -18,7 +18,7 @@ def addresses() -> dict[str, Page]:
     named = {page.name: page for page in (*PAGES, *EARLIER)}
     found: dict[str, Page] = {}
     for name, page in named.items():
-        found |= {"": page, name: page} if page is FIRST else {name: page}
+        found |= {"": page, name: page} if page.first else {name: page}
     return found
 
 
@@ -69,5 +69,5 @@ def views(page: Page) -> None:
     here = st.session_state.get(ADDRESS, "")
     with st.container(horizontal=True, width="content", key="views"):
         for other in behind:
-            address = here if other is page else "" if other is FIRST else other.name
+            address = here if other is page else "" if other.first else other.name
             st.page_link(_streamlit_page(other, address, False), label=other.title)

@@ -9,7 +9,6 @@ from pathlib import Path
 import streamlit as st
 
 from attention.app.cached import runs
-from attention.app.controls import long_texts
 from attention.app.controls.notes import note
 from attention.app.controls.widgets import (
     beside_is_old,
@@ -34,8 +33,6 @@ from attention.app.state.pages import PAGES, Page
 from attention.app.state.view import View
 from attention.app.streamlit_fixes import first_run
 from attention.figures import files
-from attention.subjects.explore import opening_page
-from attention.subjects.long_run import text_page
 
 MAX_UNFELT = 1.0  # seconds
 
@@ -47,7 +44,8 @@ class Drawing:
     draw: draws the page of a view; told: the words on top of it and in captions, see `PageHeading`;
     typed: to be called when another sentence has been typed; examples: draws those of the page's
     own below the sentence, None where it has none; tokens: gives those from which one is chosen in
-    its pictures.
+    its pictures; has_title: True if it draws a title of its own; on_top: draws more below the
+    title; instead: draws what stands in place of the sentence, False where that stands there.
     """
 
     draw: Callable[[View], object]
@@ -55,6 +53,9 @@ class Drawing:
     typed: Callable[[], object] | None
     examples: Callable[[View], object] | None
     tokens: Callable[[View], Sequence[str]]
+    has_title: Callable[[View], bool]
+    on_top: Callable[[View], object]
+    instead: Callable[[View], bool]
 
 
 def run() -> None:
@@ -84,6 +85,9 @@ def show(
     typed: Callable[[], object] | None = None,
     examples: Callable[[View], object] | None = None,
     tokens: Callable[[View], Sequence[str]] = runs.tokens_shown,
+    has_title: Callable[[View], bool] = lambda view: False,
+    on_top: Callable[[View], object] = lambda view: None,
+    instead: Callable[[View], bool] = lambda view: False,
 ) -> None:
     """To be called by every page, with its `__file__` and what draws it: puts the frame around it.
 
@@ -93,13 +97,14 @@ def show(
     sentences: the sentences that the page shows, each with the name of its setting; more: further
     words for a caption; typed: to be called, within a callback, when another sentence has been
     typed; examples: draws examples of the page's own in place of the usual ones; tokens: gives
-    those from which one is chosen in its pictures.
+    those from which one is chosen in its pictures; has_title, on_top, instead: see `Drawing`.
     """
     first_run.go_to_frame(file)
     page = session.page()
     if Path(page.path).name != Path(file).name:
         page = next(known for known in PAGES if Path(known.path).name == Path(file).name)
-    _body(page, Drawing(draw, PageHeading(heading, sentences, more), typed, examples, tokens))
+    told = PageHeading(heading, sentences, more)
+    _body(page, Drawing(draw, told, typed, examples, tokens, has_title, on_top, instead))
 
 
 @st.fragment
@@ -108,8 +113,7 @@ def _body(page: Page, drawing: Drawing) -> None:
         if session.whole_run_is_due():
             st.rerun()
         now = session.view()
-        if not long_texts.text_of(now):
-            now = session.follow(now, drawing.tokens(now))
+        now = session.follow(now, drawing.tokens(now))
         _draw(now, drawing, held or st.session_state.pop("held", 0.0))
 
 
@@ -117,13 +121,13 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
     if beside_is_old(view):
         st.rerun()
     st.set_page_config(tab_title(view, drawing.told), ICON, "wide")
-    if not opening_page.has_title(view):
+    if not drawing.has_title(view):
         title(view, drawing.told)
-    opening_page.ways_on(view)
+    drawing.on_top(view)
     if not view.calm:
         doors.views(view.page)
     wanted = sharing(view, drawing.told)
-    if view.page.sentence(view) and not text_page.box(view):
+    if view.page.sentence(view) and not drawing.instead(view):
         sentence_box(view, drawing.typed)
         if drawing.examples:
             drawing.examples(view)

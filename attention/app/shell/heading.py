@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.app.components.inputs import copy_link, save_figures
 from attention.app.shell.glossary import GLOSSARY
 from attention.app.state.links import every_setting
-from attention.app.state.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.state.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.state.view import View, own_settings
 from attention.core import papers
 from attention.core.settings import Value, settings_of
@@ -88,7 +88,7 @@ class PageHeading:
 def title(view: View, told: PageHeading) -> None:
     """The title of a page with a line below it, and its words, explained."""
     words, purpose = told.heading(view)
-    name = "page-title beside" if view.page is FIRST else "page-title"  # the ways on stand there
+    name = "page-title beside" if view.page.first else "page-title"  # the ways on stand there
     st.html(
         f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
         f"{_glossary(view.page.words)}</header>"

@@ -12,7 +12,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import streamlit as st
 import torch
@@ -20,11 +19,11 @@ from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
-from attention.app.components.answers import MAX_NAMES, Gate
+from attention.app.components.answers import Gate
 from attention.app.components.base import serve
 from attention.app.shell.heading import APP
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import EARLIER, FIRST, PAGES
+from attention.app.state.pages import EARLIER, PAGES, first_page
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.errors import log_without_words
@@ -46,12 +45,9 @@ from attention.hosting.replica_uploads import Elsewhere
 from attention.hosting.stopping import stop_once_idle
 from attention.hosting.uploads import Counted
 from attention.inputs.vectors import own_vectors_path, set_aside
-from attention.subjects.guide import carried, chapter_page
-from attention.subjects.guide.chapters import CARRIED
 from attention.trained import sources
 
 M_ARENA_MAX = -8  # of malloc.h
-MAX_QUERY = 2 * carried.LONGEST  # bytes of a link to a lesson, of which its title is told
 
 
 def options() -> dict[str, Any]:
@@ -96,7 +92,7 @@ def _links() -> dict[str, Callable[[], str]]:
     """Of each page that opens on a link of its own its path, and what gives that link."""
     top = _top()
     return {
-        top + ("" if page is FIRST else page.name): page.opens
+        top + ("" if page.first else page.name): page.opens
         for page in (*PAGES, *EARLIER)
         if page.opens
     }
@@ -105,23 +101,11 @@ def _links() -> dict[str, Callable[[], str]]:
 def _told(path: str, query: bytes) -> tuple[str, str] | None:
     """The title of the page at a path, or of the lesson that a link to it carries, and what one
     finds there; None where there is no page. The first page has two paths."""
-    name = path.removeprefix(_top()) or FIRST.name
+    name = path.removeprefix(_top()) or first_page().name
     page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
-    of_lesson = _lesson_told(query) if page.name == "guide" else None
-    return of_lesson or page.told
-
-
-def _lesson_told(query: bytes) -> tuple[str, str] | None:
-    """The title of the lesson that a link names, and a line on it; None for the guide."""
-    if len(query) > MAX_QUERY or query.count(b"&") >= MAX_NAMES:  # it is not read
-        return None
-    named = parse_qs(query.decode("latin-1"))
-    if named.get("lesson") == [CARRIED]:
-        return carried.told(named.get("carried", [""])[-1])
-    own = chapter_page.own_lesson() if named.get("lesson") == ["own"] else None
-    return own.told if own is not None else None
+    return page.title_of_link(query) or page.told
 
 
 def _top() -> str:
@@ -253,7 +237,8 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     _share_heaps()
     await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
-    await asyncio.to_thread(chapter_page.own_lesson)
+    for page in PAGES:
+        await asyncio.to_thread(page.prepare)
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     stop_once_idle()
     yield

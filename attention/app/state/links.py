@@ -14,10 +14,10 @@ from attention.app.state.pages import (
     hidden_names,
     variant_settings,
 )
+from attention.app.state.sides import OTHER
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection, Settings
-from attention.subjects.compare.words import OTHER
 
 MAX_PROBLEMS = 12
 

@@ -25,7 +25,6 @@ from attention.core.settings import Value
 from attention.hosting import work
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
-from attention.subjects.explore.pronoun_words import asked_about
 from attention.trained.sources import NONE
 
 VISIT = "visit"
@@ -176,7 +175,7 @@ def follow(now: View, tokens: Sequence[str]) -> View:
         there = at < len(before.tokens)
         found = same_word(before.tokens, at, tokens) if chosen and there else None
         chosen = found is not None
-        at = found if found is not None else asked_about(tokens) if now.calm else at
+        at = found if found is not None else now.page.asks(tokens) if now.calm else at
     change(followed=Followed(tuple(tokens), at, chosen))
     if at != now["query"]:
         _choose_query(at)

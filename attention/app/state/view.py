@@ -9,15 +9,14 @@ from typing import Any
 
 from attention.app.components.pictures import Selection
 from attention.app.state.links import every_setting
-from attention.app.state.pages import FIRST, SHARED, VARIANT_MENUS, WHOLE_PAGE, Page, hidden_names
+from attention.app.state.pages import SHARED, VARIANT_MENUS, Page, hidden_names
 from attention.app.state.shared import load_model, width_of
+from attention.app.state.sides import OTHER
 from attention.app.state.visit import SELECTED, Link, Visit
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
 from attention.pipeline import Settings
-from attention.subjects.compare.words import OTHER
-from attention.subjects.explore.openings import HIDDEN
 from attention.trained.layers import Layer
 from attention.trained.sources import NONE
 
@@ -55,9 +54,8 @@ class View(Mapping[str, Any]):
 
     @property
     def calm(self) -> bool:
-        """True if it is the first page without its numbers, and nothing at its side."""
-        whole = self["figure"] == WHOLE_PAGE
-        return self.page is FIRST and self["numbers"] == HIDDEN and whole
+        """True if the page is drawn without its numbers, with nothing at its side."""
+        return self.page.calm(self)
 
     @property
     def selection(self) -> Selection:

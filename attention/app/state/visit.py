@@ -16,7 +16,6 @@ from attention.app.state.pages import Page
 from attention.core.settings import Value, settings_of
 from attention.hosting.uploads import Taken
 from attention.pipeline import Selection
-from attention.subjects.teach.cards import Draft
 from attention.training import TrainingSettings
 
 SELECTED = tuple(settings_of(Selection))  # in the pictures
@@ -123,7 +122,7 @@ class Visit:
     begun: frozenset[Hashable] = frozenset()
     aside: str = ""
     viewed: str = ""
-    draft: Draft | None = None
+    draft: Any = None
     learned: tuple[TrainingSettings, ...] = ()
     map_asked: Any = None
     long_texts: tuple[KeptText, ...] = ()

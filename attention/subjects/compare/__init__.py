@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""Two settings or two sentences side by side, and one setting over its range.
+
+Doors to other pages: none.
+"""

@@ -15,11 +15,12 @@ from attention.analysis.sweeps import Sweep
 from attention.app.cached.runs import if_there_are_words, result_of, run_of
 from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
+from attention.app.state.sides import OTHER
 from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.pipeline import Result, Settings
 from attention.subjects.compare import words
-from attention.subjects.compare.words import OTHER, Comparison
+from attention.subjects.compare.words import Comparison
 from attention.trained.models import goes_on
 from attention.trained.sources import NONE
 

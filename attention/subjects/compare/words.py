@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -20,12 +20,9 @@ from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace
 from attention.core.limits import MAX_SEEN
 from attention.core.printing import distinct_names, listed
-from attention.core.settings import Declared, Value, choice, decimal, prefixed, text
+from attention.core.settings import Declared, Value, choice, decimal, text
 from attention.figures.tables import number, typed
 
-OTHER = "b_"
-OF_BOTH = ("s", "model", "layer", "join")
-OTHER_DEFAULTS: dict[str, Value] = {"scale": "none"}
 MAX_KEYS = 24
 MAX_ROWS = 32
 ABSENT = "—"
@@ -55,16 +52,6 @@ class CompareSettings:
     sweep_at: float = decimal(
         1.0, "At", 0.0, float(MAX_SEEN), 0.001, help="The value the slider stands at."
     )
-
-
-def other_side(declared: Declared) -> Declared:
-    """Declare the settings again for B: `b_` before each name, without those in `OF_BOTH`."""
-    theirs = {
-        name: replace(about, default=OTHER_DEFAULTS.get(name, about.default))
-        for name, about in declared.items()
-        if name not in OF_BOTH
-    }
-    return prefixed(theirs, OTHER)
 
 
 def differences(a: Mapping[str, Value], b: Mapping[str, Value], declared: Declared) -> list[str]:

@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""Two sequences: a translator, queries and keys of two sentences, batches with padding.
+
+Doors to other pages: none.
+"""

@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""Explore: where each word looks, its new vector, and the opening of the bare address.
+
+Doors to other pages: long_run.
+"""

@@ -23,10 +23,11 @@ from attention.app.components.pictures import (
     picture,
     tell_selection,
 )
-from attention.app.controls import long_texts, notes, widgets
+from attention.app.controls import notes, widgets
 from attention.app.controls.part import part
 from attention.app.state import session
-from attention.app.state.pages import FIRST
+from attention.app.state.links import every_setting
+from attention.app.state.openings import HIDDEN, OPENINGS, SHOWN, Opening, opening
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.variants import VARIANTS
@@ -34,10 +35,11 @@ from attention.figures import layer_words
 from attention.inputs.text import plain
 from attention.pipeline import Result
 from attention.subjects.explore import pronoun_words
-from attention.subjects.explore.openings import HIDDEN, OPENINGS, SHOWN, Opening
-from attention.subjects.long_run import text_page
+from attention.subjects.long_run import long_texts, text_page
 from attention.trained import sources
+from attention.trained.sources import NONE
 
+READER = "reader"
 CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
 
 
@@ -49,7 +51,7 @@ def has_title(view: View) -> bool:
 def ways_on(view: View) -> None:
     """The ways on: to the guide, and to a sentence of one's own; from all the numbers the way
     back."""
-    if view.page is not FIRST:
+    if not view.page.first:
         return
     widgets.widget(view, "numbers")  # never seen: it keeps what the buttons here choose
     if st.context.is_embedded or view.hidden:
@@ -168,7 +170,7 @@ def _settings(view: View, result: Result) -> None:
         head, *others = (name for name in widgets.CALM if name == "head" or view.applies(name))
         if result.layer.heads > 1:
             widgets.widget(view, head, help=None, width=96)
-        widgets.reader_menu(view, width=170)
+        _reader_menu(view, width=170)
         for name in others:
             widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
 
@@ -194,3 +196,32 @@ def _reader(result: Result) -> Sequence[str]:
 def _tell(view: View) -> None:
     """Tells the server which word is chosen."""
     tell_selection(view.selection, session.select)
+
+
+def _reader_menu(view: View, width: int) -> None:
+    """The menu of variants on word vectors, and first a trained model where there is one."""
+    model, variant = view["model"], view["variant"]
+    if not view.applies("model"):
+        widgets.variant_menu(view, "variant")
+    elif not view.hidden & {"model", "variant"}:
+        about = every_setting()["variant"]
+        st.session_state[READER] = variant if model == NONE else widgets.AS_TRAINED
+        options = (widgets.AS_TRAINED, *about.choices)
+        st.selectbox(
+            about.label, options, key=READER, width=width, on_change=_take_reader, args=(variant,)
+        )
+
+
+def _take_reader(before: str) -> None:
+    """Show the trained model of the opening, or a variant on word vectors, within a callback.
+
+    before: the variant that was chosen until now.
+    """
+    chosen = st.session_state[READER]
+    if chosen == widgets.AS_TRAINED:
+        for name, value in opening().chosen.items():
+            session.choose(name, value)
+    else:
+        session.choose("model", NONE)
+        session.choose("variant", chosen)
+        widgets.propose_scale("variant", before)

@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""Lessons in chapters, each with a live figure and a question: the guide, and own ones.
+
+Doors to other pages: explore, compare, learning, model.
+"""

@@ -12,17 +12,21 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import torch
 
 from attention.analysis.spread import Spread, spread_of_scores
 from attention.app.cached.runs import result_of, translation_by
+from attention.app.components.answers import MAX_NAMES
 from attention.app.components.pictures import Selection
+from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.links import every_setting, read_link, settings_of_link, value_in
 from attention.app.state.pages import EARLIER, PAGES
 from attention.app.state.session import change, choose, keep, visit
 from attention.app.state.shared import width_of
+from attention.app.state.sides import OTHER
 from attention.app.state.view import View
 from attention.app.state.visit import SELECTED, legal_selection
 from attention.core.masks import format_cells
@@ -31,7 +35,7 @@ from attention.core.settings import settings_of
 from attention.figures import layer_words
 from attention.pipeline import NoWords, Result, Settings
 from attention.subjects.compare import words as compare_words
-from attention.subjects.compare.words import OTHER, Comparison
+from attention.subjects.compare.words import Comparison
 from attention.subjects.guide import carried
 from attention.subjects.guide.chapters import (
     CARRIED,
@@ -41,6 +45,7 @@ from attention.subjects.guide.chapters import (
     Chapter,
     Lesson,
     Link,
+    escaped,
     own_lessons_path,
 )
 from attention.subjects.guide.reading import MAX_LESSON, read_lesson, read_text
@@ -49,6 +54,7 @@ from attention.trained.encoder_decoder import Decoded
 from attention.training import TrainingSettings
 
 TRANSLATOR = "en-pt"
+MAX_QUERY = 2 * carried.LONGEST  # bytes of a link to a lesson, of which its title is told
 LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
 
 
@@ -422,3 +428,27 @@ def training_of(chapter: Chapter) -> TrainingSettings:
 def spread() -> Spread:
     """Spread of random scores as d_k grows."""
     return spread_of_scores()
+
+
+def title_of_link(query: bytes) -> tuple[str, str] | None:
+    """The title of the lesson that a link names, and a line on it; None for the guide."""
+    if len(query) > MAX_QUERY or query.count(b"&") >= MAX_NAMES:  # it is not read
+        return None
+    named = parse_qs(query.decode("latin-1"))
+    if named.get("lesson") == [CARRIED]:
+        return carried.told(named.get("carried", [""])[-1])
+    own = own_lesson() if named.get("lesson") == ["own"] else None
+    return own.told if own is not None else None
+
+
+def lesson_menu(view: View, own: Lesson | None) -> None:
+    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
+    if own is not None and view["lesson"] != CARRIED:
+        widgets.widget(
+            view,
+            "lesson",
+            offered=("guide", "own"),
+            format_func=lambda name: escaped(own.told[0]) if name == "own" else "Guide",
+            width="content",
+            label_visibility="collapsed",
+        )

@@ -1,4 +1,4 @@
 """Claims about attention to check, each with how far its sides differ.
 
-May import: core, inputs, display; torch.
+Doors to other pages: none.
 """

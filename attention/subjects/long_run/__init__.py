@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""Runs and texts of any length as a map: from a file, from a notebook, typed on a page.
+
+Doors to other pages: heads.
+"""

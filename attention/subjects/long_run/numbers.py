@@ -13,12 +13,19 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
-from attention.app.cached.runs import example_weights
+from attention.app.cached.runs import result_of
 from attention.app.state.uploads import uploads
-from attention.capture.folders import open_recordings
+from attention.capture.folders import RUN_VARIABLE, open_recordings
+from attention.core.functional import Trace
 from attention.hosting.uploads import NoRoom, Taken
-from attention.subjects.long_run.opened_run import RUN_VARIABLE, OpenedRun, opened_run
-from attention.subjects.long_run.own_weights import OpenedWeights, read_own, unpacked_bytes
+from attention.pipeline import Settings
+from attention.subjects.long_run.opened_run import OpenedRun, opened_run
+from attention.subjects.long_run.own_weights import (
+    OpenedWeights,
+    read_own,
+    unpacked_bytes,
+    write_npz,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +121,10 @@ def _read(file: str, visit: str) -> Opened | str:
     except ValueError as error:
         return str(error)
     return Opened(weights, taken)
+
+
+def example_weights() -> bytes:
+    """A file of weights to start from: those of a layer of several heads."""
+    result = result_of(Settings(variant="multihead"))
+    assert isinstance(result.layer_trace, Trace)
+    return write_npz(result.layer_trace.weights[None], result.tokens)

@@ -15,7 +15,6 @@ from attention.core.functional import LongTrace, Sliced, Trace, WeightsAlone
 from attention.core.limits import MAX_SEEN
 from attention.pipeline import Result
 
-RUN_VARIABLE = "ATTENTION_RUN"  # the file of an owner's run
 MAX_HEADS = 1024  # in all layers
 MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
 MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds

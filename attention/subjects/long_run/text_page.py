@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from attention.app.cached import runs
 from attention.app.components.pictures import head_grid
-from attention.app.controls import long_texts, notes, widgets, works
-from attention.app.controls.long_texts import LongText
+from attention.app.controls import notes, widgets, works
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
@@ -20,7 +21,8 @@ from attention.figures import tables
 from attention.hosting.uploads import NoRoom
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings
-from attention.subjects.long_run import map_page
+from attention.subjects.long_run import long_texts, map_page
+from attention.subjects.long_run.long_texts import LongText
 from attention.subjects.long_run.numbers import Opened
 from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.text_words import (
@@ -75,6 +77,18 @@ def box(view: View) -> bool:
         model = load_model(asked.model)
         notes.caption(length_words(model, asked.pieces, len(asked.text)))
     return missing or asked is not None
+
+
+def tokens(view: View) -> Sequence[str]:
+    """The tokens from which one is chosen; none where a long text is shown, which has its map."""
+    return () if long_texts.text_of(view) else runs.tokens_shown(view)
+
+
+def examples(view: View) -> None:
+    """Show the length of the sentence or text, and examples to start from."""
+    if not view.calm:
+        asked = long_texts.text_of(view)
+        widgets.examples_row(view, asked.pieces if asked else None)
 
 
 def offer(view: View) -> None:

@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""A trained model: its answer, all its heads with a switch on each, and views behind tabs.
+
+Doors to other pages: heads, long_run.
+"""

@@ -31,8 +31,8 @@ def draw_associations(view: View) -> None:
         return
     if len(pieces.ids) > association_words.MAX_PIECES:
         notes.note(
-            f"Words are followed in sentences of up to {association_words.MAX_PIECES} pieces; this one "
-            f"has {len(pieces.ids)}. Make it shorter."
+            f"Words are followed in sentences of up to {association_words.MAX_PIECES} pieces; "
+            f"this one has {len(pieces.ids)}. Make it shorter."
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

@@ -31,7 +31,8 @@ ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
 WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
 LEGENDS = {
     model_words.LOOKS: "a small map for each head: queries down, keys across",
-    model_words.LOST: "orange: the answer loses · blue: it gains · dot: other sentences need it too",
+    model_words.LOST: "orange: the answer loses · blue: it gains · "
+    "dot: other sentences need it too",
     model_words.SAYS: "blue: speaks for the answer · orange: for the next likeliest word",
 }
 MOVES = "the stronger the orange, the further the vector moves · dot: other sentences need it too"

@@ -3,6 +3,8 @@
 An operation takes numbers as text (see attention.figures.matrix) and gives pictures, the working
 of a chosen cell or slice, and both answers. Text that cannot be used comes back as words, never
 as an error.
+
+Doors to other pages: none.
 """
 
 from __future__ import annotations

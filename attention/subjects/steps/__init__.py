@@ -2,6 +2,8 @@
 
 Nothing here knows a variant by name: what differs between them is their projections, their
 mixing, and their terms.
+
+Doors to other pages: cross.
 """
 
 from __future__ import annotations

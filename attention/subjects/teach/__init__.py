@@ -1,1 +1,4 @@
-"""TO BE WRITTEN."""
+"""Lessons written on cards or as text, and the answers of a class.
+
+Doors to other pages: guide.
+"""

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from attention.app.state.links import every_setting, read_link
-from attention.app.state.pages import EARLIER, FIRST, PAGES
+from attention.app.state.pages import EARLIER, PAGES, first_page
 from attention.app.state.shared import width_of
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import SELECTED, Visit
@@ -22,7 +22,7 @@ def of_link(address: str) -> View:
         parts = urlsplit(address.strip())
     except ValueError:
         raise ValueError(f"“{address[:40]}” is no link") from None
-    name = parts.path.rstrip("/").rpartition("/")[2] or FIRST.name
+    name = parts.path.rstrip("/").rpartition("/")[2] or first_page().name
     page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
     if page is None or page.chapter is None:
         titles = ", ".join(page.title for page in PAGES if page.chapter)

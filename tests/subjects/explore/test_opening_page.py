@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, parse_qsl
 import pytest
 
 from attention.app.state.links import read_link
+from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.pages import EARLIER, PAGES
 from attention.subjects.cross import words as cross_words
-from attention.subjects.explore.openings import OPENINGS, Opening
 from attention.trained.sources import NONE
 from tests.cases import over
 from tests.running import App, opened

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from torchtext.vocab import Vectors
 
+from attention.app.state.openings import OPENINGS
 from attention.figures.layer_words import shown
 from attention.pipeline import Result, Settings, compute
 from attention.subjects.explore import pronoun_words
-from attention.subjects.explore.openings import OPENINGS
 from attention.trained.sources import NONE
 from tests.properties import strategies as st
 from tests.subjects.steps.test_sentences import Claim, Said, hold

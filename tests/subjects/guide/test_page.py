@@ -9,10 +9,10 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 
-from attention.app.state.pages import FIRST, PAGES
+from attention.app.state.openings import opening
+from attention.app.state.pages import PAGES, first_page
 from attention.core.printing import distinct_names
 from attention.inputs.text import tokenize
-from attention.subjects.explore.openings import opening
 from attention.subjects.guide.chapter_page import check
 from attention.subjects.guide.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS
 from attention.subjects.guide.reading import read_lesson
@@ -73,7 +73,7 @@ def test_no_head_is_named_before_the_chapter_on_heads() -> None:
 
 
 def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
-    assert [page.name for page in PAGES][:2] == ["guide", FIRST.name]
+    assert [page.name for page in PAGES][:2] == ["guide", first_page().name]
     app = opened("explore", **OPENING)
     assert "arcs" in app.sent
     assert app.get("page_link")[0].proto.page == "guide"
@@ -163,7 +163,7 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
         return
     (button,) = app.get("link_button")
     page, _, query = button.proto.url.partition("?")
-    assert page == ("." if chapter.page == FIRST.name else chapter.page)
+    assert page == ("." if chapter.page == first_page().name else chapter.page)
     texts = parse_qs(query)
     assert check(texts, chapter.page) == []
     here = chapter.where(sources.names()).link
@@ -194,7 +194,7 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     links = [button.proto.url.partition("?") for button in app.get("link_button")]
     assert [page for page, *_ in links] == [".", "model", "steps"]
     for page, _, query in links:
-        assert check(parse_qs(query), page.replace(".", FIRST.name)) == []
+        assert check(parse_qs(query), page.replace(".", first_page().name)) == []
     app.tell("next_pieces", "piece", 0)
     assert app.values["s"].endswith("Paris")
 

@@ -287,7 +287,7 @@ def test_what_the_readme_shows_for_transformers_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
     section = readme.split("## From a notebook")[1].split("\n## ")[0]
     (shown,) = (code for code in section.split("```python\n")[1:] if "AutoModel" in code)
     write_checkpoint(tmp_path, "bert")

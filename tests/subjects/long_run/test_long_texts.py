@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.app.controls import long_texts
 from attention.core.limits import MAX_SEEN
 from attention.hosting.uploads import Uploads
+from attention.subjects.long_run import long_texts
 from attention.subjects.long_run.text_words import MAX_LETTERS, cleaned, mark_of
 from attention.trained.models import Padded, Transformer
 from tests.app.test_every_page import TAG

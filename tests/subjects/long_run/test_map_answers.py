@@ -17,7 +17,7 @@ from attention.subjects.long_run.map_answers import answer, first_question
 from attention.subjects.long_run.street_map import EXACT, HeadMap, Texts
 from tests.capture.making import OwnAttention, inputs, model
 
-SCRIPT = Path(__file__).parents[1] / "browser_modules" / "answered.js"
+SCRIPT = Path(__file__).parents[2] / "browser_modules" / "answered.js"
 TOKENS = 307  # of which the whole has two levels
 
 

@@ -15,7 +15,7 @@ from torch.testing import assert_close
 import attention
 from attention.analysis.heads import measures
 from attention.app.shell import command
-from attention.capture import Recording
+from attention.capture import Recording, folders
 from attention.hosting.uploads import Uploads
 from attention.subjects.long_run import numbers as files
 from attention.subjects.long_run import opened_run
@@ -197,7 +197,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
     """Options with which the command would serve."""
     options: list[list[str]] = []
     monkeypatch.setattr("streamlit.web.cli.main", lambda given, **_: options.append(given))
-    monkeypatch.setenv(opened_run.RUN_VARIABLE, "")
+    monkeypatch.setenv(folders.RUN_VARIABLE, "")
     files.owners_run.clear()
     yield options
     monkeypatch.undo()
@@ -221,9 +221,7 @@ def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
     (note,) = opened("own").notes
     assert note.startswith(f"{REFUSED}the file must be")
     Path(file).unlink()
-    assert opened("own").notes == [
-        f"{REFUSED}the file of {opened_run.RUN_VARIABLE} cannot be read."
-    ]
+    assert opened("own").notes == [f"{REFUSED}the file of {folders.RUN_VARIABLE} cannot be read."]
 
 
 @pytest.mark.usefixtures("served")

@@ -15,7 +15,7 @@ from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
 from attention.app.state.links import every_setting
-from attention.app.state.pages import EARLIER, MODEL, Page
+from attention.app.state.pages import EARLIER, Page, page_named
 from attention.app.state.view import view_of
 from attention.app.state.visit import Visit
 from attention.hosting import work
@@ -207,7 +207,7 @@ def test_a_link_of_before_leads_to_the_view_that_took_its_place(page: Page) -> N
     assert {name: shown[name] for name in page.implied} == page.implied
     said = view_of(page, Visit(), {"more": [CLOSED], "lens": ["says"]}, {})
     assert (said["more"], said["lens"]) == (CLOSED, "says")
-    assert view_of(MODEL, Visit(), {}, {})["more"] == every_setting()["more"].default
+    assert view_of(page_named("model"), Visit(), {}, {})["more"] == every_setting()["more"].default
 
 
 @over("link", [{}, {"more": told.PARTS}, {"off_to": AS_IN, "off": "3 4"}])

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from attention.app.cached.runs import result_of
+from attention.app.state import openings
 from attention.app.state.links import read_link, settings_of_link
-from attention.subjects.explore import openings
-from attention.subjects.explore.openings import OPENINGS, Opening
+from attention.app.state.openings import OPENINGS, Opening
 from attention.trained import sources
 from attention.trained.sources import NONE
 

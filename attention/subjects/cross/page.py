@@ -1,0 +1,260 @@
+"""Two sequences: queries from one sentence, keys and values from another, or from a batch."""
+
+import html
+from functools import partial
+
+import streamlit as st
+
+from attention.app.cached import runs
+from attention.app.components.inputs import examples
+from attention.app.components.pictures import matrices, tell_selection
+from attention.app.controls import grids, notes, sections, widgets
+from attention.app.controls.part import part
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.links import every_setting
+from attention.app.state.view import View
+from attention.figures import tables
+from attention.figures.layer_words import MADE_FROM
+from attention.subjects.cross import batch_by_hand
+from attention.subjects.cross import numbers as cross_numbers
+from attention.subjects.cross import words as cross_words
+from attention.subjects.cross.words import TRANSLATED, TRANSLATOR, Batch
+
+PAIRS = (
+    ("bonjour le monde", "hello world"),
+    ("who sat by the river", "she sat by the river bank"),
+    ("which animal walks", "the cat walks on the street"),
+)
+CELL = ("sequence", "row", "dimension")
+
+
+def choices(view: View) -> None:
+    """Choose the part that is shown, and its texts."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="cross_choices"):
+        widgets.widget(view, "cross", width="content")
+        batch = view["cross"] == "batch"
+        if batch:
+            widgets.widget(view, "batch_example", width="content")
+    if view["cross"] == TRANSLATED:
+        return
+    if not batch:
+        two_boxes(view)
+    elif view["batch_example"] == "sentences":
+        text_boxes(view, target=260, batch="stretch", batch_lens=260)
+        lengths_to_try(view, "batch_lens")
+        dropout(view)
+    else:
+        text_boxes(view, toy_queries=260, toy_lens=260)
+        lengths_to_try(view, "toy_lens")
+        by_hand(view)
+        dropout(view)
+
+
+def text_boxes(view: View, **widths: str | int) -> None:
+    """Texts that update as one types."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="batch_texts"):
+        for name, width in widths.items():
+            widgets.widget(view, name, live="200ms", width=width)
+
+
+def by_hand(view: View) -> None:
+    """Choose how the scores are made, and edit the batch as grids that grow and shrink."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="toy_controls"):
+        for name in ("toy_scores", "toy_hidden", "toy_seed"):
+            if view.applies(name):
+                about = every_setting()[name]
+                widgets.widget(view, name, width="content" if about.choices else 150)
+    texts = {name: view[name] for name in (*batch_by_hand.TEXTS, "toy_lens")}
+    scores = view["toy_scores"]
+    with st.expander("Queries, keys and values by hand"):
+        for name in batch_by_hand.TEXTS:
+            grids.stack_grids(view, name)
+        with st.container(horizontal=True, gap="small", key="toy_sizes"):
+            for change in (
+                f"{sign} {what}" for what in batch_by_hand.sizes_of(scores) for sign in "+−"
+            ):
+                new = batch_by_hand.changed(texts, change, scores)
+                grids.change_button(change, change, new, f"{change} of the batch")
+        for name in ("toy_keys", "toy_values"):
+            widgets.widget(view, name)
+    grids.words_on_edit()
+
+
+def dropout(view: View) -> None:
+    """Choose how much of the weights is dropped, and which."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="batch_dropout"):
+        widgets.widget(view, "dropout", width=260)
+        if view["dropout"]:
+            widgets.widget(view, "dropout_seed", width=150)
+
+
+def two_boxes(view: View) -> None:
+    """Both sentences, a way to swap them, and pairs to start from."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="sentence"):
+        widgets.widget(view, "target", live="200ms")
+        st.button("Swap", on_click=swap, help="Exchange the two sentences.")
+        widgets.widget(view, "memory", live="200ms")
+    target, memory = view.two_sequences
+    examples(
+        f"Queries: {notes.count_of(target)}. Memory: {notes.count_of(memory)}. Try:",
+        [" / ".join(pair) for pair in PAIRS],
+        lambda index: take(*PAIRS[index]),
+        key="examples",
+    )
+
+
+def take(target: str, memory: str) -> None:
+    """Put two sentences into the boxes, within a callback."""
+    session.choose("target", target)
+    session.choose("memory", memory)
+
+
+def swap() -> None:
+    """Exchange the two sentences, within a callback."""
+    view = session.view()
+    take(view["memory"], view["target"])
+
+
+def lengths_to_try(view: View, name: str) -> None:
+    """Valid lengths to start from, the batch's own first."""
+    made = cross_numbers.cross_batch(view)
+    first = str(every_setting()[name].default)
+    tries = (first, *(cross_words.lengths_to_try(made) if made else ()))
+    examples(
+        "Valid lengths to try:",
+        [text or "counted from the sentences" for text in tries],
+        lambda index: session.choose(name, tries[index]),
+        key="examples",
+    )
+
+
+def translated(view: View) -> None:
+    """A trained translation of the sentence, and the word that each of its words is drawn from."""
+    if not cross_words.has_translator():
+        st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
+        return
+    made = runs.translation_by(TRANSLATOR.name, view["s"], "words")
+    if made is None:
+        st.info("Type an English sentence above, or take one of the examples.")
+        return
+    found, aligned = made
+    st.html(f"<p class='told'>{html.escape(found.text)}</p>")
+    caption = f"Each row is a word of the translation; {MADE_FROM}"
+    sections.lines_and_weights(view, aligned, caption=caption)
+    tell(view)
+
+
+@part
+def tell(view: View) -> None:
+    """Tells the server which word is chosen, so that it goes along to other pages."""
+    tell_selection(view.selection, session.select)
+
+
+def sentences(view: View) -> None:
+    """Show what the first sentence makes of the second."""
+    if result := cross_numbers.cross_result(view):
+        settings = result.settings
+        sections.attention_of(
+            view, result, cross_words.mask_words(settings.mask, settings.positions)
+        )
+    else:
+        explain_what_is_empty(view)
+
+
+def explain_what_is_empty(view: View) -> None:
+    """Explain which of the sentences has no words, and what that means."""
+    target, _ = view.two_sequences
+    if target:
+        st.info("The memory is empty: there are no keys and values yet. Type a second sentence.")
+    else:
+        st.info("The first sentence has no words yet, so there are no queries.")
+
+
+def batch(view: View) -> None:
+    """Every sequence of the batch, and how a chosen number of the output comes about."""
+    made = cross_numbers.cross_batch(view)
+    if made is None:
+        st.info(
+            "A batch needs a sentence for the queries and at least one memory with a word in it."
+        )
+        return
+    for words in made.notes:
+        notes.note(words)
+    notes.note_unknown_words(made.unknown)
+    cell = chosen(view, made)
+    for sequence in range(len(made.titles)):
+        st.text(cross_words.heading(made, sequence))
+        matrices(
+            cross_words.overview(made, sequence),
+            key=f"sequence_{sequence}",
+            chosen=cell[1:] if sequence == cell[0] else None,
+            on_choose=partial(choose, sequence),
+            written=10,
+            of=f"sequence {sequence}",
+        )
+    st.caption(cross_words.hatching_words(made))
+    explain(view, made, *cell)
+
+
+def chosen(view: View, made: Batch) -> tuple[int, int, int]:
+    """The chosen number of the output, or the nearest there is: batches differ in size."""
+    cell = []
+    for name, size in zip(CELL, made.trace.output.shape, strict=True):
+        wanted = int(view[name])
+        if wanted >= size:
+            notes.note(f"There is no {name} {wanted} in this batch; showing the last, {size - 1}.")
+        cell.append(min(wanted, size - 1))
+    sequence, row, dimension = cell
+    return sequence, row, dimension
+
+
+def choose(sequence: int, row: int, dimension: int) -> None:
+    """Choose a number of the output, within a callback."""
+    for name, position in zip(CELL, (sequence, row, dimension), strict=True):
+        session.choose(name, position)
+
+
+def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) -> None:
+    """Where the scores come from, what the weights take, and one number worked out."""
+    st.subheader(f"How sequence {sequence} gets there")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="cell_controls"):
+        for name in CELL:
+            widgets.widget(view, name, width=150)
+    work = cross_words.working(made, sequence, row, dimension)
+    st.html(f"<div class='working'>{tables.working(work)}</div>")
+    st.caption(cross_words.origin_words(made))
+    of = f"how sequence {sequence} gets there"
+    matrices(cross_words.origin(made, sequence), key="origin", written=10, of=of)
+    st.caption("Where the output comes from: the values, each as strong as its weight.")
+    at = row, dimension
+    matrices(cross_words.sources(made, sequence), key="sources", chosen=at, written=10, of=of)
+
+
+def two_sequences(view: View) -> None:
+    """A translation, two sentences, or a batch."""
+    choices(view)
+    if view["cross"] == TRANSLATED:
+        translated(view)
+        return
+    if view["cross"] == "batch":
+        batch(view)
+    else:
+        sentences(view)
+    st.caption("In the formulas i counts the queries, j the keys of the memory.")
+
+
+def read(view: View) -> list[tuple[str, str]]:
+    """The sentence that is translated, or the one that asks and the one that is asked."""
+    names = {TRANSLATED: ("s",), "batch": ()}.get(view["cross"], ("target", "memory"))
+    return [(name, view[name]) for name in names]
+
+
+def translator(view: View) -> list[str]:
+    """Name of the translator, where a translation is shown."""
+    return [TRANSLATOR.title] if view["cross"] == TRANSLATED else []
+
+
+def draw_page(file: str) -> None:
+    """Draw the page in its frame. file: that in `pages/`."""
+    frame.show(file, two_sequences, sentences=read, more=translator)

@@ -1,0 +1,26 @@
+"""Declaration of the guide: name in the menu, settings, figures."""
+
+from __future__ import annotations
+
+from attention.app.state.pages import Page
+from attention.subjects.guide import chapter_page
+from attention.subjects.guide.carried import CarriedSettings
+from attention.subjects.guide.chapters import LessonSettings
+
+PAGE = Page(
+    "guide",
+    "Guide",
+    "a way in: attention in short chapters, each with a live figure on your sentence "
+    "and a question to answer before the explanation; or a lesson of your own",
+    purpose="Attention in short chapters: a live figure, and a question to answer.",
+    figures={"figure": "guide_figure"},
+    settings=(LessonSettings, CarriedSettings),
+    sentence=lambda values: False,
+    own_sentences=True,
+    behind="Learn",
+    place=10,
+    title_of_link=chapter_page.title_of_link,
+    prepare=chapter_page.own_lesson,
+)
+
+PAGES = (PAGE,)

@@ -1,0 +1,22 @@
+"""Declaration of Watch it learn: name in the menu, settings, figures."""
+
+from __future__ import annotations
+
+from attention.app.state.pages import Page
+from attention.training import TrainingSettings
+
+PAGE = Page(
+    "learning",
+    "Watch it learn",
+    "small tasks learned live on the server: the loss as a curve and the attention of every "
+    "head, step by step, beside a linear layer and a GRU, or with one thing taken away",
+    purpose="See a head that is nothing at first find its task, step by step.",
+    words=("head", "query", "key", "weight", "softmax", "d_k", "mask", "positions"),
+    figures={"learning": "learning_figure"},
+    settings=(TrainingSettings,),
+    sentence=lambda values: False,
+    chapter=lambda values: "learning",
+    place=80,
+)
+
+PAGES = (PAGE,)

@@ -1,0 +1,27 @@
+"""Declaration of Own run: name in the menu, settings, figures."""
+
+from __future__ import annotations
+
+from attention.app.state.pages import LABORATORY, Page
+
+PAGE = Page(
+    "own",
+    "Own run",
+    "a run of any model that `attention.capture()` has kept, or any weights, from a file, in "
+    "the same pictures",
+    purpose="A run of your own model from a file: which token looks at which in every head.",
+    words=(
+        "token",
+        "head",
+        "query",
+        "key",
+        "weight",
+        "entropy",
+    ),
+    figures={"heads": "glance", "heatmap": "picture"},
+    sentence=lambda values: False,
+    behind=LABORATORY,
+    place=110,
+)
+
+PAGES = (PAGE,)

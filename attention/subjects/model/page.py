@@ -1,0 +1,173 @@
+"""A real model: its answer, all its heads with a switch on each, and more behind tabs."""
+
+import streamlit as st
+
+from attention.app.cached import runs
+from attention.app.components.inputs import examples
+from attention.app.components.pictures import tell_selection
+from attention.app.controls import notes, widgets, works
+from attention.app.shell import frame
+from attention.app.state import session, shared
+from attention.app.state.view import View
+from attention.subjects.long_run import long_texts, text_page
+from attention.subjects.long_run.text_words import heading as long_heading
+from attention.subjects.model import (
+    tab_associations,
+    tab_computed,
+    tab_layers,
+    tab_names,
+    tab_parts,
+    tab_reasons,
+    window,
+    writing,
+)
+from attention.subjects.model import words as model_words
+from attention.subjects.model.known_heads import EXAMPLES, KnownHead, known_of
+from attention.subjects.model.words import AS_IN
+from attention.trained import sources
+from attention.trained.sources import NONE
+
+TABS = {
+    model_words.LAYERS: tab_layers.draw_layers,
+    model_words.REASONS: tab_reasons.draw_reasons,
+    model_words.PARTS: tab_parts.draw_parts,
+    model_words.ASSOCIATIONS: tab_associations.draw_associations,
+    model_words.NAMES: tab_names.draw_names,
+    model_words.COMPUTED: tab_computed.draw_computed,
+}
+# Where a figure stands that a link asks for alone.
+OF_FIGURES = {"layers": model_words.LAYERS, "heatmap": model_words.COMPUTED}
+
+
+def page(view: View) -> None:
+    """The window, the ways to write on and to switch off, and the chosen tab."""
+    if view["model"] == NONE:
+        notes.explain_missing_models()
+        return
+    if asked := long_texts.text_of(view):
+        text_page.draw_model(view, asked)
+        return
+    if long_texts.is_missing(view):
+        return
+    words = runs.as_trained(view) is not None
+    if words:
+        again = pause(view)
+        st.fragment(drawn, run_every=again)(followed(view), again is not None)
+    else:
+        st.info("Type a sentence above, or take one of the examples.")
+    further(view, words)
+    if not words:
+        return
+    tell_selection(view.selection, window.select)
+    tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
+    if tab == model_words.CLOSED or view["figure"] == "layers":
+        tab = OF_FIGURES.get(view["figure"], tab)
+    if draw := TABS.get(tab):
+        draw(view)
+
+
+def pause(view: View) -> float | None:
+    """Seconds from one look at the effects of all heads to the next, None once all are there."""
+    try:
+        return works.pause(window.task_of(view, window.shown_of(view)))
+    except ValueError:
+        return None
+
+
+def followed(view: View) -> tuple[object, ...]:
+    """The settings that what stands around the window depends on."""
+    open_tab = ("layer", "head", "query", "key") if view["more"] != model_words.CLOSED else ()
+    return tuple(view[name] for name in ("s", "model", *open_tab))
+
+
+def drawn(around: tuple[object, ...], looks_again: bool) -> None:
+    """The window as far as it is worked out, how far that is, and what is switched off.
+
+    around: what stands around it was drawn for, see `followed`; looks_again: whether it is drawn
+    anew by itself, as long as something is being worked out.
+    """
+    view = session.view()
+    if followed(view) != around:
+        st.rerun()
+    try:
+        shown = window.shown_of(view)
+        task = window.task_of(view, shown)
+        under_way = works.pause(task, waits=False) is not None
+        if under_way != looks_again:
+            st.rerun()
+        window.draw(view, shown)
+        if under_way or (task.steps and not task.is_asked_for):
+            works.show(task)
+        window.search(view, shown)
+    except ValueError as problem:
+        notes.note(str(problem))
+    else:
+        for words in window.problems(view):
+            notes.note(words)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
+        widgets.widget(view, "off_to", width="content")
+        widgets.widget(view, "words_by", width="content")
+        if view["off_to"] == AS_IN:
+            widgets.widget(view, "off_second", live="200ms", width=340)
+
+
+def known_answers(view: View) -> None:
+    """Sentences whose answer few heads carry, or the usual examples."""
+    known = known_of(EXAMPLES, view["model"])
+    if view.hidden & {"s", "layer", "head"}:
+        return
+    if not known:
+        widgets.examples_row(view)
+        return
+    titles = [one.title for one in known]
+    examples("Try:", titles, lambda at: show(known[at]), key="known_answers")
+
+
+def show(known: KnownHead) -> None:
+    """Show an example with its head, all heads on, within a callback."""
+    for name, value in {**known.settings, "off": "", "key": -1}.items():
+        session.choose(name, value)
+    window.ask_from_last()
+
+
+def further(view: View, words: bool) -> None:
+    """The model, and ways to let it write on where there are words."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "model", offered=sources.names()[1:], narrow=True, width=250)
+        if words:
+            writing.draw(view)
+        with st.popover("Pieces"):
+            for name in ("special", "join"):
+                widgets.widget(view, name)
+        text_page.offer(view)
+    if told := model_words.answer_words(shared.load_model(view["model"])):
+        st.caption(told)
+
+
+def heading(view: View) -> tuple[str, str]:
+    """The question that the window asks, and how it is answered."""
+    if view["model"] == NONE:
+        return view.page.told
+    model = shared.load_model(view["model"])
+    if long_texts.text_of(view) or long_texts.is_missing(view):
+        return long_heading(model)
+    try:
+        return model_words.heading(model, window.shown_of(view).answered), model_words.purpose(
+            model
+        )
+    except ValueError:
+        return model_words.heading(model, None), model_words.purpose(model)
+
+
+def draw_page(file: str) -> None:
+    """Draw the page in its frame. file: that in `pages/`."""
+    frame.show(
+        file,
+        page,
+        heading=heading,
+        typed=window.ask_from_last,
+        examples=known_answers,
+        tokens=text_page.tokens,
+        instead=text_page.box,
+    )

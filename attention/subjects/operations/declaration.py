@@ -1,0 +1,27 @@
+"""Declaration of Operations: name in the menu, settings, figures."""
+
+from __future__ import annotations
+
+from attention.app.state.pages import LABORATORY, Page
+from attention.subjects.operations import OperationSettings
+
+PAGE = Page(
+    "operations",
+    "Operations",
+    "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
+    "softmax, beside torch's own answers",
+    purpose="The operations attention is made of, on numbers of your own.",
+    words=(
+        "dot product",
+        "softmax",
+        "temperature",
+        "mask",
+    ),
+    figures={"matrices": "picture_"},
+    settings=(OperationSettings,),
+    sentence=lambda values: False,
+    behind=LABORATORY,
+    place=90,
+)
+
+PAGES = (PAGE,)

@@ -1,0 +1,199 @@
+"""Step by step: one computation of attention, one stage at a time, each cell with its working."""
+
+from functools import partial
+
+import streamlit as st
+
+from attention.app.cached import runs
+from attention.app.components.inputs import number_grid, step_graph
+from attention.app.components.pictures import matrices
+from attention.app.controls import notes, sections, widgets
+from attention.app.shell import frame
+from attention.app.state import session
+from attention.app.state.view import View
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
+from attention.figures import tables
+from attention.subjects import steps
+from attention.subjects.steps import Computation, Step, StepSettings, own_matrices, predicting_page
+from attention.subjects.steps.own_matrices import OwnMatrixSettings
+
+OWN = settings_of(OwnMatrixSettings)
+
+
+def step_by_step(view: View) -> None:
+    """The chosen step of the sentence, or of one's own matrices.
+
+    Each part has its own container, so that the text stays open while what is typed there does not
+    fit.
+    """
+    settings = view.of(StepSettings)
+    own = settings.input == "matrices"
+    with st.container():
+        done = from_own_matrices(view, settings) if own else from_sentence(view, settings)
+    with st.container(key="steps_kept"):
+        widgets.widget(view, "step", offered=steps.STEPS)
+    with st.container():
+        if done is not None:
+            show(view, done, settings)
+    if own and not view.hidden & OWN.keys():
+        as_text(view)
+
+
+def show(view: View, done: Computation, settings: StepSettings) -> None:
+    """The chosen step of a computation, with its matrices and the working of a cell."""
+    name, step = choose_step(view, done)
+    words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
+    with words:
+        st.text(step.why)
+        if done.alike and "variant" not in view.hidden and name in ("x", *done.alike.values()):
+            offer_matrices()
+    with formula:
+        st.latex(step.formula)
+    cell = within(step, settings)
+    predicts = settings.predict == "on" and name != "x"
+    asked = predicting_page.ask(view, step, settings.question, cell) if predicts else ""
+    matrices(
+        step.parts,
+        key="matrices",
+        chosen=cell if asked in ("", "number") else None,
+        on_choose=predicting_page.chooser(view, step.identity, asked, cell),
+        hidden=bool(asked),
+        in_full=True,
+        asked={"row": (cell[0], None), "number": cell}.get(asked),
+    )
+    st.caption(step.shapes)
+    controls(view, name)
+    if not asked:
+        st.html(f"<div class='working'>{tables.working(step.working(*cell))}</div>")
+
+
+def choose_step(view: View, done: Computation) -> tuple[str, Step]:
+    """The steps there are to choose from, and one further or back, by button or key."""
+    chosen, there = str(view["step"]), done.steps
+    name = done.alike.get(chosen, chosen)
+    if name not in there:
+        notes.note(f"This computation has no step {name}; showing the first.")
+        name = there[0]
+    if moves := "step" not in view.hidden:
+        step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
+    position, step = there.index(name), steps.step(name, done)
+    with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
+        st.subheader(f"{position + 1}. {step.title}", width="stretch")
+        if moves:
+            move("Back", "B", there, position - 1)
+            move("Next", "N", there, position + 1)
+    return name, step
+
+
+def offer_matrices() -> None:
+    """A variant in which queries, keys and values differ, since in the chosen one they do not."""
+    name = next(name for name, variant in VARIANTS.items() if len(variant.projections) > 1)
+    st.button(
+        f"Here q = k = v = x. See them differ: {VARIANTS[name].title}",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+        on_click=session.choose,
+        args=("variant", name),
+    )
+
+
+def move(label: str, shortcut: str, there: tuple[str, ...], to: int) -> None:
+    """A button to another step, if it is there."""
+    exists = 0 <= to < len(there)
+    st.button(
+        label,
+        shortcut=shortcut,
+        disabled=not exists,
+        on_click=session.choose,
+        args=("step", there[to] if exists else ""),
+    )
+
+
+def from_sentence(view: View, settings: StepSettings) -> Computation | None:
+    """The steps of the current result; without a word in the sentence, what to do about it."""
+    result = runs.current_result(view)
+    if result is None:
+        st.info("Type a sentence above, or take one of the examples.")
+        return None
+    notes.note_problems(result)
+    if sections.over_another(result):
+        return None
+    return steps.Computation(
+        result.layer,
+        result.layer_trace,
+        result.tokens,
+        result.vectors,
+        settings,
+        head=result.head,
+        positions=result.encoding,
+        masks=result.masks,
+    )
+
+
+def from_own_matrices(view: View, settings: StepSettings) -> Computation | None:
+    """The matrices to edit, and their steps; None while they do not fit."""
+    own_settings = view.of(OwnMatrixSettings)
+    read = own_matrices.read_own_matrices(own_settings)
+    problems = read if isinstance(read, dict) else {}
+    with st.container(horizontal=True, gap="small", key="own_matrices"):
+        for name, about in OWN.items():
+            if name in view.hidden:
+                continue
+            number_grid(
+                about.label,
+                getattr(own_settings, name),
+                partial(edit, name, own_settings.own_mask),
+                key=f"grid_{name}",
+                wrong=problems.get(name, ""),
+                resizable=name != "own_mask",
+            )
+    if isinstance(read, dict):
+        notes.note("The steps follow as soon as every matrix fits.")
+        return None
+    trace = own_matrices.attend_over(read, view.settings().scale_factor)
+    return steps.Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
+
+
+def as_text(view: View) -> None:
+    """The matrices as text, and a way back to the example."""
+    with st.expander("The matrices as text, and a way back"):
+        for name in OWN:
+            widgets.widget(view, name)
+        st.button("Start over with the example", on_click=start_over)
+
+
+def edit(name: str, mask: str, text: str) -> None:
+    """Take over an edited matrix, within a callback; the mask follows the rows of X."""
+    session.choose(name, text)
+    if name == "own_x":
+        session.choose("own_mask", own_matrices.resized_mask(mask, text))
+
+
+def start_over() -> None:
+    """Put the example back, within a callback."""
+    for name, about in OWN.items():
+        session.choose(name, about.default)
+
+
+def within(step: Step, settings: StepSettings) -> tuple[int, int]:
+    """The chosen cell, or the nearest there is: the matrices differ in size."""
+    rows, columns = step.result.numbers.shape
+    if settings.row >= rows or settings.column >= columns:
+        notes.note(f"There are {rows} rows and {columns} columns here; showing the nearest cell.")
+    return min(settings.row, rows - 1), min(settings.column, columns - 1)
+
+
+def controls(view: View, name: str) -> None:
+    """The chosen cell by number, guessing, and how much is dropped where that matters."""
+    drops = ("dropout", "dropout_seed") if name in ("dropout", "output", "joined") else ()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
+        for setting in ("row", "column", "predict", *drops):
+            widgets.widget(view, setting, width=190)
+        if view.applies("question"):
+            widgets.widget(view, "question", width="content")
+
+
+def draw_page(file: str) -> None:
+    """Draw the page in its frame. file: that in `pages/`."""
+    frame.show(file, step_by_step)
