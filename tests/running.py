@@ -85,9 +85,26 @@ class App(AppTest):
 
     @property
     def said(self) -> str:
-        """All raw HTML but the style, where a visitor's words may stand escaped."""
-        bodies = [item.proto.body for item in self.get("html")]
-        return "\n".join(body for body in bodies if not body.startswith("<style>"))
+        """All raw HTML but the style, where a visitor's words may stand escaped, and the words and
+        tables of scenes as HTML."""
+        bodies = []
+        for item in (*self.main, *self.sidebar):
+            if item.type == "html":
+                bodies.append(item.proto.body)
+            elif item.type == "bidi_component":
+                bodies += [as_html(part.header) for part in figures_in(item.proto.bytes).values()]
+        return "\n".join(body for body in bodies if body and not body.startswith("<style>"))
+
+    @property
+    def told(self) -> list[str]:
+        """Plain text: what Streamlit shows as such, and the words of scenes."""
+        figures = [
+            part.header
+            for item in self.get("bidi_component")
+            for part in figures_in(item.proto.bytes).values()
+        ]
+        words = ["".join(header["parts"]) for header in figures if "look" in header]
+        return [*(text.value for text in self.text), *words]
 
     @property
     def notes(self) -> list[str]:
@@ -143,7 +160,12 @@ class App(AppTest):
     @property
     def sent(self) -> dict[str, Sent]:
         """Messages to every component of ours, by its key, as they stand on the page."""
-        return {str(item.key): sent_as(item.proto.bytes) for item in self.get("bidi_component")}
+        sent: dict[str, Sent] = {}
+        for item in self.get("bidi_component"):
+            one = sent_as(item.proto.bytes)
+            is_scene = "rows" in one.header and "figures" in one.header
+            sent |= figures_in(item.proto.bytes) if is_scene else {str(item.key): one}
+        return sent
 
     @property
     def rows(self) -> list[Sent]:
@@ -214,9 +236,12 @@ class App(AppTest):
 
     def tell(self, key: str, event: str, value: Any) -> App:
         """Run as after something was done in the browser to the component of that key."""
-        (proto,) = (item.proto for item in self.get("bidi_component") if item.key == key)
+        components = self.get("bidi_component")
+        scenes = [item.proto for item in components if key in dict(figures_in(item.proto.bytes))]
+        (proto,) = scenes or [item.proto for item in components if item.key == key]
         states = self._tree.get_widget_states()
-        happened = json.dumps([{"event": event, "value": [self.sent[key].turn + 1, value]}])
+        name = f"{key}.{event}" if scenes else event
+        happened = json.dumps([{"event": name, "value": [self.sent[key].turn + 1, value]}])
         name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{proto.id}__events"
         states.widgets.append(WidgetState(id=name, json_trigger_value=happened))
         return self._run(states)
@@ -304,6 +329,35 @@ def sent_as(data: bytes) -> Sent:
             content, header=content.header | {"selection": header["selection"]}, turn=turn
         )
     return Sent(header, torch.from_numpy(floats.copy()), data[end:], turn)
+
+
+def figures_in(data: bytes) -> dict[str, Sent]:
+    """The figures of a scene by key, of those without one by their place; none: it is no scene."""
+    scene = sent_as(data)
+    figures, start = {}, 0
+    for place, about in enumerate(
+        scene.header.get("figures", []) if "rows" in scene.header else []
+    ):
+        end = start + about["size"]
+        part = sent_as(scene.rest[start:end])
+        selection = scene.header["selection"]
+        header = part.header | ({"selection": selection} if selection else {})
+        named = about["key"] or f"{about['kind']} {place}"
+        figures[named] = dataclasses.replace(part, header=header, turn=about["turn"])
+        start = end
+    return figures
+
+
+def as_html(header: Mapping[str, Any]) -> str:
+    """Words or a table of a scene, as the page has them; "" for other figures."""
+    if "look" in header:
+        words = html.escape("".join(header["parts"]))
+        return f"<p class='{header['look']}'>{words}</p>"
+    if "lines" in header and "columns" in header:
+        lines = [["", *header["columns"]], *header["lines"], header["total"]]
+        cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in lines)
+        return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells if line)}</table>"
+    return ""
 
 
 def numbers_of(parts: Sequence[Matrix | str]) -> list[Tensor]:

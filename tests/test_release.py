@@ -127,7 +127,7 @@ def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(
     for room in (folder.name for folder in LIBRARY.iterdir() if (folder / "__init__.py").exists()):
         _, packages = may_import(room)
         leaned_on = {canonicalize_name(installed_as[package][0]) for package in packages}
-        of_app = room in ("app", "components", "hosting")
+        of_app = room in ("app", "hosting", "subjects")
         installed = of_notebooks.keys() if room == "notebook" else alone.keys()
         assert leaned_on <= (needed.keys() | streamlits if of_app else installed), room
 
@@ -138,7 +138,7 @@ for name in {missing!r}:
     sys.modules[name] = None
 for path in sorted(pathlib.Path("attention").rglob("*.py")):
     room, *rest = path.relative_to("attention").with_suffix("").parts
-    if rest and room not in ("app", "components", "hosting"):
+    if rest and room not in ("app", "hosting", "subjects"):
         importlib.import_module(".".join(["attention", room, *rest]).removesuffix(".__init__"))
 from attention.app.shell import command
 try:

@@ -5,5 +5,5 @@ of Streamlit, `components` draw in the browser, `controls` are the widgets of se
 stands around figures, `shell` stands around pages and serves the app. None of them knows a page.
 
 May import: core, capture, hosting, inputs, trained, training, analysis, pipeline, figures; torch,
-torchtext, cachetools, pandas, plotly, segno, streamlit, starlette.
+torchtext, cachetools, google, pandas, plotly, segno, streamlit, starlette.
 """

@@ -13,6 +13,7 @@ from typing import TypeGuard
 from attention.core.printing import fixed, shown
 from attention.figures import files
 
+Cell = float | str | None
 MAX_ROWS, FEWER_ROWS = 64, 32
 WORKING = "working of the chosen cell"
 SHORT = 12  # rows whose total is in sight anyway
@@ -136,7 +137,13 @@ def _to(digits: int, value: float | None) -> str:
     return "" if value is None else fixed(value, digits)
 
 
-def _cells(row: Sequence[float | str | None], write: Callable[[float | None], str]) -> str:
+def written_cells(cells: Sequence[Cell], digits: int | None = None) -> list[str]:
+    """Cells as they are shown. digits: how many decimals, None = as `number` has them."""
+    write = number if digits is None else functools.partial(_to, digits)
+    return [cell if isinstance(cell, str) else write(cell) for cell in cells]
+
+
+def _cells(row: Sequence[Cell], write: Callable[[float | None], str]) -> str:
     shown = (cell if isinstance(cell, str) else write(cell) for cell in row)
     return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
 

@@ -17,8 +17,13 @@ from attention.app.state import pages
 
 @cache
 def declare_pages() -> None:
-    """Put all pages into the menu, once: to be called before anything asks for them."""
+    """Put all pages into the menu, and let the answers of their figures come in, once: to be called
+    before anything asks for them."""
+    from attention.app.components.scene import declare_answers  # Streamlit, which notebooks lack
+
     for _, folder, _ in iter_modules(__path__, f"{__name__}."):
         pages.declare(import_module(f"{folder}.declaration").PAGES)
-        if find_spec(f"{folder}.component"):
-            import_module(f"{folder}.component")  # so that its answers are known
+        for drawn in ("component", "figures"):
+            if find_spec(f"{folder}.{drawn}"):
+                import_module(f"{folder}.{drawn}")
+    declare_answers()

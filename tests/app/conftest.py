@@ -1,31 +1,5 @@
 """Fixtures of the tests of the app."""
 
-from __future__ import annotations
+from tests.pages import patient, warm
 
-from typing import Any
-
-import pytest
-from streamlit.runtime.pages_manager import PagesManager
-
-from attention.app.controls import works
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages wait for what takes long; a browser would ask again."""
-    monkeypatch.setattr(works, "patience", lambda *_: 120.0)
-
-
-@pytest.fixture(autouse=True)
-def _warm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages are opened on a server that has shown one before; who needs a cold one undoes this.
-
-    AppTest forgets before every run that the frame has run; a server does not.
-    """
-    begin = PagesManager.__init__
-
-    def warm(manager: PagesManager, *arguments: Any, **more: Any) -> None:
-        begin(manager, *arguments, **more)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", warm)
+__all__ = ["patient", "warm"]

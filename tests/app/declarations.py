@@ -13,7 +13,10 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 from typing import is_typeddict as is_typed
 
 import attention.app.components.answers  # noqa: F401, all components are declared then
+from attention import subjects
 from attention.app.components.base import COMPONENTS
+from attention.app.components.scene import SceneHeader
+from attention.figures import scene
 from attention.figures.modules import BROWSER
 
 FILE = BROWSER / "messages.d.ts"
@@ -24,7 +27,10 @@ def declarations() -> str:
     """The text of that file."""
     named: dict[str, str] = {}
     headers, events = [], []
-    for name, component in sorted(COMPONENTS.items()):
+    subjects.declare_pages()
+    _written(SceneHeader, named)
+    every: dict[str, Any] = {**COMPONENTS, **scene.KINDS}
+    for name, component in sorted(every.items()):
         first, *behind = (_written(header, named) for header in component.headers)
         headers.append(f"  {name}: {first}")
         headers += [f"  {name}_content: {header}" for header in behind]

@@ -3,13 +3,7 @@ import { test } from "node:test"
 import * as comparison from "../../attention/browser/comparison/index.js"
 import * as heatmap from "../../attention/browser/picture/heatmap.js"
 import * as sums from "../../attention/browser/picture/sums.js"
-import {
-  fixed,
-  inFull,
-  named,
-  precise,
-  shown,
-} from "../../attention/browser/shared/words.js"
+import { fixed, inFull, named, precise, shown } from "../../attention/browser/shared/words.js"
 
 test("no zero has a sign, and a minus is one", () => {
   assert.deepEqual(

@@ -55,7 +55,7 @@ def test_text_for_people_has_one_minus_sign_and_one_place_that_writes_it() -> No
     found = {
         str(file.relative_to(library)) for file in files if writes.search(file.read_text("utf-8"))
     }
-    assert found == {"core/printing.py", "components/browser/shared/words.js"}
+    assert found == {"core/printing.py", "browser/shared/words.js"}
 
 
 NUMBERS = {

@@ -11,6 +11,7 @@ import json
 import math
 import pkgutil
 from collections.abc import Set
+from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from google.protobuf.message import DecodeError
@@ -111,7 +112,13 @@ def _kept(state: WidgetState) -> bool:
     last = {}
     for event in events[-MAX_EVENTS:] if isinstance(events, list) else []:
         match event:
-            case {"event": str(name), "value": value} if name in KINDS and is_a(value, KINDS[name]):
+            case {"event": str(name), "value": value} if is_a(value, _kind_of(name)):
                 last[name] = {"event": name, "value": value}
     state.json_trigger_value = json.dumps([*last.values()])
     return bool(last)
+
+
+def _kind_of(event: str) -> Any:
+    """The type of what an event carries, None where there is no such; of a figure within a scene
+    its key goes before the name of the event."""
+    return KINDS.get(event.rpartition(".")[2])

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from attention.analysis.heads import PLAIN_DOTS
-from attention.analysis.sweeps import Sweep
 from attention.app.components.base import Component
-from attention.app.components.turns import turn_of
+from attention.app.components.selection import Selection, SelectionHeader, now
 from attention.core.functional import Trace
 from attention.figures import files, plots
 from attention.figures.captions import EMPTY_ROW, MASK_NAMES, mask_bits
@@ -23,34 +22,8 @@ from attention.figures.messages import message
 from attention.figures.plots import StagesOfHeatmap
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
-SELECTION = "selection"  # key
 CALM_PARTS = ("arcs", "heatmap", "mixture")
 CALM_CELLS = (30, 64, 360)  # pixels of one, of one where there are few, and of these together
-
-
-class QueryAndStage(TypedDict):
-    """Query and stage that are chosen in the pictures of a page."""
-
-    query: int
-    stage: str
-
-
-class Selection(TypedDict):
-    """Selection as the server knows it."""
-
-    values: QueryAndStage
-    defaults: QueryAndStage
-
-
-class SelectionHeader(Selection):
-    """Selection beside other things, with the turn of `tell_selection`."""
-
-    turn: int
-
-
-def now(selection: Selection) -> SelectionHeader:
-    """A selection, for the header of a picture that shows it."""
-    return {**selection, "turn": turn_of(SELECTION)}
 
 
 class PictureHeader(StagesOfHeatmap):
@@ -267,17 +240,6 @@ def _offer_trace(shown: Picture) -> None:
         files.offer_matrix("new vectors y", trace.output, asking, of=of)
 
 
-_selection = Component("selection", Selection, selection=QueryAndStage)
-
-
-def tell_selection(selection: Selection, on_choose: Callable[[Any], None]) -> None:
-    """Tells the server what is chosen in the pictures of a page, and them what a link says.
-
-    Nothing is seen of it. Only the fragment that it stands in runs when something is chosen.
-    """
-    _selection.draw(selection, key=SELECTION, selection=(lambda values: True, on_choose))
-
-
 class MatrixHeader(TypedDict):
     name: str
     rows: int
@@ -415,57 +377,6 @@ def head_grid(
     }
     chosen = (range(heads).__contains__, on_choose)
     _head_grid.draw(header, key=key, rest=dots.numpy().tobytes(), head=chosen)
-
-
-class SweepHeader(TypedDict):
-    kind: str
-    size: int
-    names: list[str]
-    values: Sequence[float]
-    at: float
-    shown: Sequence[float]
-    block: int
-    biased: bool
-    digits: int
-    selection: SelectionHeader
-
-
-_sweep = Component("sweep", SweepHeader, at=float)
-
-
-def sweep(
-    swept: Sweep,
-    names: Sequence[str],
-    selection: Selection,
-    on_release: Callable[[float], None],
-    *,
-    key: str,
-    digits: int = 5,
-) -> None:
-    """Weights under a slider: each of its stops is worked out in the browser, from the scores.
-
-    selection: as in `picture`; its row is shown in numbers of so many digits. on_release gets the
-    value the slider is left at.
-    """
-    masked = swept.base if swept.mask is None else swept.base.masked_fill(~swept.mask, torch.nan)
-    title = "scores" if swept.kind == "scale" else "scores before the softmax"
-    files.offer_matrix(title, swept.base, names, names, swept.mask)
-    first, last = swept.values[0], swept.values[-1]
-    header: SweepHeader = {
-        "kind": swept.kind,
-        "size": len(names),
-        "names": list(names),
-        "values": swept.values,
-        "at": swept.at,
-        "shown": swept.shown,
-        "block": swept.block,
-        "biased": swept.bias is not None,
-        "digits": digits,
-        "selection": now(selection),
-    }
-    numbers = [masked] if swept.bias is None else [masked, swept.bias]
-    at = (lambda value: first <= value <= last, lambda value: on_release(float(value)))
-    _sweep.draw(header, *numbers, key=key, at=at)
 
 
 class ChartHeader(TypedDict):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.app.components.base import Component
-from attention.app.components.pictures import Selection, SelectionHeader, now
+from attention.app.components.selection import Selection, SelectionHeader, now
 from attention.figures import files
 from attention.figures.layer_words import LayerLines
 

@@ -35,14 +35,18 @@ def turn_of(key: str) -> int:
     return turns.get(key, 0)
 
 
-def when(key: str, event: str, taken: Taken) -> Callable[[], None]:
-    """The callback of an event of the component of that key."""
+def when(key: str, event: str, taken: Taken, within: str = "") -> Callable[[], None]:
+    """The callback of an event of the component of that key, or of a figure of that key.
+
+    within: the key of the scene that the figure stands in.
+    """
     fits, then = taken
-    KEYS.add(key)
+    KEYS.add(within or key)
+    name = f"{key}.{event}" if within else event
 
     def answered() -> None:
-        answers = st.session_state.get(key)
-        carried: Any = answers.get(event) if isinstance(answers, dict) else None
+        answers = st.session_state.get(within or key)
+        carried: Any = answers.get(name) if isinstance(answers, dict) else None
         if is_a(carried, KINDS[event]):
             turn, answer = carried
             st.session_state[TURNS] = {**st.session_state.get(TURNS, {}), key: turn}

@@ -14,15 +14,11 @@ from attention.app.state.shared import neighbours
 from attention.core import analysis
 from attention.core.limits import limits
 from attention.core.printing import fixed
-from attention.figures import captions, files, plots
-from attention.figures.layer_words import layer_words, words_of
+from attention.figures import files, plots, result_words
+from attention.figures.scene import Words
 from attention.figures.script import pytorch_script
 from attention.figures.short_script import is_short, short_script
 from attention.pipeline import Result
-from attention.trained import sources
-
-JOINED = "Rows of a word are averaged, its columns summed."
-
 
 # Each of these may hold what a visitor typed: it is never read as Markdown or HTML. hint: what can
 # be done at a screen, which paper leaves out.
@@ -54,110 +50,45 @@ def _with_hint(text: str, hint: str) -> str:
     return html.escape(text) + more
 
 
+def draw_words(words: Iterable[Words]) -> None:
+    """Draw words of a scene, each in an element of its own."""
+    for one in words:
+        {"note": note, "told": note_quietly}.get(one.look, caption)("".join(one.parts))
+
+
 def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
     """Note the words that have no vector, if any; so: what follows from that."""
-    if unknown := list(dict.fromkeys(words)):
-        named = ", ".join(f"“{token[:40]}”" for token in unknown[:8])
-        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        note(f"No vector for {named}{more}: {so}.")
+    draw_words(result_words.unknown_words(words, so))
 
 
 def note_problems(result: Result) -> None:
     """Words without a vector, and all else that could not be used as it was set."""
-    note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
-    for words in result.notes:
-        note(words)
-    note_trained(result)
-
-
-def note_problems_of_both(results: Sequence[Result]) -> None:
-    """Words without a vector in A or B, all else that could not be used as it was set, and what
-    is not as it was trained."""
-    note_unknown_words(token for result in results for token in result.unknown)
-    for side, result in zip("AB", results, strict=True):
-        for words in result.notes:
-            note(f"{side}: {words}")
-        if result.left_out:
-            note(f"{side}: {left_out_words(result)}.")
-        if result.changes:
-            note(f"{side}: {_changed(result)}")
-    if words_of(results[0]):
-        st.caption(JOINED)
-
-
-def left_out_words(result: Result) -> str:
-    """Count the tokens that there was no room for."""
-    many = result.left_out > 1
-    last = f"{result.left_out} tokens" if many else "token"
-    return f"the last {last} did not fit and {'are' if many else 'is'} left out"
+    draw_words(result_words.problems(result))
 
 
 def note_reader(result: Result, names_head: bool) -> None:
-    """Words without a vector, all else that could not be used as it was set, and in a line which
-    trained model is shown, and which head of it where that is to be named."""
-    note_unknown_words([*result.unknown, *(result.memory.unknown if result.memory else ())])
-    for words in result.notes:
-        note(words)
-    if result.trained is not None:
-        of = f", {head_words(result)}" if names_head else ""
-        st.caption(f"{sources.about(result.settings.model).title}{of}.")
-        if result.ignored:
-            caption(f"We left out {result.ignored}: the others share the weight.")
+    """All that could not be used as it was set, and which model is shown, its head too if named."""
+    draw_words(result_words.reader(result, names_head))
 
 
 def note_head(result: Result) -> None:
     """Note the head that is shown where there are several, and whose output is meant."""
-    heads = result.layer.heads
-    if heads == 1:
-        return
-    mixed = result.trace.mixed_weights is not None
-    words = [
-        f"One head of {heads}: y is the output of head {result.head} by itself, before W_o joins "
-        "all heads; the page Heads shows the output of the layer.",
-        "The sum takes its weights after they were mixed across heads." if mixed else "",
-        captions.group_words(result.layer, result.head),
-    ]
-    st.caption(" ".join(filter(None, words)))
+    draw_words(result_words.head(result))
 
 
 def note_group(result: Result) -> None:
     """Note the heads that share keys and values with the one that is shown, if any."""
-    if words := captions.group_words(result.layer, result.head):
-        st.caption(words)
-
-
-def head_words(result: Result) -> str:
-    """Name the head of a result, and its layer, where there are others: for names of files."""
-    layer = [] if result.trained is None else [f"layer {result.trained.position}"]
-    head = [f"head {result.head}"] if result.layer.heads > 1 else []
-    return ", ".join(layer + head)
+    draw_words(result_words.group(result))
 
 
 def note_trained(result: Result) -> None:
     """Note the layer of a trained model that is shown, and what of it is not as it was trained."""
-    if result.trained is None:
-        return
-    st.caption(layer_words(result))
-    if result.changes:
-        note(_changed(result))
+    draw_words(result_words.trained(result))
 
 
-def _changed(result: Result) -> str:
-    if result.changes == [f"without {result.ignored}"]:
-        return f"We left out {result.ignored}, which the model normally sees."
-    title = sources.about(result.settings.model).title
-    return f"Not as {title} was trained: {'; '.join(result.changes)}."
-
-
-def note_masks(result: Result, query: int, side: str = "") -> None:
-    """Note what each mask hides from the chosen query, if any mask is chosen; side: A or B.
-
-    Nothing where pieces are joined: each of a word's may see other keys.
-    """
-    if words_of(result):
-        return
-    if words := captions.row_words(result.masks, query, result.tokens):
-        note(f"{side}: {words}" if side else words)
+def note_masks(result: Result, query: int) -> None:
+    """Note what each mask hides from the chosen query, if any mask is chosen."""
+    draw_words(result_words.masks(result, query))
 
 
 def count_of(tokens: Sequence[str], what: str = "token") -> str:
@@ -225,7 +156,7 @@ def offer_files(result: Result, query: int) -> None:
     variant = "trained" if result.trained else result.settings.variant
 
     files.offer_matrix("vectors x", result.x, named(result.tokens))
-    files.offer_csv(f"row {query} term by term", table, head_words(result))
+    files.offer_csv(f"row {query} term by term", table, result_words.head_words(result))
     files.offer("Heatmaps and weighted sum, HTML", "heatmaps-and-weighted-sum.html", pictures)
     if is_short(result):
         short = f"{variant}_attention_short.py"

@@ -9,19 +9,14 @@ import streamlit as st
 from cachetools import LRUCache, cached
 
 from attention.app.cached import runs
-from attention.app.components.pictures import (
-    PARTS,
-    Picture,
-    Selection,
-    picture,
-    tell_selection,
-)
+from attention.app.components.pictures import PARTS, Picture, picture
+from attention.app.components.selection import Selection, tell_selection
 from attention.app.controls import notes
 from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
-from attention.figures import layer_words
+from attention.figures import layer_words, result_words
 from attention.pipeline import Result, Settings
 
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
@@ -88,7 +83,7 @@ def picture_of(
         head=result.head if result.layer.heads > 1 else None,
         caption=caption,
         stage=stage,
-        of=notes.head_words(result),
+        of=result_words.head_words(result),
     )
 
 
@@ -126,7 +121,7 @@ def lines_and_weights(
     caption: what the heatmap's begins with; selection: None = as all pages have it.
     """
     tokens, keys, trace = layer_words.shown(result)
-    words = notes.JOINED if layer_words.words_of(result) else ""
+    words = result_words.JOINED if layer_words.words_of(result) else ""
     averaged = isinstance(result.layer_trace, WeightsAlone)
     shown = Picture(
         WeightsAlone(trace.weights, trace.mask),
@@ -136,7 +131,7 @@ def lines_and_weights(
         memory=(keys, [True] * len(keys)) if result.memory else None,
         head=None if averaged else result.head,
         caption=(f"{caption} {words}".strip(), ""),
-        of="mean of all heads" if averaged else notes.head_words(result),
+        of="mean of all heads" if averaged else result_words.head_words(result),
     )
     picture(shown, selection or view.selection, key=key)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from attention.app.components.pictures import Selection
+from attention.app.components.selection import Selection
 from attention.app.state.links import every_setting
 from attention.app.state.pages import SHARED, VARIANT_MENUS, Page, hidden_names
 from attention.app.state.shared import load_model, width_of

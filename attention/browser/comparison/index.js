@@ -4,7 +4,7 @@ import { component } from "../shared/component.js"
 import { make, under } from "../shared/elements.js"
 import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
-import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 
 /** @import { ComparisonHeader } from "../messages.js"
@@ -31,7 +31,6 @@ function take(view) {
   view.cells = [a, b, difference(a, b, content)]
   view.bits = numbers.subarray(2 * cells)
   draw(view)
-  adopt(content.selection)
 }
 
 /** What is hidden on one side has weight 0 there; what is hidden on both, or has no other side,

@@ -7,7 +7,9 @@ import { isLate, nextTurn } from "./turns.js"
     What Streamlit gives a component each time it is to draw, and where.
     @typedef {HTMLElement | ShadowRoot} Root
     @typedef {{ data: Uint8Array, parentElement: Root,
-      setTriggerValue: (event: string, value: unknown) => void }} Given */
+      setTriggerValue: (event: string, value: unknown) => void,
+      within?: { key: string, turn: number } }} Given
+    within: of a figure in a scene its key and the turn of its last answer. */
 
 /** What a view is built from: where it stands, what it shows first, and how it answers.
     @template {keyof Answers} Name
@@ -32,7 +34,7 @@ export function component(build, draw, again = draw) {
   const mounted = new WeakMap()
   return (given) => {
     const root = given.parentElement
-    const content = /** @type {Content<Name>} */ (decode(given.data))
+    const content = /** @type {Content<Name>} */ ({ ...decode(given.data), ...given.within })
     const known = mounted.get(root)
     const late = isLate(content.key, content.turn)
     if (known) {

@@ -4,7 +4,7 @@ import { component } from "../shared/component.js"
 import { childrenOf, make, setLengths } from "../shared/elements.js"
 import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
-import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, roomFor } from "../shared/words.js"
 
 /** @import { SweepHeader } from "../messages.js"
@@ -22,10 +22,9 @@ export default component(build, take, draw)
 
 /** @type {(view: View) => void} */
 function take(view) {
-  const { at, selection } = view.content
+  const { at } = view.content
   if (!view.moving) view.value = at
   draw(view)
-  adopt(selection)
 }
 
 /** @param {Mount<"sweep">} mount */

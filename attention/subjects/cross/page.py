@@ -7,7 +7,8 @@ import streamlit as st
 
 from attention.app.cached import runs
 from attention.app.components.inputs import examples
-from attention.app.components.pictures import matrices, tell_selection
+from attention.app.components.pictures import matrices
+from attention.app.components.selection import tell_selection
 from attention.app.controls import grids, notes, sections, widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame

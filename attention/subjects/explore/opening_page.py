@@ -15,14 +15,8 @@ from cachetools import LRUCache, cached
 
 from attention.app.cached import runs
 from attention.app.components.inputs import focus_button
-from attention.app.components.pictures import (
-    CALM_PARTS,
-    Picture,
-    Said,
-    Switch,
-    picture,
-    tell_selection,
-)
+from attention.app.components.pictures import CALM_PARTS, Picture, Said, Switch, picture
+from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, widgets
 from attention.app.controls.part import part
 from attention.app.state import session
@@ -31,7 +25,7 @@ from attention.app.state.openings import HIDDEN, OPENINGS, SHOWN, Opening, openi
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.variants import VARIANTS
-from attention.figures import layer_words
+from attention.figures import layer_words, result_words
 from attention.inputs.text import plain
 from attention.pipeline import Result
 from attention.subjects.explore import pronoun_words
@@ -134,7 +128,7 @@ def _picture(result: Result) -> Picture:
         masks={} if joined else result.masks,
         head=result.head if result.layer.heads > 1 else None,
         stage="weights",
-        of=notes.head_words(result),
+        of=result_words.head_words(result),
         most=1.0,
         calm=True,
     )
@@ -187,7 +181,7 @@ def _reader(result: Result) -> Sequence[str]:
     if result.trained is None:
         return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
     title = sources.about(result.settings.model).title
-    said = [f"{title}, {notes.head_words(result)}."]
+    said = [f"{title}, {result_words.head_words(result)}."]
     changed = "; ".join(result.changes)
     return [*said, f"Not as it was trained: {changed}."] if changed else said
 

@@ -19,7 +19,7 @@ import torch
 from attention.analysis.spread import Spread, spread_of_scores
 from attention.app.cached.runs import result_of, translation_by
 from attention.app.components.answers import MAX_NAMES
-from attention.app.components.pictures import Selection
+from attention.app.components.selection import Selection
 from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.links import every_setting, read_link, settings_of_link, value_in

@@ -11,14 +11,9 @@ import streamlit as st
 from attention.analysis import sweeps
 from attention.app.cached import overviews
 from attention.app.components.inputs import examples, lights, next_pieces
-from attention.app.components.pictures import (
-    chart,
-    head_grid,
-    matrices,
-    picture,
-    tell_selection,
-)
-from attention.app.components.pictures import sweep as sweep_view
+from attention.app.components.pictures import chart, head_grid, matrices, picture
+from attention.app.components.scene import draw
+from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, sections, widgets, works
 from attention.app.controls.part import part
 from attention.app.shell import frame
@@ -27,12 +22,13 @@ from attention.app.state.links import every_setting
 from attention.app.state.pages import EARLIER, PAGES
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
-from attention.figures import layer_words, maps, tables
+from attention.figures import layer_words, maps, result_words, tables
 from attention.figures.card import card
 from attention.figures.matrix import Matrix
+from attention.figures.scene import Words, scene
 from attention.pipeline import Result, Settings
 from attention.subjects.compare import numbers as compare_numbers
-from attention.subjects.compare.component import comparison
+from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 from attention.subjects.explore import map_page
 from attention.subjects.guide import chapter_page, fitting
 from attention.subjects.guide import finale as endings
@@ -126,7 +122,7 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
     """
     if chapter_page.is_visitors(view, chapter):
         result = chapter_page.result(view, chapter)
-        cut = f"; {notes.left_out_words(result)}" if result and result.left_out else ""
+        cut = f"; {result_words.left_out_words(result)}" if result and result.left_out else ""
         notes.note(
             f"The words here, the question and its answer are about “{chapter.sentence}”. "
             f"The figure shows your sentence{cut}."
@@ -356,11 +352,12 @@ def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
         st.info("Both sentences need a word, and a layer that looks at one sentence.")
         return
     compared, _, said = now
-    lines = "".join(f"<span><bdi>{html.escape(line)}</bdi></span>" for line in said)
-    if lines:
-        st.html(f"<p class='differs'>A → B {lines}</p>")
-    comparison(
-        compared, ["A", "B", "B − A"], chapter_page.selection(view, chapter), key="comparison"
+    differs = Words([text for line in said for text in ("", line)], "differs", before="A → B")
+    heatmaps = ComparedHeatmaps(compared, ["A", "B", "B − A"], key="comparison")
+    draw(
+        scene(differs if said else None, heatmaps),
+        key="both",
+        selection=chapter_page.selection(view, chapter),
     )
 
 
@@ -372,13 +369,14 @@ def sweep(view: View, chapter: Chapter, shown: Result) -> None:
     swept = compare_numbers.sweep_of(
         shown, kind, chapter_page.kept(view, "at", chapter_page.setting(chapter, "sweep_at"))
     )
-    sweep_view(
-        replace(swept, shown=()),
-        distinct_names(shown.tokens),
-        chapter_page.selection(view, chapter),
-        lambda value: chapter_page.choose_in("at", value),
-        key="sweep_view",
-        digits=2,
+    names = distinct_names(shown.tokens)
+    slider = SweptHeatmap(replace(swept, shown=()), names, digits=2, key="sweep_view")
+    left_at = (slider.has, lambda value: chapter_page.choose_in("at", float(value)))
+    draw(
+        scene(slider),
+        key="swept",
+        selection=chapter_page.selection(view, chapter),
+        taken={"sweep_view": {"at": left_at}},
     )
 
 

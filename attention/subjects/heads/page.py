@@ -5,7 +5,8 @@ import streamlit as st
 from attention.analysis import additions as analysed
 from attention.analysis.heads import Overview
 from attention.app.cached import overviews, runs
-from attention.app.components.pictures import head_grid, matrices, tell_selection
+from attention.app.components.pictures import head_grid, matrices
+from attention.app.components.selection import tell_selection
 from attention.app.components.tokens import head_view
 from attention.app.controls import notes, sections, widgets
 from attention.app.controls.part import part
@@ -13,7 +14,7 @@ from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
-from attention.figures import layer_words, tables
+from attention.figures import layer_words, result_words, tables
 from attention.figures.captions import parameters_words
 from attention.figures.matrix import Matrix
 from attention.pipeline import Result
@@ -159,7 +160,7 @@ def neurons(result: Result, query: int, named: list[str]) -> None:
             key="neurons",
             of=f"head {result.head}, token {query}",
         )
-    title = f"scores and weights of token {query} · {notes.head_words(result)}"
+    title = f"scores and weights of token {query} · {result_words.head_words(result)}"
     st.html(tables.table(title, shown.rows, shown.columns, total=shown.total))
     st.caption(shown.words)
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 from torch import Tensor
 
-from attention.app.components.pictures import tell_selection
+from attention.app.components.selection import tell_selection
 from attention.app.controls import works
 from attention.app.controls.part import part
 from attention.app.controls.works import Task

@@ -17,7 +17,7 @@ from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.core.functional import LongTrace
 from attention.core.limits import MAX_SEEN
-from attention.figures import tables
+from attention.figures import result_words, tables
 from attention.hosting.uploads import NoRoom
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings
@@ -190,7 +190,7 @@ def _layer(view: View, result: Result, run: Opened) -> None:
     """The map of the chosen head, all heads of its layer, and what cannot be shown."""
     assert isinstance(run.weights, OpenedRun)
     hint = "drag to move, wheel or pinch to zoom"
-    notes.titled(notes.head_words(result).capitalize(), hint=hint)
+    notes.titled(result_words.head_words(result).capitalize(), hint=hint)
     map_page.map_of(view, run.weights, 0, result.head, partial(_new_vector, result))
     seen = run.glance.seen
     notes.titled("Every head of the layer", f"· the first {MAX_SEEN} tokens", hint="click one")

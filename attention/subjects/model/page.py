@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention.app.cached import runs
 from attention.app.components.inputs import examples
-from attention.app.components.pictures import tell_selection
+from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, widgets, works
 from attention.app.shell import frame
 from attention.app.state import session, shared

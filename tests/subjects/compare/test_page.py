@@ -86,13 +86,13 @@ def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
     a, b = sides(app)
     assert not a.isnan().any()
     assert b.isnan().nonzero().tolist() == [[0, 1], [2, 0], [2, 1], [2, 2]]
-    assert any("may look at nothing in B" in text.value for text in app.text)
+    assert any("may look at nothing in B" in words for words in app.told)
 
 
 def test_a_click_chooses_the_row_that_the_tables_tell_of() -> None:
     app = opened("compare", s=WORDS).move(query=3)
     assert app.selection["query"] == 3
-    assert any("“d”" in text.value for text in app.text)
+    assert any("“d”" in words for words in app.told)
     row, every = app.tables
     assert {*row[""]} == {*WORDS.split(), "sum"}
     assert {*every[""]} == {*WORDS.split(), "mean of all"}
@@ -166,7 +166,7 @@ def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:
 def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() -> None:
     app = opened("compare", compare="sweep", sweep="window", sweep_at=400)
     assert app.sent["sweep_view"].header["at"] == 5.0
-    assert "There is no window 400 here; showing 5." in app.read_as_markdown
+    assert "There is no window 400 here; showing 5." in app.said
     app.tell("sweep_view", "at", 2).move(query=1)
     assert (app.values["sweep_at"], app.selection["query"]) == (2, 1)
-    assert "There is no window" not in app.read_as_markdown
+    assert "There is no window" not in app.said

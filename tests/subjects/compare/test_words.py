@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attention.analysis import comparison, sweeps
 from attention.analysis.comparison import divergence_bits, divergence_terms
+from attention.app.state import sides
 from attention.core import masks
 from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace, attend, masked_softmax
@@ -54,8 +55,8 @@ def of_pair(first: str, second: str) -> Comparison:
 
 
 def test_b_has_every_setting_of_a_under_its_name_but_what_both_share() -> None:
-    theirs = compare_words.other_side(DECLARED)
-    assert theirs.keys() == {f"b_{name}" for name in DECLARED if name not in compare_words.OF_BOTH}
+    theirs = sides.other_side(DECLARED)
+    assert theirs.keys() == {f"b_{name}" for name in DECLARED if name not in sides.OF_BOTH}
     assert len({about.name for about in theirs.values()}) == len(theirs)
     for name, about in theirs.items():
         plain = DECLARED[name.removeprefix("b_")]
@@ -63,7 +64,7 @@ def test_b_has_every_setting_of_a_under_its_name_but_what_both_share() -> None:
         assert [getattr(about, part) for part in told] == [getattr(plain, part) for part in told]
         assert about.problem(about.default) is None
         assert about.default == plain.default or name == "b_scale", "as the page opens"
-        assert about.when is None or about.when[0] in {*theirs, *compare_words.OF_BOTH}
+        assert about.when is None or about.when[0] in {*theirs, *sides.OF_BOTH}
         assert about.divides in ("", "b_d_model", *theirs)
 
 

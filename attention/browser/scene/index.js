@@ -1,0 +1,158 @@
+import { make } from "../shared/elements.js"
+import { decode } from "../shared/message.js"
+import { adopt } from "../shared/selection.js"
+import { isLate } from "../shared/turns.js"
+
+/** @import { FigureHeader, RowHeader, SceneHeader } from "../messages.js"
+    @import { Given } from "../shared/component.js"
+    @typedef {(given: Given) => void} Draw
+    @typedef {{ draw: Draw, matrices: string, style: string }} Kind
+    @typedef {{ host: HTMLElement, mount: HTMLElement | ShadowRoot, digest: string }} Place
+    @typedef {{ given: Given, frame: HTMLElement, places: Map<string, Place>, order: string }} View */
+
+/* What is shown by colours keeps them where a browser is told to replace all. */
+const KEPT_COLOURS = `@media (forced-colors: active) {
+  :host { forced-color-adjust: none; background: var(--st-background-color); } }`
+
+/** @type {WeakMap<object, View>} */
+const views = new WeakMap()
+/** @type {Record<string, Promise<Kind>>} */
+const kinds = {}
+/** @type {Record<string, Kind>} */
+const loaded = {}
+
+/** Draws a scene: each figure by the module of its kind, in a place that it keeps by its key, and
+    only where what it holds has changed.
+    @type {(given: Given) => Promise<void>} */
+export default async function drawScene(given) {
+  const root = given.parentElement
+  const known = views.get(root)
+  const view = known ?? {
+    ...{ given, frame: make("div", "attention-scene", root), order: "" },
+    places: /** @type {View["places"]} */ (new Map()),
+  }
+  views.set(root, view)
+  view.given = given
+  const content = /** @type {SceneHeader & { rest: Uint8Array }} */ (
+    /** @type {unknown} */ (decode(given.data))
+  )
+  const { figures, rows, selection, rest } = content
+  const missing = figures.filter(({ kind }) => !loaded[kind])
+  if (missing.length) {
+    await Promise.all(missing.map(({ kind }) => load(kind)))
+    if (view.given !== given) return // another message came meanwhile
+  }
+  arrange(view, figures, rows)
+  let from = 0
+  const names = namesOf(figures)
+  for (const [at, figure] of figures.entries()) {
+    const data = rest.subarray(from, from + figure.size)
+    from += figure.size
+    drawFigure(view, names[at], figure, data)
+  }
+  if (selection) adopt(selection)
+}
+
+/** @type {(view: View, name: string, figure: FigureHeader, data: Uint8Array) => void} */
+function drawFigure(view, name, { kind, key, turn, digest }, data) {
+  const place = /** @type {Place} */ (view.places.get(name))
+  if (place.digest === digest || (key && isLate(key, turn))) return
+  place.digest = digest
+  const setTriggerValue = (/** @type {string} */ event, /** @type {unknown} */ value) =>
+    view.given.setTriggerValue(`${key}.${event}`, value)
+  const within = { key: key || name, turn }
+  loaded[kind].draw({ data, parentElement: place.mount, setTriggerValue, within })
+}
+
+/** Names of figures: their keys; of one without the number it has among its kind.
+    @type {(figures: FigureHeader[]) => string[]} */
+export function namesOf(figures) {
+  /** @type {Record<string, number>} */
+  const counts = {}
+  return figures.map(({ kind, key }) => {
+    if (key) return key
+    counts[kind] = (counts[kind] ?? 0) + 1
+    return `${kind} ${counts[kind]}`
+  })
+}
+
+/** Puts the places of all figures into rows and columns; those that stay keep what they hold.
+    @type {(view: View, figures: FigureHeader[], rows: RowHeader[]) => void} */
+function arrange(view, figures, rows) {
+  const names = namesOf(figures)
+  const order = JSON.stringify([names, figures.map(({ kind }) => kind), rows])
+  if (order === view.order) return
+  view.order = order
+  for (const [name, { host }] of view.places) {
+    const at = names.indexOf(name)
+    if (at >= 0 && host.dataset.kind === figures[at].kind) continue
+    host.remove()
+    view.places.delete(name)
+  }
+  const lines = rows.map(({ columns, shares }) => {
+    const line = make("div", "scene-row")
+    line.style.gridTemplateColumns = shares.map((share) => `minmax(0, ${share}fr)`).join(" ")
+    line.classList.toggle("shared", shares.length > 0)
+    for (const positions of columns) {
+      const column = make("div", "scene-column", line)
+      for (const at of positions) column.append(placeOf(view, names[at], figures[at]).host)
+    }
+    return line
+  })
+  view.frame.replaceChildren(...lines)
+}
+
+/** @type {(view: View, name: string, figure: FigureHeader) => Place} */
+function placeOf(view, name, { kind, key, light }) {
+  const known = view.places.get(name)
+  if (known) return known
+  const host = make("div", `scene-figure attention-${kind}-figure${key ? ` st-key-${key}` : ""}`)
+  host.dataset.kind = kind
+  const mount = light ? host : host.attachShadow({ mode: "open" })
+  const { matrices, style } = loaded[kind]
+  if (!light) make("style", "", mount, { textContent: matrices + style + KEPT_COLOURS })
+  else if (style) lend(kind)
+  const place = { host, mount, digest: "" }
+  view.places.set(name, place)
+  return place
+}
+
+/** The style of a kind that the page's own reaches, once in the document.
+    @type {(kind: string) => void} */
+function lend(kind) {
+  const id = `style-of-${kind}`
+  if (!document.getElementById(id))
+    make("style", "", document.head, { id, textContent: loaded[kind].style })
+}
+
+/** @type {(kind: string) => Promise<Kind>} */
+function load(kind) {
+  kinds[kind] ??= fetched(kind).catch((error) => {
+    delete kinds[kind]
+    throw error
+  })
+  return kinds[kind]
+}
+
+/** @type {(kind: string) => Promise<Kind>} */
+async function fetched(kind) {
+  const [module, matrices, style] = await Promise.all([
+    import(`../${kind}/index.js`),
+    styleIn("shared/matrix.css"),
+    styleIn(`${kind}/style.css`),
+  ])
+  loaded[kind] = { draw: module.default, matrices, style }
+  return loaded[kind]
+}
+
+/** @type {Record<string, Promise<string>>} */
+const styles = {}
+
+/** @type {(path: string) => Promise<string>} */
+function styleIn(path) {
+  styles[path] ??= fetch(new URL(`../${path}`, import.meta.url)).then((answer) => {
+    if (!answer.ok) throw new Error(`${path} cannot be loaded`)
+    return answer.text()
+  })
+  return styles[path]
+}

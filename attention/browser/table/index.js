@@ -1,0 +1,43 @@
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const LONGEST = 6 // rem, of a bar
+
+/** A table of numbers as they are shown, a name before each line; shares have a bar each. */
+export default component(build, draw, null)
+
+/** @param {Mount<"table">} mount */
+function build({ root, content }) {
+  return { content, frame: make("div", "numbers", root, { tabIndex: 0 }) }
+}
+
+/** @type {(view: View) => void} */
+function draw({ frame, content: { columns, lines, total, bars } }) {
+  frame.classList.toggle("shares", bars.length > 0)
+  const table = make("table", "")
+  const head = make("tr", "", make("thead", "", table))
+  for (const title of ["", ...columns]) {
+    make("th", "", head, { scope: "col", textContent: title })
+  }
+  const body = make("tbody", "", table)
+  for (const [row, [name, ...cells]] of lines.entries()) {
+    const line = make("tr", "", body)
+    make("bdi", "", make("th", "", line, { scope: "row" }), { textContent: name })
+    for (const [column, text] of cells.entries()) {
+      const cell = make("td", "", line)
+      const length = bars[row]?.[column]
+      if (typeof length === "number") make("i", "", cell).style.width = `${LONGEST * length}rem`
+      make("span", "", cell, { textContent: text })
+    }
+  }
+  if (total.length) {
+    const last = make("tr", "", make("tfoot", "", table))
+    for (const [at, text] of total.entries()) {
+      make(at ? "td" : "th", "", last, { textContent: text, ...(at ? {} : { scope: "row" }) })
+    }
+  }
+  frame.replaceChildren(table)
+}

@@ -1,0 +1,30 @@
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+/** Words in a look of the page's style; every second part stands out. */
+export default component(build, draw, null)
+
+/** @param {Mount<"words">} mount */
+function build({ root, content }) {
+  return { content, frame: make("p", "", root) }
+}
+
+/** @type {(view: View) => void} */
+function draw({ frame, content: { look, parts, before, hint } }) {
+  frame.className = look
+  if (look === "info") frame.setAttribute("role", "status")
+  const tag = look === "differs" ? "span" : "strong"
+  frame.replaceChildren(
+    ...(before ? [`${before} `] : []),
+    ...parts.flatMap((text, at) => {
+      if (!text) return []
+      return at % 2
+        ? [make("bdi", "", make(tag, ""), { textContent: text }).parentElement ?? ""]
+        : [text]
+    }),
+  )
+  if (hint) make("span", "on-screen", frame, { textContent: ` · ${hint}` })
+}

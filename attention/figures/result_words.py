@@ -1,0 +1,115 @@
+"""Words on a result: what could not be used as it was set, what masks hide, whose head it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attention.figures import captions
+from attention.figures.layer_words import layer_words, words_of
+from attention.figures.scene import Words, note
+from attention.pipeline import Result
+from attention.trained import sources
+
+JOINED = "Rows of a word are averaged, its columns summed."
+
+
+def unknown_words(words: Iterable[str], so: str = "they count as zeros") -> list[Words]:
+    """The words that have no vector, if any; so: what follows from that."""
+    unknown = list(dict.fromkeys(words))
+    if not unknown:
+        return []
+    named = ", ".join(f"“{token[:40]}”" for token in unknown[:8])
+    more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+    return [note(f"No vector for {named}{more}: {so}.")]
+
+
+def problems(result: Result) -> list[Words]:
+    """Words without a vector, and all else that could not be used as it was set."""
+    return [*_not_used(result), *trained(result)]
+
+
+def _not_used(result: Result) -> list[Words]:
+    unknown = [*result.unknown, *(result.memory.unknown if result.memory else ())]
+    return [*unknown_words(unknown), *map(note, result.notes)]
+
+
+def problems_of_both(results: Sequence[Result]) -> list[Words]:
+    """Words without a vector in A or B, all else that could not be used as it was set, and what
+    is not as it was trained."""
+    lines = []
+    for side, result in zip("AB", results, strict=True):
+        lines += [f"{side}: {words}" for words in result.notes]
+        lines += [f"{side}: {left_out_words(result)}."] if result.left_out else []
+        lines += [f"{side}: {_changed(result)}"] if result.changes else []
+    unknown = unknown_words(token for result in results for token in result.unknown)
+    return [*unknown, *map(note, lines), *([Words(JOINED)] if words_of(results[0]) else [])]
+
+
+def left_out_words(result: Result) -> str:
+    """Count the tokens that there was no room for."""
+    many = result.left_out > 1
+    last = f"{result.left_out} tokens" if many else "token"
+    return f"the last {last} did not fit and {'are' if many else 'is'} left out"
+
+
+def reader(result: Result, names_head: bool) -> list[Words]:
+    """All that could not be used as it was set, and which model is shown, its head too if named."""
+    lines = _not_used(result)
+    if result.trained is not None:
+        title = sources.about(result.settings.model).title
+        lines += [Words(f"{title}, {head_words(result)}." if names_head else f"{title}.")]
+        if result.ignored:
+            lines += [Words(f"We left out {result.ignored}: the others share the weight.")]
+    return lines
+
+
+def head(result: Result) -> list[Words]:
+    """The head that is shown where there are several, and whose output is meant."""
+    heads = result.layer.heads
+    if heads == 1:
+        return []
+    mixed = result.trace.mixed_weights is not None
+    words = [
+        f"One head of {heads}: y is the output of head {result.head} by itself, before W_o joins "
+        "all heads; the page Heads shows the output of the layer.",
+        "The sum takes its weights after they were mixed across heads." if mixed else "",
+        captions.group_words(result.layer, result.head),
+    ]
+    return [Words(" ".join(filter(None, words)))]
+
+
+def group(result: Result) -> list[Words]:
+    """The heads that share keys and values with the one that is shown, if any."""
+    words = captions.group_words(result.layer, result.head)
+    return [Words(words)] if words else []
+
+
+def head_words(result: Result) -> str:
+    """Name the head of a result, and its layer, where there are others: for names of files."""
+    layer = [] if result.trained is None else [f"layer {result.trained.position}"]
+    head = [f"head {result.head}"] if result.layer.heads > 1 else []
+    return ", ".join(layer + head)
+
+
+def trained(result: Result) -> list[Words]:
+    """The layer of a trained model that is shown, and what of it is not as it was trained."""
+    if result.trained is None:
+        return []
+    changed = [note(_changed(result))] if result.changes else []
+    return [Words(layer_words(result)), *changed]
+
+
+def _changed(result: Result) -> str:
+    if result.changes == [f"without {result.ignored}"]:
+        return f"We left out {result.ignored}, which the model normally sees."
+    title = sources.about(result.settings.model).title
+    return f"Not as {title} was trained: {'; '.join(result.changes)}."
+
+
+def masks(result: Result, query: int, side: str = "") -> list[Words]:
+    """Keys that each mask hides from the chosen query, if any mask is chosen; side: A or B.
+
+    Nothing where pieces are joined: each of a word's may see other keys.
+    """
+    words = "" if words_of(result) else captions.row_words(result.masks, query, result.tokens)
+    return [note(f"{side}: {words}" if side else words)] if words else []

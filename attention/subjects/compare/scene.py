@@ -1,0 +1,146 @@
+"""Scenes of Compare: two settings or two sentences side by side, and one setting swept."""
+
+from __future__ import annotations
+
+from attention.analysis import sweeps
+from attention.app.cached import overviews, runs
+from attention.app.state.view import View
+from attention.core.printing import distinct_names
+from attention.figures import layer_words, result_words
+from attention.figures.scene import Column, Row, Scene, Table, Words, note, scene, titled
+from attention.pipeline import Result
+from attention.subjects.compare import numbers
+from attention.subjects.compare import words as compare_words
+from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
+
+TITLES = {"settings": ("A", "B", "B − A"), "pair": ("A · first", "B · second", "B − A")}
+EMPTY = "Type a sentence above, or take one of the examples."
+NO_PAIR = "Both sentences need a word: one stands on top, the other just above."
+SAME = "A and B are the same setting, so nothing differs. Change B below, or A."
+
+
+def of_both(view: View) -> Scene:
+    """Two heatmaps, their difference, and in a line what differs between the two sides."""
+    pair = view["compare"] == "pair"
+    now = numbers.compared(view)
+    if now is None:
+        return scene(Words(NO_PAIR if pair else EMPTY, "info"))
+    compared, _ = now
+    if pair:
+        line = note(compare_words.alignment_words(compared))
+    elif differs := numbers.differences(view):
+        line = Words([text for each in differs for text in ("", each)], "differs", before="A → B")
+    else:
+        line = note(SAME)
+    return scene(line, ComparedHeatmaps(compared, TITLES[view["compare"]], key="comparison"))
+
+
+def rows(view: View) -> Scene:
+    """The chosen row key by key, what masks hide of it, and all rows."""
+    now = numbers.compared(view)
+    if now is None:
+        return scene()
+    compared, both = now
+    last = len(compared.names) - 1
+    query = min(view["query"], last)
+    gone = [note("That word is gone; the last one is selected.")] if view["query"] > last else []
+    hidden = [
+        words
+        for side, result, position in zip("AB", both, compared.positions(query), strict=True)
+        if position is not None
+        for words in result_words.masks(result, position, side)
+    ]
+    names, columns, total = compared.row_table(query)
+    of_row = Table(f"weights of row {query} in A and B", names, columns, total)
+    names, columns, total = compared.rows_table()
+    of_all = Table("divergence and entropy of all rows", names, columns, total)
+    chosen = titled("Who gained, who lost", "· the chosen query")
+    every = titled("All rows", "· those that changed most first")
+    return scene(
+        *result_words.problems_of_both(both),
+        *gone,
+        Row(
+            [
+                Column([chosen, Words(compared.row_words(query), "told"), *hidden, of_row]),
+                Column([every, of_all, Words(compared.rows_words)]),
+            ],
+            (1, 1),
+        ),
+    )
+
+
+def output(view: View) -> Scene:
+    """Distances by which A and B move a trained model's output, and the next pieces with each."""
+    states = numbers.changed_states(view)
+    if not states:
+        return scene(
+            titled("The output of the model", "· against all as it was trained"),
+            Words("A and B leave the layer as it was trained. Change one of them."),
+        )
+    following = numbers.following(view, states)
+    next_pieces = (
+        []
+        if following is None
+        else [
+            titled("Which piece comes next", "· after the sentence"),
+            Words(layer_words.following_words(*following), "told"),
+            Table("likeliest next pieces with A and B", *following, shares=True),
+        ]
+    )
+    tokens, cosines = numbers.moved(view, states)
+    names, columns, means = layer_words.moved_table(distinct_names(tokens), cosines)
+    return scene(
+        *next_pieces,
+        titled("The output of the model", "· against all as it was trained"),
+        Table("cosines of what comes out", names, columns, means),
+        Words(
+            "How close each last hidden state stays to that of the model as trained, by cosine: 1 "
+            "where nothing moved."
+        ),
+    )
+
+
+def heads_that_matter(view: View) -> Scene:
+    """Cosines of the model's output with and without each head of the layer."""
+    names, columns = layer_words.importance_table(overviews.without_each(view))
+    return scene(
+        titled("Which heads matter", "· each of this layer cut out alone"),
+        Table("which heads matter", names, columns),
+        Words(
+            "How close the last hidden states stay to those of the whole model, by cosine. The "
+            "head that matters most for this sentence comes first."
+        ),
+    )
+
+
+def sweep_kind(view: View, result: Result) -> str:
+    """The setting that is swept: the chosen one, or the first that this attention has."""
+    kinds = sweeps.sweeps_of(result.trace)
+    return str(view["sweep"]) if view["sweep"] in kinds else kinds[0]
+
+
+def swept(view: View) -> Scene:
+    """One setting over its range, worked out in the browser as the slider moves."""
+    result = runs.current_result(view)
+    if result is None:
+        return scene(Words(EMPTY, "info"))
+    kind, wanted = sweep_kind(view, result), float(view["sweep_at"])
+    made = "mixes its scores across heads" if result.trace.cap is None else "caps its scores"
+    other = kind != view["sweep"]
+    sweep = numbers.sweep_of(result, kind, wanted)
+    joined = bool(layer_words.words_of(result))
+    return scene(
+        note("Only pieces have scores to sweep: pieces are not joined here.") if joined else None,
+        note(f"This attention {made}: no {view['sweep']} can be swept here.") if other else None,
+        SweptHeatmap(sweep, distinct_names(result.tokens), key="sweep_view"),
+        Words(compare_words.sweep_words(sweep, wanted)),
+        *result_words.problems(result),
+    )
+
+
+def hidden_from_chosen(view: View) -> Scene:
+    """Words on the keys that each mask hides from the chosen query."""
+    result = runs.current_result(view)
+    if result is None:
+        return scene()
+    return scene(*result_words.masks(result, min(view["query"], len(result.tokens) - 1)))
