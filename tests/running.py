@@ -322,12 +322,9 @@ def sent_as(data: bytes) -> Sent:
     floats = numpy.frombuffer(data[start:end], numpy.float32)
     turn = header.pop("turn", 0)
     header.pop("key", None)
-    if header.keys() == {"selection", "drawn", "switch"}:
+    if header.keys() == {"drawn", "switch"}:  # of a picture, whose content follows
         switch = header["switch"]
-        content = sent_as(data[end:][: switch and switch["size"]])
-        return dataclasses.replace(
-            content, header=content.header | {"selection": header["selection"]}, turn=turn
-        )
+        return dataclasses.replace(sent_as(data[end:][: switch and switch["size"]]), turn=turn)
     return Sent(header, torch.from_numpy(floats.copy()), data[end:], turn)
 
 

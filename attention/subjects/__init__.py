@@ -4,7 +4,7 @@ A folder here has a module `declaration` with its pages, and `component` where i
 own in the browser.
 
 May import: core, capture, inputs, trained, training, analysis, pipeline, figures, hosting, app;
-torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit.
+torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml.
 """
 
 from functools import cache

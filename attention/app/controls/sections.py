@@ -9,7 +9,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 
 from attention.app.cached import runs
-from attention.app.components.pictures import PARTS, Picture, picture
+from attention.app.components.pictures import picture
 from attention.app.components.selection import Selection, tell_selection
 from attention.app.controls import notes
 from attention.app.controls.part import part
@@ -17,6 +17,7 @@ from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.figures import layer_words, result_words
+from attention.figures.picture import PARTS, Picture
 from attention.pipeline import Result, Settings
 
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02

@@ -3,7 +3,7 @@ import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import * as elements from "../shared/elements.js"
 import { countDrawing, pencil } from "../shared/painter.js"
-import { adopt, whenMoved, where } from "../shared/selection.js"
+import { whenMoved, where } from "../shared/selection.js"
 import { fixed, named, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -28,7 +28,6 @@ function take(view) {
     view.names = names
     view.held = -1
     chips(view)
-    adopt(content.selection)
     show(view)
   })
 }

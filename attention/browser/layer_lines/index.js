@@ -3,7 +3,7 @@ import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, makeChip, makeShape, setLengths, under } from "../shared/elements.js"
 import { countDrawing } from "../shared/painter.js"
-import { adopt, choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
 import { fixed, named } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -28,7 +28,6 @@ export default component(build, take, draw)
 
 /** @type {(view: View) => void} */
 function take(view) {
-  adopt(view.content.selection)
   draw(view)
 }
 

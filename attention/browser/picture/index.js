@@ -5,7 +5,7 @@ import { afterPaint, make } from "../shared/elements.js"
 import { showInstead, whenInstead } from "../shared/instead.js"
 import { decode } from "../shared/message.js"
 import { fontOf } from "../shared/plotly.js"
-import { adopt, whenMoved, where } from "../shared/selection.js"
+import { whenMoved, where } from "../shared/selection.js"
 import { buildArcs } from "./arcs.js"
 import { cardOf } from "./card.js"
 import { buildDiagram } from "./diagram.js"
@@ -18,10 +18,10 @@ import { buildSum } from "./sum.js"
     each cell. Where a sentence is its own memory, `own`, its tokens are the keys. `theme` is the
     page's.
     Where the last word can be changed, `exchange` does so.
-    @import { PictureHeader, SelectedHeader } from "../messages.js"
+    @import { PictureHeader, DrawnHeader } from "../messages.js"
     @typedef {Omit<PictureHeader, "keys" | "keysKnown"> & { keys: string[], keysKnown: boolean[],
       own: boolean, numbers: Record<string, Float32Array>, hidden: Uint8Array, theme: Theme,
-      switch: SelectedHeader["switch"], exchange?: (to: number) => void }} Content
+      switch: DrawnHeader["switch"], exchange?: (to: number) => void }} Content
 
     @typedef {Record<"sequential" | "diverging", string[]> & Record<"primary" | "background", string> &
       { font: ReturnType<typeof fontOf> }} Theme
@@ -74,8 +74,7 @@ function build({ root, content, send }) {
 
 /** @type {(view: View) => void} */
 function take(view) {
-  const { selection, rest, switch: between } = view.content
-  adopt(selection)
+  const { rest, switch: between } = view.content
   const size = between?.size ?? rest.length
   view.other = rest.subarray(size)
   fill(view, rest.subarray(0, size))

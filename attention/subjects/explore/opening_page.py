@@ -15,7 +15,7 @@ from cachetools import LRUCache, cached
 
 from attention.app.cached import runs
 from attention.app.components.inputs import focus_button
-from attention.app.components.pictures import CALM_PARTS, Picture, Said, Switch, picture
+from attention.app.components.pictures import Switch, picture
 from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, widgets
 from attention.app.controls.part import part
@@ -26,6 +26,7 @@ from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.variants import VARIANTS
 from attention.figures import layer_words, result_words
+from attention.figures.picture import CALM_PARTS, Picture, Said
 from attention.inputs.text import plain
 from attention.pipeline import Result
 from attention.subjects.explore import pronoun_words

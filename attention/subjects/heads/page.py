@@ -5,9 +5,8 @@ import streamlit as st
 from attention.analysis import additions as analysed
 from attention.analysis.heads import Overview
 from attention.app.cached import overviews, runs
-from attention.app.components.pictures import head_grid, matrices
+from attention.app.components.pictures import head_grid, head_view, matrices
 from attention.app.components.selection import tell_selection
-from attention.app.components.tokens import head_view
 from attention.app.controls import notes, sections, widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame

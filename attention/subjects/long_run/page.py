@@ -5,12 +5,13 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis.glances import Glance
-from attention.app.components.pictures import Picture, head_grid, picture
+from attention.app.components.pictures import head_grid, picture
 from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.figures import tables
+from attention.figures.picture import Picture
 from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run import map_page
 from attention.subjects.long_run import numbers as long_run_numbers

@@ -7,7 +7,7 @@ import streamlit as st
 from attention.analysis.associations import METHODS, Method
 from attention.analysis.dependencies import Truth, truths
 from attention.app.cached import runs
-from attention.app.components.pictures import Picture, chart, matrices, picture
+from attention.app.components.pictures import chart, matrices, picture
 from attention.app.controls import notes, widgets, works
 from attention.app.controls.part import part
 from attention.app.state import shared
@@ -15,6 +15,7 @@ from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.figures import tables
 from attention.figures.arcs import arcs, curves_figure
+from attention.figures.picture import Picture
 from attention.pipeline import NoWords
 from attention.subjects.model import association_examples, association_numbers, association_words
 from attention.subjects.model.association_words import Association

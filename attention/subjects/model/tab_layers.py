@@ -6,8 +6,7 @@ import streamlit as st
 
 from attention.analysis.questions import Question
 from attention.app.cached import overviews, runs
-from attention.app.components.pictures import chart, matrices
-from attention.app.components.tokens import layer_lines
+from attention.app.components.pictures import chart, layer_lines, matrices
 from attention.app.controls import widgets
 from attention.app.controls.part import part
 from attention.app.state import shared

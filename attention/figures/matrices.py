@@ -1,0 +1,120 @@
+"""Matrices in a row with what stands between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+import torch
+
+from attention.figures import files
+from attention.figures.matrix import Matrix
+from attention.figures.messages import message
+from attention.figures.scene import Figure
+
+
+class MatrixHeader(TypedDict):
+    name: str
+    rows: int
+    columns: int
+    rowNames: list[str]
+    columnNames: list[str]
+    kind: str
+    lights: str
+    masked: bool
+    most: float
+    hidden: bool
+    whole: bool
+
+
+class MatricesHeader(TypedDict):
+    parts: list[MatrixHeader]
+    joins: list[str]
+    chosen: tuple[int, int] | None
+    hidden: bool
+    pickable: bool
+    asked: tuple[int, int | None] | None
+    inFull: bool
+    written: NotRequired[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices(Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, int]):
+    """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
+
+    Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
+    pickable: whether its cells can be chosen, by click or arrow keys, which it answers as `cell`;
+    chosen: the (row, column) lit meanwhile. hidden: the result's numbers stay here, to be guessed;
+    asked: the row and the column of the result that are asked about, None = all columns. in_full:
+    of a painted result the numbers of the lit row stand below it. written: up to how many columns
+    numbers are written rather than painted, where that is not the usual 8. of: what the files say
+    the matrices are of, where a page has several of a name.
+    """
+
+    parts: Sequence[Matrix | str]
+    chosen: tuple[int, int] | None = None
+    pickable: bool = False
+    hidden: bool = False
+    asked: tuple[int, int | None] | None = None
+    in_full: bool = False
+    written: int | None = None
+    of: str = ""
+
+    @property
+    def matrices(self) -> list[Matrix]:
+        """The matrices alone; the last is the result."""
+        return [part for part in self.parts if isinstance(part, Matrix)]
+
+    def has(self, cell: Sequence[int]) -> bool:
+        """True if a cell is one of the result."""
+        rows, columns = self.matrices[-1].numbers.shape
+        return cell[0] in range(rows) and cell[1] in range(columns)
+
+    def _kept_back(self, matrix: Matrix) -> bool:
+        return self.hidden and matrix is self.matrices[-1]
+
+    def content(self) -> bytes:
+        headers: list[MatrixHeader] = []
+        numbers = []
+        for matrix in self.matrices:
+            kept_back = self._kept_back(matrix)
+            cells = matrix.numbers.detach().float()
+            if matrix.allowed is not None:
+                cells = cells.masked_fill(~matrix.allowed, torch.nan)
+            sizes = cells[cells.isfinite()].abs()
+            most = matrix.most or (float(sizes.max()) if sizes.numel() else 0.0) or 1.0
+            headers.append(
+                {
+                    "name": matrix.name,
+                    "rows": cells.shape[0],
+                    "columns": cells.shape[1],
+                    "rowNames": list(matrix.row_names),
+                    "columnNames": list(matrix.column_names),
+                    "kind": matrix.kind,
+                    "lights": "cell" if matrix is self.matrices[-1] else matrix.lights,
+                    "masked": matrix.allowed is not None,
+                    "most": 1.0 if kept_back else most,
+                    "hidden": kept_back,
+                    "whole": matrix.whole and not kept_back,
+                }
+            )
+            numbers.append((torch.zeros_like(cells) if kept_back else cells).flatten())
+        header: MatricesHeader = {
+            "parts": headers,
+            "joins": [part for part in self.parts if isinstance(part, str)],
+            "chosen": self.chosen,
+            "hidden": self.hidden,
+            "pickable": self.pickable,
+            "asked": self.asked,
+            "inFull": self.in_full,
+        }
+        if self.written is not None:
+            header["written"] = self.written
+        return message(header, *numbers)
+
+    def offer(self) -> None:
+        for matrix in self.matrices:
+            if not self._kept_back(matrix):
+                names = matrix.row_names, matrix.column_names
+                files.offer_matrix(matrix.name, matrix.numbers, *names, matrix.allowed, self.of)
