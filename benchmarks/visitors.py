@@ -140,13 +140,16 @@ class Visitor:
         """Note what the server sends, for visitors that need more of it."""
 
     def look_at(self, delta: Delta, drawn: dict[str, str]) -> None:
-        """Note a widget by its key, which is the end of its id; an exception is an error."""
+        """Note a widget by its key, which is the end of its id, and a scene by the keys of its
+        figures; an exception is an error."""
         kind = delta.new_element.WhichOneof("type")
         if kind == "exception":
             raise RuntimeError(delta.new_element.exception.message)
         identity = str(getattr(getattr(delta.new_element, kind or "", None), "id", ""))
         if identity.startswith("$$ID-"):
             drawn[identity.split("-", 2)[2]] = identity
+            if kind == "bidi_component":
+                drawn |= dict.fromkeys(figures_in(delta.new_element.bidi_component.bytes), identity)
             self.fragments[identity] = delta.fragment_id
 
     def message(self, **query: str) -> BackMsg:
@@ -181,6 +184,16 @@ class Visitor:
         widget.id = EVENTS.format(identity) if key == "selection" else identity
         message.rerun_script.fragment_id = self.fragments[identity]
         return message
+
+
+def figures_in(data: bytes) -> list[str]:
+    """The keys of the figures of a scene; none where a component draws something else."""
+    header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")]) if data else {}
+    return (
+        [figure["key"] for figure in header["figures"]]
+        if "rows" in header and "figures" in header
+        else []
+    )
 
 
 class Glutton(Visitor):

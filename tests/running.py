@@ -113,6 +113,20 @@ class App(AppTest):
         return [html.unescape(re.sub("<.*?>", "", note)) for note in found]
 
     @property
+    def missing(self) -> list[str]:
+        """Words on what is missing before anything can be shown."""
+        return [*(info.value for info in self.info), *self.words_of("info")]
+
+    def words_of(self, look: str) -> list[str]:
+        """The words of scenes that have a look."""
+        figures = [
+            part.header
+            for item in self.get("bidi_component")
+            for part in figures_in(item.proto.bytes).values()
+        ]
+        return ["".join(header["parts"]) for header in figures if header.get("look") == look]
+
+    @property
     def page_shown(self) -> str:
         """The name of the page that the menu has open."""
         return str(self.session_state[ADDRESS]) or first_page().name
@@ -154,6 +168,11 @@ class App(AppTest):
             if item.type in READ_AS_MARKDOWN:
                 words.append(str(item.value))
         return "\n".join(words)
+
+    @property
+    def all_words(self) -> str:
+        """All words on the page."""
+        return "\n".join([self.read_as_markdown, html.unescape(self.said), *self.told])
 
     # What is sent
 

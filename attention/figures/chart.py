@@ -12,7 +12,7 @@ from attention.figures.scene import Figure
 
 
 class ChartHeader(TypedDict):
-    """What Plotly draws, and what it shows in words."""
+    """Traces and layout for Plotly, and a label in words."""
 
     label: str
     height: float

@@ -12,6 +12,15 @@ from torch import Tensor
 
 MAX_LIST = 5000
 
+KINDS: dict[str, Any] = {}  # the type of what each event carries: turn and answer
+
+
+def declare(event: str, kind: Any) -> None:
+    """Let events of that name carry a turn and what is of that type."""
+    carried = tuple[int, kind]
+    if KINDS.setdefault(event, carried) != carried:
+        raise ValueError(f"event {event!r} already carries {KINDS[event]}, got {carried}")
+
 
 def message(header: Mapping[str, object], *tensors: Tensor, rest: bytes = b"") -> bytes:
     """A header as JSON, then float32 tensors to the last bit, then bytes.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypedDict
 
 from attention.figures import files
-from attention.figures.messages import message
+from attention.figures.messages import declare, message
 from attention.figures.tables import Cell, written_cells
 
 KINDS: dict[str, type[Figure]] = {}  # of figures, by the name of their module in browser/
@@ -58,6 +58,8 @@ class Figure:
         cls.kind, cls.light, cls.answers = kind, light, answers
         cls.headers = [header] if behind is None else [header, behind]
         KINDS[kind] = cls
+        for event, answer in answers.items():
+            declare(event, answer)
 
     def content(self) -> bytes:
         """Message to its module, see `messages.message`."""

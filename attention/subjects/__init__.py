@@ -19,11 +19,8 @@ from attention.app.state import pages
 def declare_pages() -> None:
     """Put all pages into the menu, and let the answers of their figures come in, once: to be called
     before anything asks for them."""
-    from attention.app.components.scene import declare_answers  # Streamlit, which notebooks lack
-
     for _, folder, _ in iter_modules(__path__, f"{__name__}."):
         pages.declare(import_module(f"{folder}.declaration").PAGES)
         for drawn in ("component", "figures"):
             if find_spec(f"{folder}.{drawn}"):
                 import_module(f"{folder}.{drawn}")
-    declare_answers()

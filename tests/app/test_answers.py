@@ -192,9 +192,10 @@ def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
             visitor.page = next(known for known, name in visitor.names.items() if name == page)
             await visitor.run(visitor.message(**link))
             component = visitor.widgets[key]
+            name = event if component.endswith(f"-{key}") else f"{key}.{event}"  # within a scene
             wrong = [wrong for wrong, shaped in WRONG if event in shaped]
-            sent = [events(event, one) for one in wrong] + [NO_EVENTS[-3]]
-            sent += [events(event, *[fitting] * 1000), events(event, [[0, 1]] * MANY)]
+            sent = [events(name, one) for one in wrong] + [NO_EVENTS[-3]]
+            sent += [events(name, *[fitting] * 1000), events(name, [[0, 1]] * MANY)]
             states = [(of_events(component), "json_trigger_value", one) for one in sent]
             states += [(component, "int_value", 1), (of_events(component), "int_value", 1)]
             for state in states:

@@ -80,13 +80,13 @@ def typed(page: Page, text: str) -> Link:
 def test_a_page_opens_on_a_single_word(page: Page, link: Link) -> None:
     app = opened(page.name, **link, **dict.fromkeys(BOXES, "cat"))
     assert len(app.sent) > 1
-    assert not app.info
+    assert not app.missing
 
 
 @views([view for view in VIEWS if view[0].name != "guide"])  # which has sentences of its own
 def test_where_nothing_is_typed_there_is_a_word_on_it(page: Page, link: Link) -> None:
     app = opened(page.name, **(typed(page, "\x00") | link))
-    assert app.info or app.notes
+    assert app.missing or app.notes
 
 
 @views(VIEWS)

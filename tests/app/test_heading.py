@@ -110,7 +110,7 @@ def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
     assert "examples" not in hidden.sent
     assert hidden.sent["picture"].numbers.equal(shown.sent["picture"].numbers)
     assert not hidden.notes
-    assert VARIANTS["qkv"].title not in hidden.read_as_markdown
+    assert VARIANTS["qkv"].title not in hidden.all_words
 
 
 def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:

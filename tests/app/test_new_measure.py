@@ -28,4 +28,4 @@ def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch
         table = next(table for table in app.tables if "last" in table)
         shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
         assert shares == sorted(shares, reverse=True)
-        assert "the last token" in app.read_as_markdown
+        assert "the last token" in app.all_words

@@ -20,8 +20,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attention.app import components
-from attention.app.components.turns import KEYS, KINDS
-from attention.figures.messages import is_a
+from attention.app.components.turns import KEYS
+from attention.figures.messages import KINDS, is_a
 
 MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text takes less
 MAX_WIDGETS = 256

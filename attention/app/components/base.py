@@ -12,8 +12,8 @@ import streamlit as st
 import streamlit.components.v1 as components
 from torch import Tensor
 
-from attention.app.components.turns import Taken, declare, turn_of, when
-from attention.figures.messages import message
+from attention.app.components.turns import Taken, turn_of, when
+from attention.figures.messages import declare, message
 from attention.figures.modules import BROWSER, style_of
 
 Header = TypeVar("Header", bound=Mapping[str, object])

@@ -9,10 +9,10 @@ import streamlit as st
 
 from attention.app.components.base import LOADER
 from attention.app.components.selection import Selection, SelectionHeader, now
-from attention.app.components.turns import Taken, declare, turn_of, when
+from attention.app.components.turns import Taken, turn_of, when
 from attention.figures.messages import message
 from attention.figures.modules import BROWSER
-from attention.figures.scene import KINDS, Column, Figure, Row, Scene, digest
+from attention.figures.scene import Column, Figure, Row, Scene, digest
 
 
 class FigureHeader(TypedDict):
@@ -101,10 +101,3 @@ def _rows(scene: Scene) -> list[RowHeader]:
             count += size
         rows.append({"columns": columns, "shares": list(row.shares)})
     return rows
-
-
-def declare_answers() -> None:
-    """Let the events of all kinds of figures come in."""
-    for kind in KINDS.values():
-        for event, answer in kind.answers.items():
-            declare(event, answer)

@@ -12,21 +12,13 @@ from typing import Any
 
 import streamlit as st
 
-from attention.figures.messages import is_a
+from attention.figures.messages import KINDS, is_a
 
 # What is asked of an answer of the declared type before it is taken, and what is done then.
 Taken = tuple[Callable[[Any], bool], Callable[[Any], object]]
 
-KINDS: dict[str, Any] = {}  # the type of what each event of a component carries: turn and answer
 KEYS: set[str] = set()  # of all components that were ever drawn and may answer
 TURNS = "turns"
-
-
-def declare(event: str, kind: Any) -> None:
-    """Let events of that name carry a turn and what is of that type."""
-    carried = tuple[int, kind]
-    if KINDS.setdefault(event, carried) != carried:
-        raise ValueError(f"event {event!r} already carries {KINDS[event]}, got {carried}")
 
 
 def turn_of(key: str) -> int:

@@ -19,6 +19,7 @@ from attention.figures.scene import Words
 from attention.figures.script import pytorch_script
 from attention.figures.short_script import is_short, short_script
 from attention.pipeline import Result
+from attention.trained import sources
 
 # Each of these may hold what a visitor typed: it is never read as Markdown or HTML. hint: what can
 # be done at a screen, which paper leaves out.

@@ -74,8 +74,8 @@ def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str
 )
 def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) -> None:
     link, words = case
-    (info,) = opened("cross", **link).info
-    assert info.value.startswith(words)
+    (info,) = opened("cross", **link).missing
+    assert info.startswith(words)
 
 
 # A batch
@@ -193,5 +193,5 @@ def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(
 ) -> None:
     monkeypatch.setattr(cross_words, "names_of_models", lambda: ("none",))
     assert cross_words.first_translation() == ""
-    (info,) = opened("cross", cross="translated").info
-    assert info.value.startswith(f"{cross_words.TRANSLATOR.title} is not installed here.")
+    (info,) = opened("cross", cross="translated").missing
+    assert info.startswith(f"{cross_words.TRANSLATOR.title} is not installed here.")

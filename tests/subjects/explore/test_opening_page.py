@@ -13,7 +13,7 @@ from attention.app.state.pages import EARLIER, PAGES
 from attention.subjects.cross import words as cross_words
 from attention.trained.sources import NONE
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, figures_in, opened
 from tests.trained.packaged import packaged
 
 MODEL = "minilm"
@@ -50,8 +50,8 @@ def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown:
     assert calm["stages"]["weights"]["zmax"] == 1
 
     def sent(key: str) -> bytes:
-        drawn = next(item for item in app.get("bidi_component") if item.key == key)
-        return bytes(drawn.proto.bytes)
+        scenes = (bytes(item.proto.bytes) for item in app.get("bidi_component"))
+        return next(scene for scene in scenes if key in figures_in(scene))
 
     before = sent("picture")
     app.tell("arcs", "word", 1)

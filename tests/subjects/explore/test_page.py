@@ -150,8 +150,8 @@ def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: P
         app = opened("explore", variant=variant.name, reach=1.5)
         assert variant.name in app.controls["variant"].options
         assert app.values["reach"] == 1.5
-        assert variant.title in app.read_as_markdown
-        assert variant.source in app.read_as_markdown
+        assert variant.title in app.all_words
+        assert variant.source in app.all_words
     assert variant.name not in opened("explore").controls["variant"].options
 
 

@@ -85,12 +85,12 @@ def test_every_chapter_opens_asks_and_only_then_explains(name: str) -> None:
     asked = app.pills(key="guessed")
     assert (title(app), asked.label) == (chapter.title, chapter.question)
     assert asked.options == list(chapter.choices)
-    assert chapter.body in app.read_as_markdown
-    assert chapter.because not in app.read_as_markdown
+    assert chapter.body in app.all_words
+    assert chapter.because not in app.all_words
     assert not app.notes
     assert chapter.figure in WORDLESS or len(app.sent) > 2
     app.choose("guessed", chapter.answer)
-    assert f"**Right.** {chapter.because}" in app.read_as_markdown
+    assert f"**Right.** {chapter.because}" in app.all_words
     options = app.pills(key="guessed").options
     assert [each.split(":material/")[0].strip() for each in options] == list(chapter.choices)
     assert options[chapter.answer].endswith(":material/check:")
@@ -100,13 +100,13 @@ def test_every_chapter_opens_asks_and_only_then_explains(name: str) -> None:
 def test_where_one_stands_is_in_the_link() -> None:
     app = opened("guide").choose("guessed", 0).press("Next")
     assert (app.query_params, title(app)) == ({"chapter": CHAPTERS[1].name}, CHAPTERS[1].title)
-    assert CHAPTERS[1].because not in app.read_as_markdown, "a guess is that of one chapter"
+    assert CHAPTERS[1].because not in app.all_words, "a guess is that of one chapter"
     app.choose("contents", 4)
     assert title(app) == CHAPTERS[4].title
     app.choose("guessed", 1).press("Back")
     assert app.query_params == {"chapter": CHAPTERS[3].name}
     again = chapter_of(CHAPTERS[3].name, guess=0)
-    assert CHAPTERS[3].because in again.read_as_markdown
+    assert CHAPTERS[3].because in again.all_words
     for number in (1, len(NUMBERED) - 1, 99):  # as links of before have it
         name = NUMBERED[min(number, len(NUMBERED) - 1)]
         assert title(opened("guide", chapter=number)) == NAMED[name].title
@@ -290,7 +290,7 @@ def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(ow
     assert (app.notes, title(app)) == ([note], "Mine")
     (own / "1.md").unlink()
     app = opened("guide", lesson="own")
-    assert (len(app.info), len(app.notes)) == (1, 1)
+    assert (len(app.missing), len(app.notes)) == (1, 1)
     (own / "0.md").unlink()
     assert "no files whose names end in .md" in opened("guide", lesson="own").notes[0]
 

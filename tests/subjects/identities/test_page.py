@@ -48,7 +48,7 @@ def test_a_card_for_each_claim_says_its_verdict_and_leads_to_all_of_it() -> None
     cards = [settings for chosen in OVERVIEW.values() for settings in chosen]
     assert [settings.claim for settings in cards] == [*CLAIMS][:-1] + ["mistakes"] * len(MISTAKES)
     checked = [check_claim(settings.claim, random_case(settings)) for settings in cards]
-    assert [f"**{each.says}**" in app.read_as_markdown for each in checked] == [True] * len(cards)
+    assert [f"**{each.says}**" in app.all_words for each in checked] == [True] * len(cards)
     expected = [numbers_of(each.picture) for each in checked]
     assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
     wrong = [each.picture[1] for each in checked[-len(MISTAKES) :]]
@@ -67,7 +67,7 @@ def test_what_is_given_is_the_vectors_of_the_sentence() -> None:
     assert app.notes == ["1 of 3 tokens have no vector and count as zeros."]
     merged = next(row for row in app.rows if row.names[-1] == "M")
     assert_close(merged.result, W_q @ W_k.T)
-    assert "M is 50 × 50 and of rank 2; d_k is 2" in app.read_as_markdown
+    assert "M is 50 × 50 and of rank 2; d_k is 2" in app.all_words
 
 
 def test_a_link_sets_every_setting_to_its_bounds() -> None:
@@ -104,9 +104,9 @@ def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
     link = {"claim": "mistakes", "mistake": "fill", "fill": "-1.2345678901234567"}
     app = opened("identities", **link)
     assert app.controls["fill"].value == -1.2345678901234567
-    assert "A score of −1.2345678901234567 is a score like others" in app.read_as_markdown
+    assert "A score of −1.2345678901234567 is a score like others" in app.all_words
     app.choose("fill", -1e9)
-    assert "A score of −1000000000 is" in app.read_as_markdown
+    assert "A score of −1000000000 is" in app.all_words
     assert "a difference does not show" in app.notes[0], "it is owned up to"
     assert "a difference does not" in opened("identities", claim="permute", tokens=1).notes[0]
 
@@ -114,7 +114,7 @@ def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
 def test_a_sentence_is_needed_only_where_its_vectors_are_and_its_first_tokens_are_taken() -> None:
     assert opened("identities", s="").rows
     app = opened("identities", s="", **SENTENCE)
-    assert ("Type a sentence" in app.info[0].value, app.rows) == (True, [])
+    assert ("Type a sentence" in app.missing[0], app.rows) == (True, [])
     link = {"s": "cat " * 600, "claim": "influence", "claim_d_k": 32}
     app = opened("identities", **link, **SENTENCE)
     assert app.rows[0].matrices[0].shape == (MAX_TOKENS, MAX_TOKENS)

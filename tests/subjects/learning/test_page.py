@@ -45,8 +45,8 @@ def test_it_opens_on_a_packaged_run_that_plays_by_itself_with_its_sentence(task:
     assert app.sent[SHOWN].numbers.numel() == len(shown["steps"]) * maps
     run = learning_controls.finished(asked.settings)
     assert run is not None
-    assert asked.before in app.read_as_markdown
-    assert asked.after(run) in app.read_as_markdown
+    assert asked.before in app.all_words
+    assert asked.after(run) in app.all_words
     assert app.tables[-1][""] == ["usual"]
 
 

@@ -247,7 +247,7 @@ def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads: list[i
     for _ in range(2):
         (note,) = app.run().notes
         assert note.startswith(f"{REFUSED}weights must be (…, 1, 1), a row for")
-        assert "How to write such a file" in app.read_as_markdown
+        assert "How to write such a file" in app.all_words
     assert reads == [len(bad)]
     assert len(app.file_uploader) == 1
     names = {f"a tensor with a long name {n}": None for n in range(9000)}

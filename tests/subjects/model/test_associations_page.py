@@ -100,7 +100,7 @@ def test_pairs_links_agreement_and_curves_are_those_of_the_shown_methods() -> No
     shown, pairs = association("minilm", "alti"), app.table_with("has to do with")
     names, columns = association_words.pairs_table(shown)
     assert (pairs[""], pairs["has to do with"]) == (names, columns["has to do with"])
-    assert association_words.graph(shown, 0.25).words in app.read_as_markdown
+    assert association_words.graph(shown, 0.25).words in app.all_words
     assert app.sent["association_graph"].header["data"]
 
     assert app.table_with("mean drop")[""] == ["ALTI", "Flow", "Erasure"]
@@ -128,7 +128,7 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
     for first, second in zip([*METHODS][::2], [*METHODS][1::2], strict=True):
         titles = {"method": METHODS[first].title, "method_beside": METHODS[second].title}
         app = visit("smollm2", s="a", **titles)
-        texts, read = [text.value for text in app.text], app.read_as_markdown
+        texts, read = [text.value for text in app.text], app.all_words
         for name in (first, second):
             assert METHODS[name].definition in texts
             assert METHODS[name].source in read
@@ -142,9 +142,9 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
 
 def test_the_example_asks_before_it_explains() -> None:
     app, because = visit(), association_words.misleading().because
-    assert because not in app.read_as_markdown
+    assert because not in app.all_words
     for word, verdict in (("the", "Not quite."), ("cat", "Yes.")):
-        assert f"**{verdict}** {because}" in app.choose("misled", word).read_as_markdown
+        assert f"**{verdict}** {because}" in app.choose("misled", word).all_words
 
 
 def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
@@ -171,5 +171,5 @@ def test_too_long_a_sentence_is_refused_with_a_word() -> None:
     assert "association_0" in app.sent
     for words in ("Flow", "Erasure"):
         told = f"{words} is worked out here for sentences of up to 64 pieces"
-        assert any(info.value.startswith(told) for info in app.info)
+        assert any(info.startswith(told) for info in app.missing)
     assert "Work it out" not in app.buttons

@@ -66,5 +66,5 @@ def test_what_a_decoder_cannot_have_is_said(model: EncoderDecoder) -> None:
         ("compare", CROSS),
     ):
         app = opened(page, model=model.about.name, s=SENTENCE, layer=layer)
-        across = any("looks from one sentence at another" in each.value for each in app.info)
+        across = any("looks from one sentence at another" in each for each in app.missing)
         assert across == ((page, layer) == ("compare", CROSS))

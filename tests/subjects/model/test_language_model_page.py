@@ -37,7 +37,7 @@ def test_a_probe_finds_heads_a_click_away_and_the_first_token_is_named_a_sink() 
     app, (model, run) = visit(s=text, layer=20, more=NAMES), model_and_run(text)
     (glance,) = glances.glances(run)
     share = percent(float(glance.seen.measures["first"].mean()))
-    assert f"{share} of all weight lies on the first token, " in app.read_as_markdown
+    assert f"{share} of all weight lies on the first token, " in app.all_words
     found = [*best_heads(probe(model))]
     assert app.table_with("on the probe")[""] == found
     app.tell("found_heads", "example", found.index("induction"))
@@ -73,7 +73,7 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_change
     assert any("the model's own positions: removed" in note for note in app.notes)
     assert "does not turn them" in app.text[0].value
     app = visit("explore", layer=5, head=4)
-    assert "Heads 3, 4 and 5 share the keys and values of group 1." in app.read_as_markdown
+    assert "Heads 3, 4 and 5 share the keys and values of group 1." in app.all_words
 
 
 def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_layer() -> None:
@@ -87,7 +87,7 @@ def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_
         named = dict(zip(table[""], map(float, table[title]), strict=True))
         for id_, share in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True):
             assert named[model.shown([id_])[0]] == pytest.approx(share, abs=1e-4)
-    assert any(text.value.startswith("The likeliest next piece is “") for text in app.text)
+    assert any(words.startswith("The likeliest next piece is “") for words in app.told)
     app = visit("compare", layer=18, b_scale="1/√d_k")
     assert not any("as trained" in table for table in app.tables)
 
@@ -103,7 +103,7 @@ def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
     sent = [*lines.rest]
     assert sent == [*drawn.flatten().int().tolist(), *rows.argmax(1).flatten().tolist()]
     held = percent(float(expected[drawn].sum() / expected.sum()))
-    assert f"{int(drawn.sum())} lines hold {held} of these weights." in app.read_as_markdown
+    assert f"{int(drawn.sum())} lines hold {held} of these weights." in app.all_words
     moved = app.move(query=1).sent["layer_lines"]
     assert moved.header["query"] == 1
     assert not torch.equal(moved.numbers, lines.numbers)

@@ -274,7 +274,7 @@ def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_a
     model: str,
 ) -> None:
     app = opened("model", model=model, s="\u00ad")
-    asked = [info.value for info in app.info]
+    asked = app.missing
     assert asked == ["Type a sentence above, or take one of the examples."] or app.sent.keys() & {
         "picture",
         "model_window",

@@ -140,7 +140,7 @@ def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> 
     assert {"distance", "previous"} < {*encoder}
     assert not {"distance", "previous"} & {*decoder}
     assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
-    assert heads_words.measure_words(*(glance.seen for glance in seen)) in app.read_as_markdown
+    assert heads_words.measure_words(*(glance.seen for glance in seen)) in app.all_words
 
 
 def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
@@ -152,7 +152,7 @@ def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> 
     assert app.tables[0][""] == names
     assert app.tables[0]["drawn most from"] == columns["drawn most from"]
     assert_close(app.sent["alignment"].parts["weights"], made.alignment)
-    assert "The next piece" not in app.read_as_markdown
+    assert "The next piece" not in app.all_words
 
 
 def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:
@@ -169,7 +169,7 @@ def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first
 @over("page", ["model", *OFFERING])
 def test_where_nothing_is_typed_there_is_a_word_on_it(page: str) -> None:
     app = visit(page, "minilm", s="\x00")
-    assert app.info[-1].value == "Type a sentence above, or take one of the examples."
+    assert app.missing[-1] == "Type a sentence above, or take one of the examples."
     assert app.tables == []
 
 
@@ -215,7 +215,7 @@ def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(
 def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever() -> None:
     app = opened("model")
     assert [code.value for code in app.code] == [sources.installing()]
-    assert [info.value for info in app.info] == [
+    assert app.missing == [
         "No trained model is installed here. Whoever runs this app adds them with:"
     ]
     assert "model" not in app.controls
@@ -285,11 +285,11 @@ def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
 def test_what_is_not_as_it_was_trained_is_said() -> None:
     of_layer = "all-MiniLM-L6-v2: the second of six layers (number 1)"
     as_learned = visit("explore", "minilm", layer=1)
-    assert f"{of_layer}, as learned." in as_learned.read_as_markdown
+    assert f"{of_layer}, as learned." in as_learned.all_words
     assert as_learned.notes == []
     app = visit("explore", "minilm", layer=1, scale="none", mask="window", radius=9, cut="3,1,77")
     assert f"{NOT_AS}scale: none; masks: window; heads cut out: 1, 3." in app.notes
-    assert f"{of_layer}." in app.read_as_markdown
+    assert f"{of_layer}." in app.all_words
     problem = visit("explore", "minilm", cut="<b>").notes
     assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)
 
@@ -297,10 +297,10 @@ def test_what_is_not_as_it_was_trained_is_said() -> None:
 @over("page", ["steps", "heads", "compare"])
 def test_a_layer_that_looks_at_another_sentence_says_where_that_is_shown(page: str) -> None:
     app = visit(page, "en-pt", layer=7)
-    assert [info.value for info in app.info] == [CROSSES]
+    assert app.missing == [CROSSES]
     assert app.tables == []
     assert not app.sent.keys() & {"matrices", "head_grid", "comparison"}
-    assert CROSSES not in visit(page, "en-pt", layer=5).read_as_markdown
+    assert CROSSES not in visit(page, "en-pt", layer=5).all_words
 
 
 def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after() -> None:
@@ -333,7 +333,7 @@ def test_both_sides_share_the_model_and_its_layer_and_begin_as_it_was_trained() 
     assert app.controls.keys() >= {"b_special", "b_cut", "b_mask", "b_scale", "b_head"}
     assert not app.controls.keys() & {"b_model", "b_layer", "b_variant", "b_vectors", "b_s"}
     assert any("A and B are the same setting" in note for note in app.notes)
-    assert "A and B leave the layer as it was trained." in app.read_as_markdown
+    assert "A and B leave the layer as it was trained." in app.all_words
     size = app.sent["comparison"].header["size"]
     both = app.sent["comparison"].numbers[: 2 * size * size].reshape(2, size, size)
     assert_close(both, result_of("minilm", layer=2).trace.weights.expand(2, -1, -1))
@@ -360,7 +360,7 @@ def test_what_two_sides_do_not_share_stands_beside_nothing() -> None:
     assert list(app.tables[-2]) == ["", "cosine B"]
     app = visit("compare", "minilm", compare="pair", s2="he sat by the river bank", layer=5)
     assert {"[CLS]", "she / he"} < {*app.sent["comparison"].header["names"]}
-    assert "The output of the model" not in app.read_as_markdown
+    assert "The output of the model" not in app.all_words
 
 
 # A model that goes on writing
@@ -448,6 +448,6 @@ def test_where_a_model_norms_first_every_page_says_where_x_is() -> None:
     before = "came into the layer, before the layer norm; X on Explore and Step by step is"
     for page in ("explore", "model"):
         app = opened(page, model="writer", s="the cat", layer=1, more=COMPUTED)
-        assert normed in app.read_as_markdown
-        assert (before in app.read_as_markdown) == (page == "model")
-    assert normed not in visit("explore", "minilm").read_as_markdown
+        assert normed in app.all_words
+        assert (before in app.all_words) == (page == "model")
+    assert normed not in visit("explore", "minilm").all_words

@@ -87,7 +87,7 @@ def test_text_that_cannot_be_read_is_told_with_its_lines_and_the_form_keeps_what
     assert "figure must be one of" in app.notes[0]
     assert app.query_params["carried"] == pack(BROKEN)
     app.choose("opened_card", 1)
-    assert (len(app.get("iframe")), len(app.info)) == (0, 1)
+    assert (len(app.get("iframe")), len(app.missing)) == (0, 1)
 
 
 def test_chapters_are_added_moved_removed_and_brought_back() -> None:
@@ -174,10 +174,10 @@ def test_a_lesson_too_long_for_a_link_stays_while_one_looks_at_other_pages() -> 
 
 def test_a_lesson_that_a_link_carries_is_learned_and_ends_on_a_code() -> None:
     app = carried("guide")
-    assert "## Who does what" in app.read_as_markdown
+    assert "## Who does what" in app.all_words
     app.choose("guessed", 0).press("Next").choose("guessed", 0)
     assert app.code[-1].value == code(0, 0)
-    assert "**1 of 2** right" in app.read_as_markdown
+    assert "**1 of 2** right" in app.all_words
     app.choose("guessed", 1)  # only the first choice counts
     assert app.code[-1].value == code(0, 0)
 
