@@ -24,6 +24,7 @@ from attention.analysis import causes
 from attention.analysis.associations import (
     BASELINES,
     METHODS,
+    NAMED,
     Followed,
     erased,
     flow_of,
@@ -41,7 +42,6 @@ from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import (
     FILE,
-    NAMED,
     STUDIES,
     Comparison,
     Effects,

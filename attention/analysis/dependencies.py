@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from attention.analysis.associations import BASELINES, METHODS, Followed, methods_for
+from attention.analysis.associations import BASELINES, METHODS, NAMED, Followed, methods_for
 from attention.analysis.sentences import SENTENCES
 from attention.trained import sources
 from attention.trained.models import Model
@@ -109,13 +109,13 @@ def finds(found: Tensor, followed: Followed, key: int) -> bool:
 
 def truth_of(model: Model, known: Sequence[Dependency]) -> Truth:
     """Count for each method and baseline how often it names the token that is depended on."""
-    asked = {name: METHODS[name] for name in methods_for(model)} | BASELINES
+    asked = [*methods_for(model), *BASELINES]
     hits, chance = dict.fromkeys(asked, 0), 0.0
     for one in known:
         followed = followed_of(model, one)
         chance += 1 / (len(followed.pieces.kept(True)) - 1)
-        for name, method in asked.items():
-            hits[name] += finds(method(followed)[-1], followed, one.key)
+        for name in asked:
+            hits[name] += finds(NAMED[name](followed)[-1], followed, one.key)
     shares = {name: count / len(known) for name, count in hits.items()}
     return Truth(len(known), shares | {CHANCE: chance / len(known)})
 
@@ -129,8 +129,7 @@ def truths(model: str) -> Mapping[str, Truth]:
 
 def title_of(name: str) -> str:
     """Title of a method, a baseline or chance."""
-    known = METHODS | BASELINES
-    return known[name].title if name in known else name.capitalize()
+    return NAMED[name].title if name in NAMED else name.capitalize()
 
 
 def ranked(found: Mapping[str, Truth]) -> list[str]:

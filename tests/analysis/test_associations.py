@@ -311,7 +311,7 @@ def test_alti_logit_is_the_votes_of_attention_passed_on_by_alti(case: Case) -> N
 @torch.no_grad()
 def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where only what comes behind a token is worked out again, some tokens at a time."""
-    monkeypatch.setattr(associations, "TOGETHER", 3)
+    monkeypatch.setattr(associations.erasing, "TOGETHER", 3)
     followed = Followed(case.model, case.run.pieces)
     mask = associations.mask_of(case.model)
     ids, n_layers = case.run.pieces.ids, len(followed.layers)

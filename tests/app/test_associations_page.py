@@ -17,7 +17,7 @@ from attention.analysis.associations import (
 )
 from attention.analysis.study import ABOUT, most_trusted, share
 from attention.app.parts import works
-from attention.display import associations, small_cases
+from attention.display import associations
 from attention.display.associations import AssociationSettings
 from attention.display.switches import ASSOCIATIONS
 from tests.cases import over
@@ -128,7 +128,7 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
         for name in (first, second):
             assert METHODS[name].definition in texts
             assert METHODS[name].source in read
-            for at, step in enumerate(small_cases.small_case(name)):
+            for at, step in enumerate(METHODS[name].by_hand):
                 assert step.words in read
                 assert f"small_{name}_{at}" in app.sent
     told = [one.words for about in ABOUT if (one := most_trusted("smollm2", about))]
