@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from attention.analysis.associations import BASELINES, METHODS
-from attention.analysis.study import NAMED, Comparison, Study, share
+from attention.analysis.associations import BASELINES, METHODS, NAMED
+from attention.analysis.study import Comparison, Study, share
 from attention.core.printing import percent
 
 ROOT = Path(__file__).parents[1]

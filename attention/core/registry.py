@@ -29,12 +29,17 @@ def lacking(entry: type) -> list[str]:
     return absent if entry.__doc__ else [*absent, "docstring"]
 
 
-def check_entry(kind: str, entry: type, name: str, known: Iterable[str]) -> None:
-    """Refuse a class that cannot stand in a registry. kind: in words; known: names it has.
+def check_entry(
+    kind: str, entry: type, name: str, known: Iterable[str], own: Sequence[str] = ()
+) -> None:
+    """Refuse a class that cannot stand in a registry.
 
+    kind: in words; known: names that the registry has; own: parts that no base can say for it.
     Raises ValueError, naming all that the class lacks, or where its name is taken.
     """
-    if absent := lacking(entry):
+    if absent := [
+        *dict.fromkeys((*lacking(entry), *(part for part in own if part not in vars(entry))))
+    ]:
         raise ValueError(f"{kind} {entry.__name__} lacks its {listed(absent)}")
     if name in known:
         raise ValueError(f"{kind} {name!r} is registered already")
