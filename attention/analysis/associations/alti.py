@@ -1,4 +1,4 @@
-"""ALTI and ALTI-Logit: how near each part comes to the sum of all."""
+"""ALTI and ALTI-Logit: nearness of each part to the sum of all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def alti_steps(followed: Followed) -> Tensor:
 
 @register
 class Alti(Method):
-    """How near what a token brings comes to all that is brought."""
+    """Nearness of what a token brings to all that is brought."""
 
     name = "alti"
     title = "ALTI"

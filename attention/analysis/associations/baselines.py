@@ -39,7 +39,7 @@ class Baseline:
     number: Callable[[Followed], Tensor]
 
     def __call__(self, followed: Followed) -> Tensor:
-        """The same for all layers. (1, queries, keys)."""
+        """Numbers of the keys, for all layers alike. (1, queries, keys)."""
         with torch.no_grad():
             return self.number(followed)[None]
 

@@ -136,7 +136,7 @@ class Norms(Method):
 
 @register
 class NormsWithResidual(Method):
-    """The same with the residual path."""
+    """Lengths of these with the residual path."""
 
     name = "norm-residual"
     title = "Norm-based with residual"
@@ -166,7 +166,7 @@ class NormsWithResidual(Method):
 
 @register
 class NormsThroughNorm(Method):
-    """The same through the norm behind the sum."""
+    """Lengths of these through the norm behind the sum."""
 
     name = "norm-layer-norm"
     title = "Norm-based with residual and layer norm"
