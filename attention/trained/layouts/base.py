@@ -33,10 +33,10 @@ class Layout:
     """Reads the parts of a model; config: its config.json.
 
     model_type: what config.json calls the family; source: who described it; reference: the class of
-    transformers whose numbers it gives, which a test compares; prefix: what the
-    names of tensors begin with where the model is part of a larger one; settings: what config.json
-    calls each setting; defaults: what holds where it is silent; unless_null: the same for settings
-    whose null says that there is none; only: settings of which these layers can do one value alone.
+    transformers whose numbers it gives, which a test compares; prefix: what the names of tensors
+    begin with where the model is part of a larger one; settings: what config.json calls each
+    setting; defaults: what holds where it is silent; unless_null: the same for settings whose null
+    says that there is none; only: settings of which these layers can do one value alone.
     Raises ValueError where a setting is missing, or is one that cannot be done.
     """
 
