@@ -104,9 +104,7 @@ TINY |= {f"heads{of}": 3 for of in ("", " of the decoder")} | {"groups": 1}
 TINY |= {f"hidden{of}": 40 for of in ("", " of the encoder", " of the decoder")}
 
 
-def tiny(
-    name: str, tokenizer: Callable[[], Tokenizer] | None = None, /, **config: Any
-) -> Family:
+def tiny(name: str, tokenizer: Callable[[], Tokenizer] | None = None, /, **config: Any) -> Family:
     """A tiny model of a layout: as it declares its settings, but for these."""
     layout = LAYOUTS[name]
     sizes = {key: TINY[size] for size, key in layout.settings.items() if size in TINY}
