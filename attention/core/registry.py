@@ -37,18 +37,14 @@ def check_entry(
     kind: in words; known: names that the registry has; own: parts that no base can say for it.
     Raises ValueError, naming all that the class lacks, or where its name is taken.
     """
-    if absent := [
-        *dict.fromkeys((*lacking(entry), *(part for part in own if part not in vars(entry))))
-    ]:
+    absent = dict.fromkeys((*lacking(entry), *(part for part in own if part not in vars(entry))))
+    if absent:
         raise ValueError(f"{kind} {entry.__name__} lacks its {listed(absent)}")
     if name in known:
         raise ValueError(f"{kind} {name!r} is registered already")
 
 
-def import_modules(package: str, path: Iterable[str], first: Sequence[str] = ()) -> None:
-    """Import all modules of a package, so that what they register is there.
-
-    first: those to begin with, in this order; the others follow by name.
-    """
-    for name in (*first, *sorted({module.name for module in iter_modules(path)} - {*first})):
-        import_module(f"{package}.{name}")
+def import_modules(package: str, path: Iterable[str]) -> None:
+    """Import all modules of a package, by name, so that what they register is there."""
+    for module in iter_modules(path):
+        import_module(f"{package}.{module.name}")
