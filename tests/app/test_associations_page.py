@@ -121,7 +121,8 @@ def test_pairs_links_agreement_and_curves_are_those_of_the_shown_methods() -> No
 
 
 def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
-    for first, second in zip([*METHODS][::2], [*[*METHODS][1::2], "raw"], strict=True):
+    names = [*METHODS]
+    for first, second in zip(names[::2], [*names[1::2], names[0]], strict=False):
         titles = {"method": METHODS[first].title, "method_beside": METHODS[second].title}
         app = visit("smollm2", s="a", **titles)
         texts, read = [text.value for text in app.text], app.read_as_markdown
