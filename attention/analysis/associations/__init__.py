@@ -34,7 +34,7 @@ from attention.analysis.associations.layers import (
     with_residual,
 )
 from attention.analysis.associations.method import METHODS, Method, Step, associate, methods_for
-from attention.analysis.associations.paths import flow_of, rolled, with_identity
+from attention.analysis.associations.paths import flow_of, rolled, row_normalised, with_identity
 from attention.core.registry import import_modules
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "paths",
     "rolled",
     "row_agreements",
+    "row_normalised",
     "through_norm",
     "value_zeroing_steps",
     "vectors",
