@@ -1,6 +1,6 @@
 """Measures of a trace or a run: of heads, additions, effects of a change.
 
-Words for these numbers stand in `display`.
+Words for these numbers stand in `display`; methods of `associations` have their own.
 
 May import: core, trained, training; torch, numpy, safetensors, scipy.
 """

@@ -11,7 +11,8 @@ from torch.testing import assert_close
 
 from attention.analysis import study
 from attention.analysis.associations import METHODS
-from attention.display import associations, small_cases
+from attention.analysis.associations.two_words import ROW
+from attention.display import associations
 from attention.display.arcs import arcs
 from attention.display.associations import Association, AssociationSettings
 from attention.display.matrix import Matrix
@@ -118,7 +119,7 @@ def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes() -> 
 
 
 def result(method: str, step: int = -1, part: int = -1) -> Tensor:
-    found = small_cases.small_case(method)[step].parts[part]
+    found = METHODS[method].by_hand[step].parts[part]
     assert isinstance(found, Matrix)
     return found.numbers
 
@@ -162,11 +163,10 @@ def test_value_zeroing_and_erasure_by_hand() -> None:
 
 @over("method", [*METHODS])
 def test_the_last_matrix_of_a_small_case_is_what_the_method_gives(method: str) -> None:
-    case = small_cases.followed(method)
-    found = METHODS[method](case)
-    layer = 0 if method in ("raw", "norm", "norm-residual", "norm-layer-norm") else 1
-    shown_last, row = result(method), found[layer][small_cases.ROW]
-    last = shown_last.flatten() if 1 in shown_last.shape else shown_last[small_cases.ROW]
+    found = METHODS[method](METHODS[method].case)
+    row = found[0 if METHODS[method].alone else 1][ROW]
+    shown_last = result(method)
+    last = shown_last.flatten() if 1 in shown_last.shape else shown_last[ROW]
     assert_close(last, row)
 
 

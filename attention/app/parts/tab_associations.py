@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from attention.analysis.associations import METHODS, Method
+from attention.analysis.associations.two_words import INTRODUCTION
 from attention.analysis.dependencies import Truth, truths
 from attention.app.parts import notes, widgets, works
 from attention.app.parts.part import part
@@ -13,7 +14,7 @@ from attention.app.state import shared
 from attention.app.state.view import View
 from attention.components.pictures import Picture, chart, matrices, picture
 from attention.core.functional import WeightsAlone
-from attention.display import associations, small_cases, tables
+from attention.display import associations, tables
 from attention.display.arcs import arcs, curves_figure
 from attention.display.associations import Association
 from attention.pipeline import NoWords
@@ -94,7 +95,7 @@ def worked_out(
         if words:
             st.info(words)
             return False
-    if not associations.SLOW & {*methods} and not curves:
+    if not curves and not any(METHODS[name].slow for name in methods):
         return True
     quick = all(associations.is_quick(name, length, layers) for name in methods)
     what = view["model"], view["s"], tuple(methods), tuple(curves), view["after"]
@@ -207,7 +208,7 @@ def what_it_is(view: View, methods: Sequence[str]) -> None:
         for words in associations.trust(shared.load_model(view["model"])):
             st.markdown(words)
     st.subheader("By hand")
-    st.caption(small_cases.INTRODUCTION)
+    st.caption(INTRODUCTION)
     for name in dict.fromkeys(methods):
         by_hand(METHODS[name])
 
@@ -227,7 +228,7 @@ def by_hand(method: Method) -> None:
     """A method: who described it, its definition, and a small case."""
     st.markdown(f"**{method.title}** · {method.source}")
     st.text(method.definition)
-    for at, step in enumerate(small_cases.small_case(method.name)):
+    for at, step in enumerate(method.by_hand):
         st.caption(step.words)
         of = f"{method.title} by hand, step {at + 1}"
         matrices(step.parts, key=f"small_{method.name}_{at}", of=of)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
 from attention.claims.identities import ALL, ClaimSettings
+from attention.core.printing import listed
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
 from attention.display.associations import AssociationSettings, opening_link
@@ -22,6 +23,7 @@ from attention.display.trained import KeySettings, LayerSettings
 from attention.display.where import MapSettings
 from attention.lessons.carried import CarriedSettings
 from attention.lessons.chapters import LessonSettings
+from attention.lessons.glossary import GLOSSARY
 from attention.lessons.known import EXAMPLES, first_cause, first_link
 from attention.lessons.opening import OpeningSettings, opening
 from attention.lessons.operations import OperationSettings
@@ -64,7 +66,7 @@ class Page:
     name: str
     title: str
     shows: str
-    purpose: str = ""
+    purpose: str
     words: tuple[str, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[type, ...] = ()
@@ -81,6 +83,14 @@ class Page:
     own_sentences: bool = False
     long_texts: bool = False
     chapter: Callable[[Values], str] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a page that lacks a part. Raises ValueError."""
+        said = {"title": self.title, "shows": self.shows, "purpose": self.purpose}
+        absent = [part for part, words in said.items() if not words]
+        absent += [f"explanation of {word}" for word in self.words if word not in GLOSSARY]
+        if absent:
+            raise ValueError(f"page {self.name!r} lacks its {listed(absent)}")
 
     @property
     def path(self) -> str:
