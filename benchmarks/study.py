@@ -16,12 +16,18 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from attention.analysis.associations import BASELINES, METHODS, Followed, row_agreements, ways_of
+from attention.analysis.associations import (
+    BASELINES,
+    METHODS,
+    NAMED,
+    Followed,
+    row_agreements,
+    ways_of,
+)
 from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import (
     FILE,
-    NAMED,
     RANGE,
     STUDIES,
     Comparison,

@@ -35,8 +35,14 @@ from attention.trained.models import Model, Run, goes_on
 
 ROOT = Path(__file__).parents[1]
 # what a part depends on: files and folders of the package, and this file
-MAKERS = ("core", "trained", "analysis/associations*", "analysis/causes.py")
-MAKERS += ("analysis/interventions.py", "analysis/sentences.py")
+MAKERS = (
+    "core",
+    "trained",
+    "analysis/associations",
+    "analysis/causes.py",
+    "analysis/interventions.py",
+    "analysis/sentences.py",
+)
 Numbers = Mapping[str, np.ndarray]
 
 
@@ -155,7 +161,7 @@ def version() -> str:
 
 def makers() -> list[Path]:
     """The modules of the package that a part depends on."""
-    some = (each for maker in MAKERS for each in (ROOT / "attention").glob(maker))
+    some = (ROOT / "attention" / maker for maker in MAKERS)
     return sorted(
         file for each in some for file in (each.rglob("*.py") if each.is_dir() else [each])
     )

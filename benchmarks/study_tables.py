@@ -6,16 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from attention.analysis.associations import BASELINES
-from attention.analysis.study import (
-    NAMED,
-    RANGE,
-    Comparison,
-    Difference,
-    Study,
-    share,
-    trusted,
-)
+from attention.analysis.associations import BASELINES, NAMED
+from attention.analysis.study import RANGE, Comparison, Difference, Study, share, trusted
 from attention.core.printing import fixed, percent
 
 ROOT = Path(__file__).parents[1]

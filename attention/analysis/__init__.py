@@ -1,6 +1,7 @@
 """Measures of a trace or a run: of heads, additions, effects of a change.
 
-Words for these numbers stand in `figures`, and with the page that shows them.
+Words for these numbers stand in `figures`, and with the page that shows them; methods of
+`associations` have their own.
 
 May import: core, trained, training; torch, numpy, safetensors, scipy.
 """

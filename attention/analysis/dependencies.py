@@ -21,6 +21,7 @@ from torch import Tensor
 from attention.analysis.associations import (
     BASELINES,
     METHODS,
+    NAMED,
     Followed,
     erased,
     methods_for,
@@ -151,13 +152,13 @@ def erasures_of(followed: Followed, exchanged: Sequence[str]) -> dict[str, Tenso
 @torch.no_grad()
 def truth_of(model: Model, known: Sequence[Dependency]) -> Truth:
     """Count for each method and baseline how often it names the token that is depended on."""
-    asked = {name: METHODS[name] for name in methods_for(model)} | BASELINES
+    asked = [*methods_for(model), *BASELINES]
     hits, ways, chance = Counter[str](), Counter[str](), 0.0
     for one in known:
         followed = followed_of(model, one)
         chance += 1 / (len(followed.pieces.kept(True)) - 1)
-        for name, method in asked.items():
-            hits[name] += finds(method(followed)[-1], followed, one.key)
+        for name in asked:
+            hits[name] += finds(NAMED[name](followed)[-1], followed, one.key)
         erasures = erasures_of(followed, one.exchanged) if one.exchanged else {}
         for way, row in erasures.items():
             ways[way] += finds(row.expand(len(row), -1), followed, one.key)
@@ -175,8 +176,7 @@ def truths(model: str) -> Mapping[str, Truth]:
 
 def title_of(name: str) -> str:
     """Title of a method, a baseline or chance."""
-    known = METHODS | BASELINES
-    return known[name].title if name in known else name.capitalize()
+    return NAMED[name].title if name in NAMED else name.capitalize()
 
 
 def ranked(found: Mapping[str, Truth]) -> list[str]:

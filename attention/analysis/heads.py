@@ -78,6 +78,11 @@ class Measure:
     example: str = ""
     sinks: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse a measure that lacks a part. Raises ValueError."""
+        if not self.words or (self.number is None) == (self.targets is None):
+            raise ValueError(f"measure {self.name!r} must have words, and a number or targets")
+
     def says(self, shape: tuple[int, int], keys: Keys, crosses: bool) -> bool:
         """True if it says anything of heads over these keys. shape: queries and keys."""
         if self.compares and crosses:
@@ -163,12 +168,16 @@ _INDUCTION = Measure(
 )
 
 
-def _by_name(*measures: Measure) -> dict[str, Measure]:
-    return {measure.name: measure for measure in measures}
+def by_name(*measures: Measure) -> dict[str, Measure]:
+    """Measures by their names. Raises ValueError where two have one name."""
+    found = {measure.name: measure for measure in measures}
+    if len(found) < len(measures):
+        raise ValueError(f"each measure must have a name of its own, got {[*found]}")
+    return found
 
 
 # All measures: tables, captions and the menu to sort by follow from this.
-MEASURES = _by_name(
+MEASURES = by_name(
     Measure(
         "entropy", "entropy in bits", lambda weights, rows: entropy_bits(weights).nan_to_num(0.0)
     ),
@@ -183,7 +192,7 @@ MEASURES = _by_name(
     _INDUCTION,
 )
 # Names that a head can earn by its greatest weights, see `names`.
-NAMINGS = _by_name(
+NAMINGS = by_name(
     *(_PREVIOUS, _NEXT, _ITSELF),
     Measure("same word", "an equal token elsewhere", targets=_equal),
     _INDUCTION,

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attention.analysis.associations import BASELINES, METHODS
+from attention.analysis.associations import BASELINES, METHODS, NAMED
 from attention.core.printing import fixed, listed
 
 # what erasure can be asked about: how far it moves, but for the last, which is by how much it falls
@@ -21,7 +21,6 @@ ABOUT = {
     "logit": "the score of the likeliest next piece",
     "fall": "the fall of the score of the likeliest next piece",
 }
-NAMED = METHODS | BASELINES
 RANGE = "raw-range"  # raw weights, mean over the layers of a range that is chosen
 SURE = 0.05  # p below which a difference is believed
 

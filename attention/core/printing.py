@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from torch import Tensor
 
@@ -17,6 +19,29 @@ def fixed(value: float, digits: int) -> str:
     """A number with that many decimals; no zero has a sign."""
     text = f"{value:.{digits}f}"
     return shown(text) if float(text) else text.removeprefix("-")
+
+
+def number(value: float | None) -> str:
+    """A number as shown: four decimals, or four digits where that would lose it."""
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    fits = value == 0 or 1e-3 <= abs(value) < 1e5
+    if fits and value * 20_000 % 2 != 1:  # not halfway between two
+        return shown(f"{value or 0:.4f}")
+    exact = Decimal(value)
+    with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
+        if fits:
+            return shown(f"{exact:.4f}")
+        digits, _, exponent = f"{exact:.3e}".partition("e")
+    return shown(f"{digits}e{int(exponent)}")
+
+
+def whole_number(value: float) -> str:
+    """An integer as shown, and any other number as `number` has it."""
+    whole = math.isfinite(value) and value == round(value) and abs(value) < 1e5
+    return shown(str(round(value))) if whole else number(value)
 
 
 def percent(share: float, digits: int = 0) -> str:

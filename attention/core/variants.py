@@ -8,6 +8,7 @@ citations and tests follow from the registry. Modules keep parameters and no act
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -28,6 +29,7 @@ from attention.core.functional import (
 from attention.core.norms import RmsNorm
 from attention.core.papers import ARXIV, BAHDANAU, KERNEL_CHAPTER, LUONG, VASWANI
 from attention.core.positions import Rotary
+from attention.core.registry import check_entry
 from attention.core.scales import Scale
 from attention.core.settings import Value, choice, decimal, seed_setting, whole
 
@@ -176,6 +178,7 @@ class Variant(nn.Module):
         roots = norm.spread(merge_heads(vectors)).unsqueeze(-3)
         return 1 / roots, norm.weight.unflatten(0, (-1, 1, width))
 
+    @abstractmethod
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(…, queries, d_q), (…, keys, d_k) -> raw scores (…, queries, keys).
 
@@ -336,9 +339,11 @@ class Variant(nn.Module):
 
 
 def register(variant: type[Variant]) -> type[Variant]:
-    """Class decorator: put a variant into `VARIANTS` under its name; each name once."""
-    if variant.name in VARIANTS:
-        raise ValueError(f"variant {variant.name!r} is registered already")
+    """Class decorator: put a variant into `VARIANTS` under its name; each name once.
+
+    Raises ValueError where it lacks a part.
+    """
+    check_entry("variant", variant, getattr(variant, "name", ""), VARIANTS)
     VARIANTS[variant.name] = variant
     return variant
 

@@ -7,10 +7,12 @@ import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal, localcontext
+from decimal import Decimal
 from typing import TypeGuard
 
 from attention.core.printing import fixed, shown
+from attention.core.printing import number as number
+from attention.core.printing import whole_number as whole_number
 from attention.figures import files
 
 Cell = float | str | None
@@ -34,32 +36,9 @@ class Working:
     total: float | None = None
 
 
-def number(value: float | None) -> str:
-    """A number as shown: four decimals, or four digits where that would lose it."""
-    if value is None:
-        return ""
-    if not math.isfinite(value):
-        return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    fits = value == 0 or 1e-3 <= abs(value) < 1e5
-    if fits and value * 20_000 % 2 != 1:  # not halfway between two
-        return shown(f"{value or 0:.4f}")
-    exact = Decimal(value)
-    with localcontext(rounding=ROUND_HALF_UP):  # as browsers round: a matrix beside shows the same
-        if fits:
-            return shown(f"{exact:.4f}")
-        digits, _, exponent = f"{exact:.3e}".partition("e")
-    return shown(f"{digits}e{int(exponent)}")
-
-
 def typed(value: float) -> str:
     """A number with all its digits, as one would type it."""
     return shown(f"{Decimal(repr(value or 0)).normalize():f}")
-
-
-def whole_number(value: float) -> str:
-    """An integer as shown, and any other number as `number` has it."""
-    whole = math.isfinite(value) and value == round(value) and abs(value) < 1e5
-    return shown(str(round(value))) if whole else number(value)
 
 
 def table(

@@ -76,13 +76,13 @@ def test_the_flow_of_one_layer_is_the_same_alone_and_is_asked_for_where_a_path_l
     weights.view(3, -1)[:, torch.randperm(25, generator=generator)[: 2 * hidden]] = 0
     steps = associations.row_normalised(weights)
     every, asked = associations.flow_of(steps), []
-    find = associations.maximum_flow
+    find = associations.paths.maximum_flow
 
     def counted(graph: Any, source: int, sink: int) -> Any:
         asked.append((source, sink))
         return find(graph, source, sink)
 
-    monkeypatch.setattr(associations, "maximum_flow", counted)
+    monkeypatch.setattr(associations.paths, "maximum_flow", counted)
     for layer in range(3):
         asked.clear()
         alone = associations.flow_of(steps, after=[layer])
@@ -311,7 +311,7 @@ def test_alti_logit_is_the_votes_of_attention_passed_on_by_alti(case: Case) -> N
 @torch.no_grad()
 def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where only what comes behind a token is worked out again, some tokens at a time."""
-    monkeypatch.setattr(associations, "TOGETHER", 3)
+    monkeypatch.setattr(associations.erasing, "TOGETHER", 3)
     followed = Followed(case.model, case.run.pieces)
     mask = associations.mask_of(case.model)
     ids, n_layers = case.run.pieces.ids, len(followed.layers)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import torch
 
-from attention.analysis.associations import HIDDEN, METHODS, Followed
+from attention.analysis.associations import METHODS, Followed
+from attention.analysis.associations.erasing import HIDDEN
 from attention.analysis.dependencies import (
     CHANCE,
     EXCHANGED,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, SHARED, EmbedSettings
 from attention.app.state.sides import OTHER
@@ -9,6 +12,7 @@ from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection
 
+ABOVE_PAGES = "| page | what it shows |\n|---|---|\n"
 HEADER = ("name", "what it sets", "default", "values", "belongs to")
 
 
@@ -63,5 +67,30 @@ def markdown() -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def published(text: str) -> list[str]:
+    """Rows of the table that docs/links.md ends with."""
+    return text.rstrip().split(f"| {' | '.join(HEADER)} |\n")[1].splitlines()[1:]
+
+
+def pages() -> list[str]:
+    """The README's rows of all pages."""
+    return [f"| {page.title} | {page.shows} |" for page in PAGES]
+
+
+def readmes_pages(text: str) -> list[str]:
+    """Rows of pages that a README has."""
+    return text.split(ABOVE_PAGES)[1].split("\n\n")[0].splitlines()
+
+
+def write(root: Path) -> None:
+    """Write both tables anew, in docs/links.md and README.md."""
+    links, readme = root / "docs" / "links.md", root / "README.md"
+    before = links.read_text("utf-8").split(f"| {' | '.join(HEADER)} |")[0]
+    links.write_text(f"{before}{markdown()}\n", "utf-8")
+    text = readme.read_text("utf-8")
+    rows = "\n".join(readmes_pages(text))
+    readme.write_text(text.replace(rows, "\n".join(pages())), "utf-8")
+
+
 if __name__ == "__main__":
-    print(markdown())
+    write(Path(__file__).parents[2]) if "--write" in sys.argv else print(markdown())

@@ -35,11 +35,6 @@ OF_SENTENCES: dict[str, list[Link]] = {
     "steps": [{"step": "weights"}],
     "cross": [{}, BATCH],
     "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
-    "own": [],
-    "learning": [],
-    "write": [],
-    "answers": [],
-    "operations": [],
     "identities": [{"source": "sentence", "claim": claim} for claim in CLAIMS],
 }
 OF_NUMBERS: dict[str, list[Link]] = {
@@ -48,7 +43,12 @@ OF_NUMBERS: dict[str, list[Link]] = {
     "cross": [{"cross": "batch"}],
     "operations": [{"operation": name} for name in OPERATIONS],
 }
-READING = [(page, link) for page in PAGES for link in OF_SENTENCES.get(page.name, [{}])]
+USUAL = {name: about.default for name, about in every_setting().items()}
+READING = [
+    (page, link)
+    for page in PAGES
+    for link in OF_SENTENCES.get(page.name, [{}] if page.sentence(USUAL) else [])
+]
 OF_WORDS = [view for view in READING if view[0].models != "needed"]  # words, not pieces
 VIEWS = [*READING, *((page, link) for page in PAGES for link in OF_NUMBERS.get(page.name, []))]
 FIRST_TOKENS = {"identities": 24, "cross": 16}
@@ -134,7 +134,7 @@ def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Pa
 
 def menus(page: Page) -> list[str]:
     """The names of the menus of variants that a page has."""
-    beside = page.beside({name: about.default for name, about in every_setting().items()})
+    beside = page.beside(USUAL)
     names = [*beside, *page.declared]
     return [name for name in names if name.removeprefix(OTHER) in VARIANT_MENUS]
 

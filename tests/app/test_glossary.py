@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import additions
-from attention.app.shell.glossary import GLOSSARY
+from attention.app.state.glossary import GLOSSARY
 from attention.core.variants import VARIANTS
 from attention.pipeline import Result, Settings, compute
 from attention.subjects.guide.chapters import GUIDE, Chapter

@@ -12,7 +12,9 @@ from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import PAGES, SHARED, Page
 from attention.core.settings import setting
 from tests.app import link_table
-from tests.app.test_links import test_the_readme_lists_the_pages_as_they_are_declared as readme
+from tests.app.test_links import (
+    test_the_tables_of_the_readme_and_of_links_are_whole as tables_are_whole,
+)
 from tests.running import opened
 
 SCRIPT = '''
@@ -49,6 +51,7 @@ def tea(tmp_path: Path) -> Iterator[Page]:
         "tea",
         "Tea",
         "how sweet it is",
+        purpose="See how sweet it is, by the lump.",
         settings=(TeaSettings,),
         beside=lambda values: ("milk", "scale"),
         file=str(file),
@@ -73,12 +76,12 @@ def test_its_settings_are_drawn_restored_and_refused_as_declared() -> None:
 
 
 @pytest.mark.usefixtures("tea")
-def test_links_table_and_readme_ask_for_it() -> None:
+def test_links_know_it_and_the_tables_of_readme_and_links_are_no_longer_whole() -> None:
     assert every_setting().keys() >= {"lumps", "milk", *SHARED}
     assert read_link({"lumps": ["3"]}, lambda vectors: 50) == ({"lumps": ["3"]}, [])
     assert ("`lumps`", "Lumps of sugar", "`2`", "whole, 0 to 5", "Tea") in link_table.rows()
     with pytest.raises(AssertionError):
-        readme()
+        tables_are_whole()
 
 
 def test_a_page_that_is_gone_leaves_nothing_behind() -> None:

@@ -16,6 +16,7 @@ from tokenizers.trainers import BpeTrainer, WordPieceTrainer
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
+from attention.trained.layouts import LAYOUTS
 from attention.trained.models import Edit, Model, Run
 
 CORPUS = [
@@ -88,98 +89,71 @@ def t5s() -> Tokenizer:
 
 
 class Family(NamedTuple):
-    """A tokenizer, and what transformers has for a family: its model, how the names of the norms
-    end that get the sum with what attention adds, its settings here, and those that its library no
-    longer writes into config.json."""
+    """A tokenizer, and what transformers has for a family: its model, its settings here, and those
+    that its library no longer writes into config.json."""
 
     tokenizer: Callable[[], Tokenizer]
     model: str
-    norm: str | tuple[str, ...]
     config: dict[str, Any]
-    more: Mapping[str, Any]
+    more: Mapping[str, Any] = {}
 
 
-def family(
-    tokenizer: Callable[[], Tokenizer], model: str, norm: Any, sizes: Any, **config: Any
-) -> Family:
-    """A family with its sizes and other settings."""
-    return Family(tokenizer, model, norm, sizes | config, {})
+# sizes by the names in `Layout.settings`
+TINY = {"d_model": 24, "d_head": 8, "positions": POSITIONS, "layers": 2, "layers of the decoder": 1}
+TINY |= {f"heads{of}": 3 for of in ("", " of the decoder")} | {"groups": 1}
+TINY |= {f"hidden{of}": 40 for of in ("", " of the encoder", " of the decoder")}
 
 
-SIZES = {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
-SIZES |= {"intermediate_size": 40, "max_position_embeddings": POSITIONS}
-DISTILS = {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40}
-GPTS = {"n_embd": 24, "n_head": 3, "n_layer": 2, "n_positions": POSITIONS}
-BERT_NORM = "attention.output.LayerNorm"
-LLAMA_NORM = "post_attention_layernorm"
-GEMMA_NORM = "pre_feedforward_layernorm"
-SHARED = SIZES | {"num_key_value_heads": 1}
-GROUPED = SIZES | {"num_attention_heads": 6, "num_key_value_heads": 2}
+def tiny(name: str, tokenizer: Callable[[], Tokenizer] | None = None, /, **config: Any) -> Family:
+    """A tiny model of a layout: as it declares its settings, but for these."""
+    layout = LAYOUTS[name]
+    sizes = {key: TINY[size] for size, key in layout.settings.items() if size in TINY}
+    if "padding" in layout.settings:
+        sizes[layout.settings["positions"]] += layout.defaults[layout.settings["padding"]] + 1
+    decodes = layout.reference.endswith("ForConditionalGeneration")
+    usual = t5s if decodes else gpts if layout.reference.endswith(GOES_ON) else robertas
+    return Family(tokenizer or usual, layout.reference, sizes | config)
+
+
+GOES_ON = ("LMHeadModel", "ForCausalLM")
+GROUPED = {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 4}
 GEMMA = GROUPED | {"head_dim": 6, "query_pre_attn_scalar": 11, "final_logit_softcapping": 2.0}
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 100.0, "factor": 5.0, "low_freq_factor": 0.4}
 LLAMA3 |= {"high_freq_factor": 3.0, "original_max_position_embeddings": 23}
 LINEAR = {"rope_type": "linear", "rope_theta": 700.0, "factor": 3.0}
-SLIDING = {"sliding_window": 5}
 PLAIN = {"rope_type": "default", "rope_theta": 700.0}
-UNTIED: dict[str, Any] = {"tie_word_embeddings": False, "n_inner": 40}
 TIED: dict[str, Any] = {"head_dim": 10, "rms_norm_eps": 1e-3, "tie_word_embeddings": True}
 BIASED: dict[str, Any] = {"attention_bias": True, "mlp_bias": True, "head_dim": 14}
+STRETCHED: dict[str, Any] = BIASED | {"num_key_value_heads": 3, "rope_parameters": LLAMA3}
 ABOVE: dict[str, Any] = {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
 CAPPED: dict[str, Any] = {"sliding_window": 3, "attn_logit_softcapping": 1.5}
 TURNS: dict[str, Any] = {"sliding_window": 4, "sliding_window_pattern": 2}
-T5S = {"d_model": 24, "d_kv": 6, "num_heads": 3, "d_ff": 40, "num_layers": 2}
-T5S |= {"num_decoder_layers": 1, "n_positions": POSITIONS}
-T5_NORM = ("layer.1.layer_norm", "layer.2.layer_norm")
 NEAR = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 11}
-BARTS = {"encoder_layers": 2, "encoder_attention_heads": 3, "encoder_ffn_dim": 40}
-BARTS |= {name.replace("en", "de", 1): size for name, size in BARTS.items()}
-BARTS |= {"decoder_layers": 1, "d_model": 24, "max_position_embeddings": POSITIONS}
-# those that write an output over a sentence
-WRITING = {
-    "t5": family(t5s, "T5ForConditionalGeneration", T5_NORM, T5S | NEAR),
-    "mt5": family(t5s, "MT5ForConditionalGeneration", T5_NORM, T5S),
-    "bart": family(
-        robertas, "BartForConditionalGeneration", "attn_layer_norm", BARTS, scale_embedding=True
-    )._replace(more={"forced_bos_token_id": 0}),
-}
-FAMILIES = {
-    "bert": family(wordpiece, "BertModel", BERT_NORM, SIZES),
-    "bert with a head": family(wordpiece, "BertForMaskedLM", BERT_NORM, SIZES, hidden_act="relu"),
-    "roberta": family(
-        robertas, "RobertaModel", BERT_NORM, SIZES | {"max_position_embeddings": POSITIONS + 2}
+# every layout once, also one that was added today; then those with settings that change their steps
+FAMILIES = {name: tiny(name) for name in LAYOUTS} | {
+    "bert": tiny("bert", wordpiece),
+    "bert with a head": tiny("bert", wordpiece, hidden_act="relu")._replace(
+        model="BertForMaskedLM"
     ),
-    "distilbert": family(
-        wordpiece, "DistilBertModel", "sa_layer_norm", DISTILS, max_position_embeddings=POSITIONS
-    ),
-    "gpt2": family(gpts, "GPT2LMHeadModel", "ln_2", GPTS),
-    "gpt2 untied": family(gpts, "GPT2LMHeadModel", "ln_2", GPTS | UNTIED),
+    "distilbert": tiny("distilbert", wordpiece),
+    "gpt2": tiny("gpt2", n_inner=None),
+    "gpt2 untied": tiny("gpt2", tie_word_embeddings=False, n_inner=40),
+    "llama": tiny("llama", **GROUPED),
+    "llama tied": tiny("llama", **TIED, rope_parameters=PLAIN),
+    "llama stretched": tiny("llama", **STRETCHED),
+    "mistral": tiny("mistral", sliding_window=5, rope_parameters=LINEAR),
+    "qwen3": tiny("qwen3", **GROUPED | {"head_dim": 6} | ABOVE),
+    "gemma2": tiny("gemma2", **GEMMA | CAPPED),
+    "gemma3_text": tiny("gemma3_text", **GEMMA | TURNS),
+    "phi3": tiny("phi3", sliding_window=5, pad_token_id=0),
+    "t5": tiny("t5", d_kv=6, **NEAR),
+    "bart": tiny("bart", robertas, scale_embedding=True)._replace(more={"forced_bos_token_id": 0}),
 }
-FAMILIES |= {
-    name: family(gpts, f"{kind}ForCausalLM", norm, sizes, **more)
-    for name, kind, norm, sizes, more in (
-        ("llama", "Llama", LLAMA_NORM, GROUPED, {}),
-        ("llama tied", "Llama", LLAMA_NORM, SHARED, TIED | {"rope_parameters": PLAIN}),
-        ("llama stretched", "Llama", LLAMA_NORM, SIZES, BIASED | {"rope_parameters": LLAMA3}),
-        (
-            "mistral",
-            "Mistral",
-            LLAMA_NORM,
-            SHARED,
-            {"sliding_window": 5, "rope_parameters": LINEAR},
-        ),
-        ("qwen2", "Qwen2", LLAMA_NORM, SHARED, {}),
-        ("qwen3", "Qwen3", LLAMA_NORM, GROUPED | {"head_dim": 6}, ABOVE),
-        ("gemma2", "Gemma2", GEMMA_NORM, GEMMA, CAPPED),
-        ("gemma3", "Gemma3", GEMMA_NORM, GEMMA, TURNS),
-        ("olmo2", "Olmo2", "mlp", SHARED, {}),
-        ("phi3", "Phi3", LLAMA_NORM, SHARED, SLIDING | {"pad_token_id": 0}),
-    )
-}
-FAMILIES |= WRITING
-# those that were trained to say which piece comes next
-GOING_ON = [
-    name for name, each in FAMILIES.items() if each.model.endswith(("LMHeadModel", "ForCausalLM"))
+# those that write an output over a sentence, and those that say which piece comes next
+WRITING = [
+    name for name, each in FAMILIES.items() if each.model.endswith("ForConditionalGeneration")
 ]
+GOING_ON = [name for name, each in FAMILIES.items() if each.model.endswith(GOES_ON)]
 
 
 class Checkpoint(NamedTuple):

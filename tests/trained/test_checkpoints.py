@@ -175,7 +175,7 @@ SETTINGS: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("gemma2", {"layer_types": ["full_attention"]}, "2 times full_attention or sliding_att.*, got"),
     ("gemma2", {"attn_logit_softcapping": "x"}, "attn_logit_softcapping in config.json must"),
-    ("gemma3", {"use_bidirectional_attention": True}, "use_bidirectional_attention = False"),
+    ("gemma3_text", {"use_bidirectional_attention": True}, "use_bidirectional_attention = False"),
     ("mistral", {"sliding_window": 0}, "sliding_window in config.json must be a whole number"),
     ("qwen3", {"head_dim": 4}, r"self_attn\.q_proj\.weight must be \(24, 24\), got \(36, 24\)"),
 ]
@@ -203,7 +203,7 @@ OLDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("gemma2", dict.fromkeys(["layer_types", "hidden_activation", "tie_word_embeddings"]), {}),
     ("llama tied", {"rope_parameters": None, "rope_theta": 700.0}, {"rope_theta": 70.0}),
     (
-        "gemma3",
+        "gemma3_text",
         {"rope_theta": 1e6, "rope_local_base_freq": 1e4, "sliding_window_pattern": 2}
         | {"rope_parameters": None, "layer_types": None},
         {"rope_local_base_freq": 10.0},

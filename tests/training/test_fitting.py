@@ -94,7 +94,9 @@ def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task: str) ->
 @every_task
 def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(task: str) -> None:
     run = finished(task)
-    assert run is not None
+    assert (run is None) <= (not TASKS[task].targets), f"python -m attention.training --task {task}"
+    if run is None:
+        return
     assert run.settings == TrainingSettings(task)
     asked = TASKS[task](run.settings)
     assert [run.progress[0].step, run.last.step] == [0, asked.sizes.steps]

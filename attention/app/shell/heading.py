@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.app.components.inputs import copy_link, save_figures
-from attention.app.shell.glossary import GLOSSARY
+from attention.app.state.glossary import GLOSSARY
 from attention.app.state.links import every_setting
 from attention.app.state.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
 from attention.app.state.view import View, own_settings

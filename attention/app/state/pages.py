@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from attention.app.state.glossary import GLOSSARY
+from attention.core.printing import listed
 from attention.core.settings import Declared, Value, choice, settings_of, text
 from attention.core.variants import VARIANTS
 from attention.pipeline import Settings
@@ -49,7 +51,7 @@ class Page:
     name: str
     title: str
     shows: str
-    purpose: str = ""
+    purpose: str
     words: tuple[str, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[type, ...] = ()
@@ -73,6 +75,14 @@ class Page:
     asks: Callable[[Sequence[str]], int] = lambda tokens: 0
     title_of_link: Callable[[bytes], tuple[str, str] | None] = lambda query: None
     prepare: Callable[[], object] = lambda: None
+
+    def __post_init__(self) -> None:
+        """Refuse a page that lacks a part. Raises ValueError."""
+        said = {"title": self.title, "shows": self.shows, "purpose": self.purpose}
+        absent = [part for part, words in said.items() if not words]
+        absent += [f"explanation of {word}" for word in self.words if word not in GLOSSARY]
+        if absent:
+            raise ValueError(f"page {self.name!r} lacks its {listed(absent)}")
 
     @property
     def path(self) -> str:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attention.analysis.associations import BASELINES, METHODS, Curves, Method, methods_for
+from attention.analysis.associations.two_words import ROW, WORDS
 from attention.analysis.dependencies import Truth, ranked, title_of
 from attention.analysis.heads import strongest_edges
 from attention.analysis.study import ABOUT, STUDIES, most_trusted, share
@@ -19,14 +20,11 @@ from attention.core import masks
 from attention.core.analysis import join
 from attention.core.printing import distinct_names, fixed, listed, percent
 from attention.core.settings import choice, decimal, whole
-from attention.subjects.model import association_examples
-from attention.subjects.model.association_examples import ROW
 from attention.trained import sources
 from attention.trained.models import Model, Pieces, goes_on
 from attention.trained.sources import MINILM
 
 MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for so many
-SLOW = {"flow", "gradient", "value-zeroing", "erasure"}  # that run the model many times
 # pieces times layers up to which these are worked out unasked, and at all: 80 s on one core
 AT_ONCE, MOST = 160, 1920
 MOST_PAIRS = 24
@@ -106,12 +104,12 @@ def titles_for(model: Model) -> list[str]:
 
 def is_quick(method: str, pieces: int, layers: int) -> bool:
     """True if a method is worked out unasked."""
-    return method not in SLOW or pieces * layers <= AT_ONCE
+    return not METHODS[method].slow or pieces * layers <= AT_ONCE
 
 
 def most_pieces(method: str, layers: int) -> int:
     """Of how many pieces a sentence may be for a method, in a model of so many layers."""
-    if method not in SLOW:
+    if not METHODS[method].slow:
         return MAX_PIECES
     return min(MAX_PIECES, MOST // layers)
 
@@ -384,15 +382,15 @@ class Misleading:
 
 def misleading() -> Misleading:
     """The small case: the word that gets most weight gives less."""
-    weights: list[float] = association_examples.numbers_of("raw")[ROW].tolist()
-    lengths: list[float] = association_examples.numbers_of("norm").flatten().tolist()
-    (the, cat), most = association_examples.WORDS, lengths.index(max(lengths))
+    weights: list[float] = METHODS["raw"].by_hand_numbers[ROW].tolist()
+    lengths: list[float] = METHODS["norm"].by_hand_numbers.flatten().tolist()
+    (the, cat), most = WORDS, lengths.index(max(lengths))
     return Misleading(
         f"**Why weights alone mislead.** Below, “{cat}” looks at “{the}” with weight "
         f"{weights[0]:g} and at itself with {weights[1]:g}, the mean of two heads in layer 1. The "
         f"value of “{the}” has length 1, that of “{cat}” length 4.",
         f"From which word does “{cat}” get more?",
-        association_examples.WORDS,
+        WORDS,
         most,
         f"A weight is multiplied by a value before it counts. “{the}” brings a vector of length "
         f"{lengths[0]:g}, “{cat}” one of {lengths[1]:g}: choose “Norm-based” on top, and see how. "

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from attention.analysis.associations import METHODS, Method
+from attention.analysis.associations.two_words import INTRODUCTION
 from attention.analysis.dependencies import Truth, truths
 from attention.app.cached import runs
 from attention.app.components.pictures import chart, matrices, picture
@@ -17,7 +18,7 @@ from attention.figures import tables
 from attention.figures.arcs import arcs, curves_figure
 from attention.figures.picture import Picture
 from attention.pipeline import NoWords
-from attention.subjects.model import association_examples, association_numbers, association_words
+from attention.subjects.model import association_numbers, association_words
 from attention.subjects.model.association_words import Association
 from attention.trained.models import Pieces
 
@@ -96,7 +97,7 @@ def worked_out(
         if words:
             st.info(words)
             return False
-    if not association_words.SLOW & {*methods} and not curves:
+    if not curves and not any(METHODS[name].slow for name in methods):
         return True
     quick = all(association_words.is_quick(name, length, layers) for name in methods)
     what = view["model"], view["s"], tuple(methods), tuple(curves), view["after"]
@@ -213,7 +214,7 @@ def what_it_is(view: View, methods: Sequence[str]) -> None:
         for words in association_words.trust(shared.load_model(view["model"])):
             st.markdown(words)
     st.subheader("By hand")
-    st.caption(association_examples.INTRODUCTION)
+    st.caption(INTRODUCTION)
     for name in dict.fromkeys(methods):
         by_hand(METHODS[name])
 
@@ -233,7 +234,7 @@ def by_hand(method: Method) -> None:
     """A method: who described it, its definition, and a small case."""
     st.markdown(f"**{method.title}** · {method.source}")
     st.text(method.definition)
-    for at, step in enumerate(association_examples.small_case(method.name)):
+    for at, step in enumerate(method.by_hand):
         st.caption(step.words)
         of = f"{method.title} by hand, step {at + 1}"
         matrices(step.parts, key=f"small_{method.name}_{at}", of=of)

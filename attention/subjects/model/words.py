@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from attention.analysis.associations import NAMED
 from attention.analysis.losses_on_corpus import LOSSES_OVER, Elsewhere
-from attention.analysis.study import NAMED, Trusted
+from attention.analysis.study import Trusted
 from attention.analysis.switches import Head
 from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole

@@ -22,6 +22,7 @@ class Bart(Layout):
     """BART (Lewis et al. 2020): norms after each sum, learned positions, a causal decoder."""
 
     model_type = "bart"
+    reference = "BartForConditionalGeneration"
     source = f"[Lewis et al. 2020]({ARXIV}1910.13461), BART"
     prefix = "model."
     settings: ClassVar[Mapping[str, str]] = {

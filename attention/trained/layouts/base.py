@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
 
+from attention.core.registry import check_entry
 from attention.trained.layers import Layer
 from attention.trained.models import Embedding, Parts, Table
 from attention.trained.parts import (
@@ -30,15 +32,17 @@ class TakesWeights(Protocol):
 class Layout:
     """Reads the parts of a model; config: its config.json.
 
-    model_type: what config.json calls the family; source: who described it; prefix: what the
-    names of tensors begin with where the model is part of a larger one; settings: what config.json
-    calls each setting; defaults: what holds where it is silent; unless_null: the same for settings
-    whose null says that there is none; only: settings of which these layers can do one value alone.
+    model_type: what config.json calls the family; source: who described it; reference: the class of
+    transformers whose numbers it gives, which a test compares; prefix: what the names of tensors
+    begin with where the model is part of a larger one; settings: what config.json calls each
+    setting; defaults: what holds where it is silent; unless_null: the same for settings whose null
+    says that there is none; only: settings of which these layers can do one value alone.
     Raises ValueError where a setting is missing, or is one that cannot be done.
     """
 
     model_type: ClassVar[str]
     source: ClassVar[str]
+    reference: ClassVar[str]
     prefix: ClassVar[str]
     settings: ClassVar[Mapping[str, str]]
     defaults: ClassVar[Mapping[str, Any]] = {}
@@ -59,7 +63,12 @@ class Layout:
         self.d_head = self.head_width()
 
     def __init_subclass__(cls) -> None:
+        """Put a layout that says its family into `LAYOUTS`.
+
+        Raises ValueError where it lacks a part, or leaves to another family what is its own.
+        """
         if "model_type" in vars(cls):
+            check_entry("layout", cls, cls.model_type, LAYOUTS, own=("source", "reference"))
             LAYOUTS[cls.model_type] = cls
 
     def setting(self, name: str) -> Any:
@@ -111,10 +120,12 @@ class Layout:
             limit = len(embedding.positions)
         return Parts(embedding, layers, limit)
 
+    @abstractmethod
     def embedding(self, weights: TakesWeights) -> Embedding:
         """Embedding that turns pieces into the first layer's input."""
         raise NotImplementedError
 
+    @abstractmethod
     def layer(self, weights: TakesWeights, index: int) -> Layer:
         """One layer."""
         raise NotImplementedError

@@ -21,6 +21,7 @@ class Bert(Layout):
     """
 
     model_type = "bert"
+    reference = "BertModel"
     source = f"[Devlin et al. 2019]({ARXIV}1810.04805), BERT"
     prefix = "bert."
     settings: ClassVar[Mapping[str, str]] = {
@@ -98,6 +99,7 @@ class Roberta(Bert):
     """RoBERTa (Liu et al. 2019): BERT whose positions are counted from behind the padding's."""
 
     model_type = "roberta"
+    reference = "RobertaModel"
     source = f"[Liu et al. 2019]({ARXIV}1907.11692), RoBERTa"
     prefix = "roberta."
     settings: ClassVar[Mapping[str, str]] = {**Bert.settings, "padding": "pad_token_id"}
@@ -117,6 +119,7 @@ class DistilBert(Bert):
     """DistilBERT (Sanh et al. 2019): BERT without token types, under names of its own."""
 
     model_type = "distilbert"
+    reference = "DistilBertModel"
     source = f"[Sanh et al. 2019]({ARXIV}1910.01108), DistilBERT"
     prefix = "distilbert."
     settings: ClassVar[Mapping[str, str]] = {

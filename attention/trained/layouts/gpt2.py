@@ -18,6 +18,7 @@ class Gpt2(Layout):
     """GPT-2 (Radford et al. 2019): norms before, a causal mask, scores of the next piece."""
 
     model_type = "gpt2"
+    reference = "GPT2LMHeadModel"
     source = "[Radford et al. 2019](https://openai.com/index/better-language-models), GPT-2"
     prefix = "transformer."
     settings: ClassVar[Mapping[str, str]] = {

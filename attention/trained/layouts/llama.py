@@ -29,6 +29,7 @@ class Llama(Layout):
     """
 
     model_type = "llama"
+    reference = "LlamaForCausalLM"
     source = f"[Touvron et al. 2023]({ARXIV}2302.13971), Llama"
     prefix = "model."
     settings: ClassVar[Mapping[str, str]] = {
@@ -229,6 +230,7 @@ class Mistral(Llama):
     """Mistral (Jiang et al. 2023): Llama with a window in all layers, or in none."""
 
     model_type = "mistral"
+    reference = "MistralForCausalLM"
     source = f"[Jiang et al. 2023]({ARXIV}2310.06825), Mistral"
     unless_null: ClassVar[Mapping[str, Any]] = {"sliding_window": 4096}
 
@@ -241,6 +243,7 @@ class Qwen2(Llama):
     window in the layers from one on."""
 
     model_type = "qwen2"
+    reference = "Qwen2ForCausalLM"
     source = f"[Yang et al. 2024]({ARXIV}2407.10671), Qwen2"
     defaults: ClassVar[Mapping[str, Any]] = {
         **Llama.defaults,
@@ -260,6 +263,7 @@ class Qwen3(Qwen2):
     """Qwen3 (Yang et al. 2025): norms of queries and keys, and no biases where none are set."""
 
     model_type = "qwen3"
+    reference = "Qwen3ForCausalLM"
     source = f"[Yang et al. 2025]({ARXIV}2505.09388), Qwen3"
     defaults: ClassVar[Mapping[str, Any]] = {**Qwen2.defaults, "attention_bias": False}
     biased = Llama.biased
@@ -273,6 +277,7 @@ class Gemma2(Llama):
     every other layer."""
 
     model_type = "gemma2"
+    reference = "Gemma2ForCausalLM"
     source = f"[Gemma Team 2024]({ARXIV}2408.00118), Gemma 2"
     settings: ClassVar[Mapping[str, str]] = {**Llama.settings, "activation": "hidden_activation"}
     defaults: ClassVar[Mapping[str, Any]] = {
@@ -317,6 +322,7 @@ class Gemma3(Gemma2):
     window, with a rotation of its own, in five layers of six."""
 
     model_type = "gemma3_text"
+    reference = "Gemma3ForCausalLM"
     source = f"[Gemma Team 2025]({ARXIV}2503.19786), Gemma 3"
     defaults: ClassVar[Mapping[str, Any]] = {
         **Gemma2.defaults,
@@ -344,6 +350,7 @@ class Olmo2(Llama):
     keys of all heads together."""
 
     model_type = "olmo2"
+    reference = "Olmo2ForCausalLM"
     source = f"[OLMo et al. 2024]({ARXIV}2501.00656), OLMo 2"
     defaults: ClassVar[Mapping[str, Any]] = {**Llama.defaults, "rms_norm_eps": 1e-5}
 
@@ -365,6 +372,7 @@ class Phi3(Mistral):
     """Phi-3 (Abdin et al. 2024): Mistral whose matrices are stored several in one."""
 
     model_type = "phi3"
+    reference = "Phi3ForCausalLM"
     source = f"[Abdin et al. 2024]({ARXIV}2404.14219), Phi-3"
     defaults: ClassVar[Mapping[str, Any]] = {**Llama.defaults, "rms_norm_eps": 1e-5}
     unless_null: ClassVar[Mapping[str, Any]] = {}

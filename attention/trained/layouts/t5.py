@@ -23,6 +23,7 @@ class T5(Layout):
     bias for each range of distances, learned once for all layers."""
 
     model_type = "t5"
+    reference = "T5ForConditionalGeneration"
     source = f"[Raffel et al. 2020]({ARXIV}1910.10683), T5"
     prefix = ""
     settings: ClassVar[Mapping[str, str]] = {
@@ -168,6 +169,7 @@ class Mt5(T5):
     """mT5 (Xue et al. 2021): T5 with gates, an unembedding of its own, and many languages."""
 
     model_type = "mt5"
+    reference = "MT5ForConditionalGeneration"
     source = f"[Xue et al. 2021]({ARXIV}2010.11934), mT5"
     defaults: ClassVar[Mapping[str, Any]] = {
         **T5.defaults,

@@ -1,7 +1,8 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
-# In the order of the menu.
+# In the order of the menu; tasks of other modules come behind.
 from attention.training.tasks import lookup, repetition, grammar, curve, graph, sort, dates  # isort: skip
+from attention.core.registry import import_modules
 from attention.training.tasks.base import ATTENTION, TASKS, Batch, Example, Points, Target, Task
 
 __all__ = [
@@ -20,3 +21,5 @@ __all__ = [
     "repetition",
     "sort",
 ]
+
+import_modules(__name__, __path__)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from attention.core.registry import check_entry
 from attention.training.networks import Head
 from attention.training.run import Run
 from attention.training.settings import SIZES, Sizes, TrainingSettings, sizes
@@ -81,8 +82,9 @@ class Task(ABC):
     handicaps: those that make it harder, the most telling first; curves: names of what
     `accuracy` tells, the most important first; measure: the one of `measures` that
     heads are told apart by, "" for none; telling: above it a head stands out; targets: what its
-    usual run reaches; whole: an answer is right where all that count in its sequence are; offered:
-    settings of sizes that it has, others stay as usual; loss_words, share_words: titles of its two
+    usual run reaches, which is packaged then: one without targets is learned on its page first;
+    whole: an answer is right where all that count in its sequence are; offered: settings of sizes
+    that it has, others stay as usual; loss_words, share_words: titles of its two
     plots; right: behind a share; given: all that is given, as the rules of a grammar,
     "" where `before` says it; words: by id, of a task whose usual network becomes a model of its
     name, see `exports`.
@@ -178,9 +180,11 @@ class Task(ABC):
 
 
 def register(task: type[Task]) -> type[Task]:
-    """Class decorator: put a task into `TASKS` under its name; each name once."""
-    if task.name in TASKS:
-        raise ValueError(f"task {task.name!r} is registered already")
+    """Class decorator: put a task into `TASKS` under its name; each name once.
+
+    Raises ValueError where it lacks a part.
+    """
+    check_entry("task", task, getattr(task, "name", ""), TASKS)
     TASKS[task.name] = task
     return task
 

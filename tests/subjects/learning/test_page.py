@@ -13,6 +13,7 @@ from attention.app.controls import works
 from attention.hosting.jobs import Job, Jobs, Owner
 from attention.subjects.learning import controls as learning_controls
 from attention.training import TASKS, TrainingSettings
+from attention.training.finished import finished
 from attention.training.worker import Worker
 from tests.cases import over
 from tests.running import App, opened
@@ -36,16 +37,19 @@ def header(app: App) -> dict[str, Any]:
 
 
 @over("task", TASKS)
-def test_it_opens_on_a_packaged_run_that_plays_by_itself_with_its_sentence(task: str) -> None:
-    app = opened("learning", task=task)
-    shown, asked = header(app), TASKS[task](TrainingSettings(task))
+def test_it_opens_on_a_packaged_run_that_plays_by_itself_or_offers_to_learn(task: str) -> None:
+    app, asked = opened("learning", task=task), TASKS[task](TrainingSettings(task))
+    assert asked.before in app.read_as_markdown
+    if finished(task) is None:
+        assert ("learn" in app.controls, SHOWN in app.sent) == (True, False)
+        return
+    shown = header(app)
     assert (shown["plays"], shown["live"]) == (True, False)
     assert [shown["steps"][0], shown["steps"][-1]] == [0, asked.sizes.steps]
     maps = shown["layers"] * shown["heads"] * len(shown["tokens"]) * len(shown["keys"])
     assert app.sent[SHOWN].numbers.numel() == len(shown["steps"]) * maps
     run = learning_controls.finished(asked.settings)
     assert run is not None
-    assert asked.before in app.all_words
     assert asked.after(run) in app.all_words
     assert app.tables[-1][""] == ["usual"]
 

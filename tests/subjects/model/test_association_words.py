@@ -11,9 +11,10 @@ from torch.testing import assert_close
 
 from attention.analysis import study
 from attention.analysis.associations import METHODS
+from attention.analysis.associations.two_words import ROW
 from attention.figures.arcs import arcs
 from attention.figures.matrix import Matrix
-from attention.subjects.model import association_examples, association_words
+from attention.subjects.model import association_words
 from attention.subjects.model.association_words import Association, AssociationSettings
 from attention.trained.models import Pieces
 from tests.cases import over
@@ -118,7 +119,7 @@ def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes() -> 
 
 
 def result(method: str, step: int = -1, part: int = -1) -> Tensor:
-    found = association_examples.small_case(method)[step].parts[part]
+    found = METHODS[method].by_hand[step].parts[part]
     assert isinstance(found, Matrix)
     return found.numbers
 
@@ -162,11 +163,10 @@ def test_value_zeroing_and_erasure_by_hand() -> None:
 
 @over("method", [*METHODS])
 def test_the_last_matrix_of_a_small_case_is_what_the_method_gives(method: str) -> None:
-    case = association_examples.followed(method)
-    found = METHODS[method](case)
-    layer = 0 if method in ("raw", "norm", "norm-residual", "norm-layer-norm") else 1
-    shown_last, row = result(method), found[layer][association_examples.ROW]
-    last = shown_last.flatten() if 1 in shown_last.shape else shown_last[association_examples.ROW]
+    found = METHODS[method](METHODS[method].case)
+    row = found[0 if METHODS[method].alone else 1][ROW]
+    shown_last = result(method)
+    last = shown_last.flatten() if 1 in shown_last.shape else shown_last[ROW]
     assert_close(last, row)
 
 

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from attention.analysis import continuing
+from attention.analysis.associations import BASELINES, METHODS
 from attention.analysis.losses_on_corpus import LOSSES_OVER, Elsewhere
-from attention.analysis.study import BASELINES, METHODS, Figure, Trusted
+from attention.analysis.study import SURE, Comparison, Difference, Figure, Trusted
 from attention.core.printing import fixed
 from attention.subjects.model import words as model_words
 from attention.subjects.model.words import Answered
@@ -218,15 +219,24 @@ def test_a_vector_that_moves_is_told_by_how_far() -> None:
     assert [*model_words.lenses_of(packaged("minilm"), False)] == ["looks", "lost"]
 
 
-@given(st.lists(st.sampled_from([*METHODS]), min_size=1, max_size=4, unique=True))
-def test_of_methods_that_agree_alike_none_is_called_the_best_alone(names: list[str]) -> None:
-    (method, *alike), baseline = names, next(iter(BASELINES))
-    figure = Figure(0.5, 0.4, 0.6)
-    trusted = Trusted("smollm2", 7, "fall", method, figure, baseline, figure, figure, tuple(alike))
-    words = model_words.trusted_words(trusted)
-    assert ("it agrees most" in words) == (not alike)
-    assert all(METHODS[name].title in words for name in names)
-    assert "ρ = 0.50" in words
+methods = st.lists(st.sampled_from([*METHODS]), min_size=2, max_size=2, unique=True)
+
+
+@given(methods, st.sampled_from([*BASELINES]), st.floats(0, 1))
+def test_what_colours_words_is_not_called_best_and_a_surely_better_method_is_named(
+    names: list[str], baseline: str, p: float
+) -> None:
+    (method, better), title = names, BASELINES[baseline].title.lower()
+    means = {method: 0.25, better: 0.5, baseline: 0.125}
+    figures = {name: Figure(rho, rho - 0.1, rho + 0.1) for name, rho in means.items()}
+    less = {method: Difference(-0.25, -0.5, -0.125, p)}
+    one = Comparison("fall", "hidden", False, 11, (0, 0), means, figures, {}, less)
+    words = model_words.trusted_words(Trusted("smollm2", 7, method, [one]))
+    assert words.startswith(f"The words are coloured by {METHODS[method].title}, over all heads")
+    assert f"with erasure: {figures[method]} hidden" in words
+    named = f"(less than {METHODS[better].title}, {figures[better]})"
+    assert (named in words) == ("less than" in words) == (p < SURE)
+    assert words.endswith(f"of the model: {figures[baseline]} ({title}).")
 
 
 def test_a_sentence_ends_with_its_point_and_with_no_comma() -> None:

@@ -1,0 +1,80 @@
+"""Associations between the tokens of a sentence: methods that follow attention through a model.
+
+Each method gives (layers, queries, keys): how much each key has to do with what each query has come
+to after that many layers; the last one is that of the whole model. Methods know the layers over the
+sentence alone: of an encoder-decoder, its encoder's. Notation: w weights, v_j the value of key j in
+a head, W_o its rows of the output matrix, x_j what enters the layer, y_i what its attention gives,
+the residual path and a norm behind the sum included.
+
+A method is one class in one of these modules, or in one of its own: its number, its words and an
+example by hand. Tables, menus, the command and its choices follow from `METHODS`.
+"""
+
+from collections.abc import Mapping
+
+# In the order of menus; methods of other modules come behind.
+from attention.analysis.associations import layers, paths, alti, gradient, erasing  # isort: skip
+from attention.analysis.associations.alti import alti_steps
+from attention.analysis.associations.baselines import BASELINES, Baseline
+from attention.analysis.associations.erasing import (
+    WAYS,
+    Erasure,
+    erased,
+    value_zeroing_steps,
+    ways_of,
+)
+from attention.analysis.associations.faithfulness import Curves, agreement, curves, row_agreements
+from attention.analysis.associations.followed import Followed, mask_of
+from attention.analysis.associations.gradient import gradients
+from attention.analysis.associations.layers import (
+    mean_weights,
+    mixing_ratio,
+    through_norm,
+    vectors,
+    with_residual,
+)
+from attention.analysis.associations.method import METHODS, Method, Step, associate, methods_for
+from attention.analysis.associations.paths import flow_of, rolled, row_normalised, with_identity
+from attention.core.registry import import_modules
+
+__all__ = [
+    "BASELINES",
+    "METHODS",
+    "NAMED",
+    "WAYS",
+    "Baseline",
+    "Curves",
+    "Erasure",
+    "Followed",
+    "Method",
+    "Step",
+    "agreement",
+    "alti",
+    "alti_steps",
+    "associate",
+    "curves",
+    "erased",
+    "erasing",
+    "flow_of",
+    "gradient",
+    "gradients",
+    "layers",
+    "mask_of",
+    "mean_weights",
+    "methods_for",
+    "mixing_ratio",
+    "paths",
+    "rolled",
+    "row_agreements",
+    "row_normalised",
+    "through_norm",
+    "value_zeroing_steps",
+    "vectors",
+    "ways_of",
+    "with_identity",
+    "with_residual",
+]
+
+import_modules(__name__, __path__)
+# Methods and baselines together.
+NAMED: Mapping[str, Method | Baseline] = {**METHODS, **BASELINES}

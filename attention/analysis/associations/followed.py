@@ -1,0 +1,176 @@
+"""A sentence whose associations are asked for, and its run through a model."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from attention.analysis.interventions import (
+    MAX_PIECES_AT_ONCE,
+    Intervention,
+    Progress,
+    changed_runs,
+)
+from attention.trained.layers import Layer, LayerRun
+from attention.trained.models import Edit, LayerInput, Model, Padded, Pieces, Run, goes_on
+
+MASKS = ("[MASK]", "<mask>")
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A sentence whose associations are asked for; the model runs over it once.
+
+    words: for decoders the ids of two pieces to tell apart, the first rather than the second; None:
+    the likeliest next piece at each position. progress: is told how much of how much is done by
+    methods that take long; an exception that it raises stops the work. after: the layers, from 0,
+    that are asked for, None: all; a method that works each out by itself leaves out the others.
+    """
+
+    model: Model
+    pieces: Pieces
+    words: tuple[int, int] | None = None
+    progress: Progress = lambda done, of: None
+    after: Collection[int] | None = None
+
+    @functools.cached_property
+    def layers(self) -> list[Layer]:
+        """Layers over the sentence itself, which come first."""
+        return [layer for layer in self.model.layers if not layer.decodes]
+
+    @functools.cached_property
+    def runs(self) -> list[LayerRun]:
+        """A run of each of these layers."""
+        with torch.no_grad():
+            forward = self.model.forward(Padded(self.pieces.ids))
+            return [*itertools.islice(forward, len(self.layers))]
+
+    @functools.cached_property
+    def run(self) -> Run:
+        """Run of these layers, which can be changed."""
+        pairs = zip(self.layers, self.runs, strict=True)
+        inputs = (LayerInput(layer, self.pieces, run.entered, run.x) for layer, run in pairs)
+        return Run(self.pieces, tuple(inputs), self.hidden)
+
+    @property
+    def causal(self) -> bool:
+        """True if no query sees a later key."""
+        return all(layer.causal for layer in self.layers)
+
+    def seen(self, found: Tensor) -> Tensor:
+        """Set to 0 what a query cannot see, whatever rounding says. (…, n, n)."""
+        return found.tril() if self.causal else found
+
+    @functools.cached_property
+    def whole(self) -> bool:
+        """True if these layers are all of the model, so that its last norm follows them."""
+        return len(self.layers) == len(self.model.layers)
+
+    def final(self, output: Tensor) -> Tensor:
+        """Apply what follows the last of these layers. (…, pieces, d_model)."""
+        return self.model.final(output) if self.whole else output
+
+    @functools.cached_property
+    def hidden(self) -> Tensor:
+        """The last hidden states. (pieces, d_model)."""
+        with torch.no_grad():
+            return self.final(self.runs[-1].output)
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the model predicts the next piece."""
+        return goes_on(self.model)
+
+    @functools.cached_property
+    def directions(self) -> Tensor:
+        """Direction at each position whose product with the hidden state is the target.
+
+        For decoders the column of the unembedding of the word that is likeliest next, or the
+        difference of those of both words; for others the hidden state itself, of length 1.
+        (pieces, d_model).
+        """
+        if not goes_on(self.model):
+            lengths: Tensor = self.hidden.norm(dim=-1, keepdim=True)
+            return self.hidden / lengths
+        U = self.model.unembedding
+        if self.words is None:
+            return U[:, (self.hidden @ U).argmax(-1)].T
+        return (U[:, self.words[0]] - U[:, self.words[1]]).expand_as(self.hidden)
+
+    @property
+    def positions(self) -> range:
+        """Positions of all pieces."""
+        return range(len(self.pieces.ids))
+
+    def changed(
+        self, several: Sequence[Intervention], n_layers: int, turn: int = 0, turns: int = 1
+    ) -> Iterator[dict[int, Tensor]]:
+        """The outputs of the first layers of changed runs, by layer, some runs after the others.
+
+        turn, turns: which of how many such calls it is. Each (interventions, pieces, d_model).
+        """
+        at_once = max(1, MAX_PIECES_AT_ONCE // len(self.pieces.ids))
+        for first in range(0, len(several), at_once):
+            self.progress(turn * len(several) + first, turns * len(several))
+            some = several[first : first + at_once]
+            outputs = {}
+            for layer, run in changed_runs(self.model, self.run, some):
+                if layer < n_layers:
+                    outputs[layer] = run.output.expand(len(some), *run.output.shape[-2:])
+                if layer >= n_layers - 1:
+                    break
+            yield outputs
+
+    def rest_of(self, rows: Tensor, first: int, edit: Edit | None = None) -> dict[int, Tensor]:
+        """The outputs of each layer for sentences that have these of its pieces, by position.
+
+        rows (sentences, pieces); first: the sentences begin with so many pieces of this one, which
+        are not in rows; edit: see `Model.forward`. (sentences, pieces, d_model).
+        """
+        kept = [run.kept.truncate(first, len(rows)) for run in self.runs] if first else []
+        batch, layers = Padded(self.pieces.ids[rows]), range(len(self.layers))
+        forward = self.model.forward(batch, edit=edit, layers=layers, after=kept)
+        runs = itertools.islice(forward, len(self.layers))
+        return {layer: run.output for layer, run in enumerate(runs)}
+
+    def ends_of(self, sentences: Sequence[Tensor]) -> Iterator[Tensor]:
+        """The last hidden states of other sentences of any lengths. ids (pieces,) each.
+
+        (pieces, d_model) each.
+        """
+        n_layers, longest = len(self.layers), max(map(len, sentences))
+        at_once = max(1, MAX_PIECES_AT_ONCE // longest)
+        for first in range(0, len(sentences), at_once):
+            self.progress(first, len(sentences))
+            some = sentences[first : first + at_once]
+            lengths = torch.tensor([len(ids) for ids in some])
+            ids = pad_sequence([*some], batch_first=True)
+            mask = torch.arange(ids.shape[1]) < lengths[:, None]
+            batch = Padded(ids, None if bool(mask.all()) else mask)
+            *_, last = itertools.islice(self.model.forward(batch), n_layers)
+            states = self.final(last.output)
+            yield from (state[:length] for state, length in zip(states, lengths, strict=True))
+
+    def target(self, hidden: Tensor) -> Tensor:
+        """The number that a gradient or an erasure is asked about, at each position.
+
+        hidden (…, pieces, d_model) -> (…, pieces), see `directions`.
+        """
+        return (hidden * self.directions).sum(-1)
+
+
+@functools.lru_cache(maxsize=16)
+def mask_of(model: Model) -> int | None:
+    """The id of the piece that stands for a hidden one, where the model was trained with it."""
+    for text in MASKS:
+        pieces = model.pieces(text)
+        at = [position for position, shown in enumerate(pieces.texts) if shown == text]
+        if len(at) == 1 and sum(not special for special in pieces.special) <= 1:
+            return int(pieces.ids[at[0]])
+    return None
