@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from attention.capture.mixing import UNSEEN
 
 if TYPE_CHECKING:
-    import pandas
-
     from attention.capture.recording import Recording
 
 State = Literal["kept", "left out", "not asked for"]
@@ -41,12 +39,6 @@ class Report:
     def left_out(self) -> tuple[Row, ...]:
         """The modules that mix tokens, or may, and are not kept though they were asked for."""
         return tuple(row for row in self.rows if row.state == "left out")
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a frame with the columns module, state and words."""
-        import pandas
-
-        return pandas.DataFrame([*self._cells()], columns=[*COLUMNS])
 
     def __str__(self) -> str:
         cells = [COLUMNS, *self._cells()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas
 import pytest
 import torch
 import torch.nn.functional as F
@@ -260,7 +261,7 @@ def test_a_report_is_text_a_table_and_a_frame() -> None:
         "0.0.mix  kept      self, 3 heads, 7 queries, 7 keys, 2 entries",
     ]
     assert "compiled graphs" in str(report).splitlines()[-1]
-    frame = report.to_pandas()
+    frame = pandas.DataFrame(report.rows)
     assert frame.columns.tolist() == ["module", "state", "words"]
     assert frame["state"].tolist() == ["kept", "left out"]
     assert frame["words"][1].startswith("computes a softmax of its own scores")
