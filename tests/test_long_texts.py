@@ -110,7 +110,7 @@ def test_any_part_of_the_map_has_the_weights_of_the_layer_as_it_is_set(
     assert isinstance(result.layer_trace, LongTrace)
     run = live_run(result)
     count = PIECES - (settings.get("special") == "ignored")
-    assert run.shape == (1, HEADS, MAX_SEEN, MAX_SEEN)
+    assert run.shape == (1, HEADS, count, count)
     assert len(run.texts) == count
     for head in range(HEADS):
         whole = result.layer_trace.sliced(ALL, slice(head, head + 1)).weights[0]

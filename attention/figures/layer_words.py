@@ -22,11 +22,11 @@ from attention.core.settings import choice, settings_of, whole
 from attention.figures.matrix import Matrix
 from attention.figures.tables import number
 from attention.pipeline import Result, Settings
-from attention.subjects.model.words import SINK
 from attention.trained import sources
 from attention.trained.encoder_decoder import Decoded
 from attention.trained.models import Decoder, LayerInput, Model, Run, Transformer
 
+SINK = 2.0  # times an even spread
 LIKELIEST_OF_EACH = 5  # with a change, and without
 AS_TRAINED = "as trained"
 MADE_FROM = (

@@ -21,6 +21,7 @@ from attention.figures import result_words, tables
 from attention.hosting.uploads import NoRoom
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings
+from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run import long_texts, map_page
 from attention.subjects.long_run.long_texts import LongText
 from attention.subjects.long_run.numbers import Opened
@@ -193,7 +194,9 @@ def _layer(view: View, result: Result, run: Opened) -> None:
     notes.titled(result_words.head_words(result).capitalize(), hint=hint)
     map_page.map_of(view, run.weights, 0, result.head, partial(_new_vector, result))
     seen = run.glance.seen
-    notes.titled("Every head of the layer", f"· the first {MAX_SEEN} tokens", hint="click one")
+    sample = heads_words.sample_words(seen)
+    of = f"· of {sample}" if sample else ""
+    notes.titled("Every head of the layer", of, hint="click one")
     choose, size = partial(session.choose, "head"), max(run.glance.shape)
     head_grid(seen.dots, seen.block, size, result.head, choose, key="glance")
     for words in result.notes:
