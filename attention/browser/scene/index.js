@@ -4,8 +4,7 @@ import { adopt } from "../shared/selection.js"
 import { isLate } from "../shared/turns.js"
 
 /** @import { FigureHeader, RowHeader, SceneHeader } from "../messages.js"
-    @import { Given } from "../shared/component.js"
-    @typedef {(given: Given) => void} Draw
+    @import { Draw, Given } from "../shared/component.js"
     @typedef {{ draw: Draw, matrices: string, style: string }} Kind
     @typedef {{ host: HTMLElement, mount: HTMLElement | ShadowRoot, digest: string }} Place
     @typedef {{ given: Given, frame: HTMLElement, places: Map<string, Place>, order: string }} View */
@@ -16,8 +15,6 @@ const KEPT_COLOURS = `@media (forced-colors: active) {
 
 /** @type {WeakMap<object, View>} */
 const views = new WeakMap()
-/** @type {Record<string, Promise<Kind>>} */
-const kinds = {}
 /** @type {Record<string, Kind>} */
 const loaded = {}
 
@@ -39,7 +36,7 @@ export default async function drawScene(given) {
   const { figures, rows, selection, rest } = content
   const missing = figures.filter(({ kind }) => !loaded[kind])
   if (missing.length) {
-    await Promise.all(missing.map(({ kind }) => load(kind)))
+    await Promise.all(missing.map(({ kind }) => load(given, kind)))
     if (view.given !== given) return // another message came meanwhile
   }
   arrange(view, figures, rows)
@@ -125,34 +122,13 @@ function lend(kind) {
     make("style", "", document.head, { id, textContent: loaded[kind].style })
 }
 
-/** @type {(kind: string) => Promise<Kind>} */
-function load(kind) {
-  kinds[kind] ??= fetched(kind).catch((error) => {
-    delete kinds[kind]
-    throw error
-  })
-  return kinds[kind]
-}
-
-/** @type {(kind: string) => Promise<Kind>} */
-async function fetched(kind) {
+/** @type {(given: Given, kind: string) => Promise<void>} */
+async function load({ load, loadStyle }, kind) {
+  if (!load || !loadStyle) throw new TypeError("a scene must be given what loads its figures")
   const [module, matrices, style] = await Promise.all([
-    import(`../${kind}/index.js`),
-    styleIn("shared/matrix.css"),
-    styleIn(`${kind}/style.css`),
+    load(`${kind}/index.js`),
+    loadStyle("shared/matrix.css"),
+    loadStyle(`${kind}/style.css`),
   ])
   loaded[kind] = { draw: module.default, matrices, style }
-  return loaded[kind]
-}
-
-/** @type {Record<string, Promise<string>>} */
-const styles = {}
-
-/** @type {(path: string) => Promise<string>} */
-function styleIn(path) {
-  styles[path] ??= fetch(new URL(`../${path}`, import.meta.url)).then((answer) => {
-    if (!answer.ok) throw new Error(`${path} cannot be loaded`)
-    return answer.text()
-  })
-  return styles[path]
 }
