@@ -150,36 +150,6 @@ def examples(
     _examples.draw(header, key=key, example=(range(len(texts)).__contains__, on_choose))
 
 
-class NextPiecesHeader(TypedDict):
-    texts: list[str]
-    shares: list[float]  # 0 = out
-    trained: list[float]
-
-
-_next_pieces = Component("next_pieces", NextPiecesHeader, piece=int)
-
-
-def next_pieces(
-    texts: Sequence[str],
-    shares: Sequence[float],
-    trained: Sequence[float],
-    on_choose: Callable[[int], None],
-    *,
-    key: str,
-) -> None:
-    """Pieces that may come next, each with a bar of its probability; on_choose gets the position of
-    the one clicked.
-
-    shares: their probabilities, 0 where a filter took a piece out; trained: as the model has them.
-    """
-    header: NextPiecesHeader = {
-        "texts": list(texts),
-        "shares": list(shares),
-        "trained": list(trained),
-    }
-    _next_pieces.draw(header, key=key, piece=(range(len(texts)).__contains__, on_choose))
-
-
 class FocusButtonHeader(TypedDict):
     words: str
     field: str  # CSS

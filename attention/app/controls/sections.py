@@ -121,10 +121,15 @@ def lines_and_weights(
 
     caption: what the heatmap's begins with; selection: None = as all pages have it.
     """
+    picture(weights_alone(result, parts, caption), selection or view.selection, key=key)
+
+
+def weights_alone(result: Result, parts: Sequence[str], caption: str = "") -> Picture:
+    """Weights of a result's head, as `lines_and_weights` draws them."""
     tokens, keys, trace = layer_words.shown(result)
     words = result_words.JOINED if layer_words.words_of(result) else ""
     averaged = isinstance(result.layer_trace, WeightsAlone)
-    shown = Picture(
+    return Picture(
         WeightsAlone(trace.weights, trace.mask),
         tokens,
         [True] * len(tokens),
@@ -134,7 +139,6 @@ def lines_and_weights(
         caption=(f"{caption} {words}".strip(), ""),
         of="mean of all heads" if averaged else result_words.head_words(result),
     )
-    picture(shown, selection or view.selection, key=key)
 
 
 @part

@@ -17,19 +17,17 @@ function build({ root, content, send }) {
   return { content, frame: list, list }
 }
 
-/** A bar's length is its share of the greatest one; a mark shows where the model itself has it.
+/** A bar's length is its share of the greatest one.
     @type {(view: View) => void} */
-function draw({ list, content: { texts, shares, trained } }) {
-  const most = Math.max(...shares, ...trained)
-  const long = (/** @type {number} */ share) => `${((100 * share) / most).toFixed(2)}%`
+function draw({ list, content: { texts, shares } }) {
+  const most = Math.max(...shares)
   list.replaceChildren()
   for (const [index, text] of texts.entries()) {
-    const [share, before] = [shares[index], trained[index]]
-    const button = make("button", share ? "" : "out", list, { type: "button" })
+    const share = shares[index]
+    const button = make("button", "", list, { type: "button" })
     makeName("span", "piece", button, text)
     const bar = make("span", "bar", button, { ariaHidden: "true" })
-    make("i", "", bar).style.width = long(share)
-    if (share !== before) make("b", "", bar).style.insetInlineStart = long(before)
-    make("span", "share", button, { textContent: share ? finePercent(share) : "out" })
+    make("i", "", bar).style.width = `${((100 * share) / most).toFixed(2)}%`
+    make("span", "share", button, { textContent: finePercent(share) })
   }
 }

@@ -155,8 +155,13 @@ def shown(view: View, chapter: Chapter) -> Chapter:
 
 def is_revealed(view: View, chapter: Chapter) -> bool:
     """True if the figure shows the answer: never before one is given, nor once a sentence is."""
-    answered = view["guess"] in range(len(chapter.choices))
-    return answered and bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
+    revealed = bool(chapter.reveal) and kept(view, "revealed", None) == view["s"]
+    return revealed and is_answered(view, chapter)
+
+
+def is_answered(view: View, chapter: Chapter) -> bool:
+    """True if one of the choices of the open chapter is guessed."""
+    return view["guess"] in range(len(chapter.choices))
 
 
 def reveal(revealed: bool) -> None:
@@ -242,7 +247,7 @@ def offers_box(view: View, chapter: Chapter) -> bool:
     if chapter.figure in WORDLESS or "s" in view.hidden:
         return False
     about_it = chapter.figure == "finale" or chapter.sentence is None
-    return about_it or bool(given(view)) or view["guess"] in range(len(chapter.choices))
+    return about_it or bool(given(view)) or is_answered(view, chapter)
 
 
 def give(sentence: str) -> None:
@@ -369,6 +374,12 @@ def other_end(view: View, chapter: Chapter) -> str:
     both = [there.sentence, there.revealed.sentence]
     other = [text for text in both if text != sentence_of(view, chapter)]
     return str(other[0]) if there.reveal and len(other) == 1 and other[0] else ""
+
+
+def can_take_away(whole: Result) -> bool:
+    """True if keys can be taken away from a figure, one by one."""
+    longest = max(len(whole.tokens), len(whole.key_tokens))
+    return not layer_words.words_of(whole) and longest <= widgets.MAX_CLICKABLE
 
 
 def take_or_bring_back(view: View, whole: Result, key: int) -> None:

@@ -30,6 +30,11 @@ def ending_of(text: str) -> tuple[Ending, Result] | None:
     return ending, result_of(ending.settings)
 
 
+def found_ending(text: str) -> tuple[Ending, Result] | None:
+    """The ending of a sentence where no step is left until it is found, else None."""
+    return None if steps_to_ending(text) else ending_of(text)
+
+
 # Nobody waits for what a step of a job is working out: the step may have to wait itself.
 _endings: LRUCache[tuple[str, str], Ending] = LRUCache(64)
 

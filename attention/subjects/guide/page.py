@@ -1,48 +1,38 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
-import base64
-import html
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 
-from attention.analysis import sweeps
-from attention.app.cached import overviews
-from attention.app.components.inputs import examples, lights, next_pieces
-from attention.app.components.pictures import chart, head_grid, matrices, picture
+from attention.app.components.inputs import examples, lights
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
-from attention.app.controls import notes, sections, widgets, works
+from attention.app.components.turns import Taken
+from attention.app.controls import widgets, works
 from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import EARLIER, PAGES
 from attention.app.state.view import View
-from attention.core.printing import distinct_names
-from attention.figures import layer_words, maps, result_words, tables
-from attention.figures.card import card
-from attention.figures.matrix import Matrix
-from attention.figures.scene import Words, scene
-from attention.pipeline import Result, Settings
-from attention.subjects.compare import numbers as compare_numbers
-from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
-from attention.subjects.explore import map_page
+from attention.figures import result_words
+from attention.figures.head_grid import HeadGrid
+from attention.figures.scene import Scene, note, scene
+from attention.pipeline import Settings
+from attention.subjects.compare.figures import SweptHeatmap
 from attention.subjects.guide import chapter_page, fitting
 from attention.subjects.guide import finale as endings
-from attention.subjects.guide.chapters import LIGHTS, Chapter
-from attention.subjects.guide.finale import Ending
+from attention.subjects.guide import scene as scenes
+from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter
+from attention.subjects.guide.figures import Card, NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import trainings
 from attention.subjects.model import continuations
-from attention.trained import sources
 from attention.training import TrainingSettings
 
 KNOWN = (*PAGES, *EARLIER)
 TITLES = {page.name: page.title for page in KNOWN}
-TALL = 560  # pixels of a heatmap that stands alone beside the text
 ADDRESSES = {page.name: "." if page.first else page.name for page in KNOWN}
 
 
@@ -50,8 +40,7 @@ def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
     view = chapter_page.enter(view)
     lesson = chapter_page.lesson(view)
-    for problem in lesson.problems:
-        notes.note(f"This lesson has a mistake. {problem}")
+    tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
     with st.container(key="unseen"):  # so that the address has them
         for name in ("chapter", "guess", "s"):
             widgets.widget(view, name)
@@ -62,7 +51,9 @@ def guide(view: View) -> None:
     way(view, lesson.chapters)
     at = chapter_page.position(view)
     if at is None:
-        notes.note(f"There is no chapter “{view['chapter'][:40]}” here; showing the first.")
+        tell(
+            f"There is no chapter “{view['chapter'][:40]}” here; showing the first.", key="nowhere"
+        )
     chapter = lesson.chapters[at or 0]
     shown, box = chapter_page.shown(view, chapter), f"yours_{at or 0}"
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
@@ -75,9 +66,9 @@ def guide(view: View) -> None:
             lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
-                figure(view, shown, chapter_page.missing_model(chapter))
+                figure(view, chapter)
             with st.container(key="guide_more"):
-                more(view, shown)
+                show(view, shown, scenes.behind(view, chapter), key="behind_figure")
         with st.container(key="guide_question"):
             question(view, chapter)
             try_yours(view, shown, box)
@@ -86,6 +77,12 @@ def guide(view: View) -> None:
         onward(view, lesson.chapters, at or 0, shown)
     if chapter.figure == "finale":
         invitations(view, shown)
+
+
+def tell(*lines: str, key: str) -> None:
+    """Draw quiet lines, if there are any."""
+    if lines:
+        draw(scene(*map(note, lines)), key=key)
 
 
 def way(view: View, there: Sequence[Chapter]) -> None:
@@ -123,9 +120,10 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
     if chapter_page.is_visitors(view, chapter):
         result = chapter_page.result(view, chapter)
         cut = f"; {result_words.left_out_words(result)}" if result and result.left_out else ""
-        notes.note(
+        tell(
             f"The words here, the question and its answer are about “{chapter.sentence}”. "
-            f"The figure shows your sentence{cut}."
+            f"The figure shows your sentence{cut}.",
+            key="whose_words",
         )
         if "s" not in view.hidden:
             st.button(
@@ -165,8 +163,7 @@ def take(sentence: str, box: str) -> None:
 
 def question(view: View, chapter: Chapter) -> None:
     """Ask what to guess before the explanation is shown."""
-    guess = view["guess"]
-    answered = guess in range(len(chapter.choices))
+    guess, answered = view["guess"], chapter_page.is_answered(view, chapter)
     st.session_state["guessed"] = guess if answered else None
 
     def marked(index: int) -> str:
@@ -233,7 +230,7 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
 def invitations(view: View, chapter: Chapter) -> None:
     """Where to go at the end, with the sentence and the head of the card as far as it is made."""
     text = chapter_page.sentence_of(view, chapter)
-    made = None if fitting.steps_to_ending(text) else fitting.ending_of(text)
+    made = fitting.found_ending(text)
     settings, query = (made[0].settings, made[0].query) if made else (Settings(text), 0)
     with st.container(key="guide_end"):
         st.markdown("### You have seen all of it. And now?")
@@ -243,214 +240,92 @@ def invitations(view: View, chapter: Chapter) -> None:
                 st.link_button(label, f"{ADDRESSES[page]}?{link}", width="stretch")
 
 
-def alignment(view: View, chapter: Chapter) -> None:
-    """Show what a translator that has learned it draws each word of its translation from."""
-    if not chapter_page.has_translator():
-        notes.note(
-            f"With the trained translator “{chapter_page.TRANSLATOR}” its alignment of these words "
-            "would stand here. Whoever runs this app adds it with: "
-            f"{sources.installing()}"
-        )
+def figure(view: View, chapter: Chapter) -> None:
+    """The figure of a chapter. chapter: as the lesson has it."""
+    shown = chapter_page.shown(view, chapter)
+    if shown.figure == "finale" and not is_worked_out(view, shown):
         return
-    made = chapter_page.alignment(view, chapter)
-    if made is None:
+    take_away(view, shown)
+    show(view, shown, scenes.of_chapter(view, chapter), key="figure_of_chapter")
+    if shown.figure == "learning":
+        learn(view, shown)
+    elif shown.figure not in WORDLESS:
+        of_token(view, chapter)
+
+
+def show(view: View, chapter: Chapter, drawn: Scene, key: str) -> None:
+    """Draw a scene of a chapter, if anything is in it, and a button to save its card."""
+    if not drawn.parts:
         return
-    found, aligned = made
-    st.markdown("**A translator that has learned what to ask** writes:")
-    st.text(found.text)
-    sections.lines_and_weights(
-        view,
-        aligned,
-        "alignment",
-        "Each row is a word that it writes, </s> the end; each column a word that it reads.",
-        ("heatmap",),
-        chapter_page.selection(view, chapter),
-    )
+    chosen = chapter_page.selection(view, chapter)
+    draw(drawn, key=key, selection=chosen, taken=answers_of(drawn))
+    for each in drawn:
+        if isinstance(each, Card):
+            st.download_button(
+                "Save this card", each.svg, "attention.svg", "image/svg+xml", key="save_card"
+            )
 
 
-def figure(view: View, chapter: Chapter, missing: str) -> None:
-    """The figure of a chapter, computed for the sentence.
-
-    missing: the trained model that it should be of, "" where that is here.
-    """
-    if missing:
-        notes.note(
-            f"This chapter speaks of the trained model “{missing}”, which is not installed here. "
-            "The figure shows a layer that has learned nothing. Whoever runs this app adds the "
-            f"model with: {sources.installing()}"
-        )
-    if chapter.figure in ALONE:
-        ALONE[chapter.figure](view, chapter)
-        return
-    shown = chapter_page.result(view, chapter)
-    if shown is None:
-        st.info("Type a sentence with a word in it.")
-        return
-    FIGURES[chapter.figure](view, chapter, shown)
-    if chapter.figure != "finale":
-        notes.note_reader(shown, names_head=chapter_page.knows_heads(view))
-    if chapter.figure != "map":
-        told(view, chapter)
-
-
-def more(view: View, chapter: Chapter) -> None:
-    """Show what follows the figure; on a phone it comes below the question."""
-    shown = chapter_page.result(view, chapter) if chapter.figure in MORE else None
-    if shown is not None:
-        MORE[chapter.figure](view, chapter, shown)
-    if chapter.after and view["guess"] in range(len(chapter.choices)):
-        alignment(view, chapter)
+def answers_of(drawn: Scene) -> Mapping[str, Mapping[str, Taken]]:
+    """For each figure that can be answered, its events: see `draw`."""
+    taken: dict[str, Mapping[str, Taken]] = {}
+    for each in drawn:
+        match each:
+            case SweptHeatmap():
+                left_at = (each.has, lambda value: chapter_page.choose_in("at", float(value)))
+                taken[each.key] = {"at": left_at}
+            case HeadGrid():
+                there = range(len(each.dots)).__contains__
+                taken[each.key] = {"head": (there, partial(chapter_page.choose_in, "head"))}
+            case NextPieces():
+                taken[each.key] = {"piece": (each.has, go_on)}
+    return taken
 
 
 @part
-def told(view: View, chapter: Chapter) -> None:
-    """Tell the server what is chosen in the pictures, and note what is said of it."""
-    tell_selection(
-        chapter_page.selection(view, chapter), partial(chapter_page.select, view, chapter)
-    )
-    if said := chapter_page.looks_most(view, chapter):
-        notes.note_quietly(said)
+def of_token(view: View, chapter: Chapter) -> None:
+    """Tell the server what is chosen in the figures, and draw what follows from it."""
+    shown = chapter_page.shown(view, chapter)
+    chosen = chapter_page.selection(view, shown)
+    tell_selection(chosen, partial(chapter_page.select, view, shown))
+    show(view, shown, scenes.of_token(view, chapter), key="figure_of_token")
 
 
-def one_picture(
-    view: View, chapter: Chapter, shown: Result, parts: tuple[str, ...] = (), key: str = "picture"
-) -> None:
-    """Picture attention and the weighted sum. parts: None given means those of the chapter."""
-    drawn = parts or tuple(part for part in chapter.parts if part != "away")
-    selection = chapter_page.selection(view, chapter)
-    if layer_words.words_of(shown):
-        sections.lines_and_weights(view, shown, key, parts=drawn, selection=selection)
-        return
-    longest = max(len(shown.tokens), len(shown.key_tokens))
-    if "away" in chapter.parts and longest <= widgets.MAX_CLICKABLE:
+def take_away(view: View, chapter: Chapter) -> None:
+    """The words of a sentence, each to be taken away from its figure, or brought back."""
+    whole = chapter_page.result(view, chapter) if "away" in chapter.parts else None
+    if whole is not None and chapter_page.can_take_away(whole):
         examples(
             "Take a word away, or bring it back:",
-            shown.key_tokens,
-            partial(chapter_page.take_or_bring_back, view, shown),
-            gone=chapter_page.away(view, shown),
+            whole.key_tokens,
+            partial(chapter_page.take_or_bring_back, view, whole),
+            gone=chapter_page.away(view, whole),
             key="away",
         )
-        shown = chapter_page.without_those_away(view, shown)
-    stage = selection["values"]["stage"]
-    whole = sections.picture_of(shown, drawn, stage=stage)
-    picture(
-        replace(whole, height=TALL if drawn == ("heatmap",) else 0, digits=2), selection, key=key
-    )
 
 
-def word_vectors(view: View, chapter: Chapter, shown: Result) -> None:
-    """The row of numbers of each word, and the products of each two."""
-    names = distinct_names(shown.tokens)
-    matrices([Matrix("one row of numbers for each word", shown.x, names)], key="vectors")
-    one_picture(view, chapter, shown, ("heatmap",))
-
-
-def side_by_side(view: View, chapter: Chapter, shown: Result) -> None:
-    """Two settings, or two sentences, and what changes between them."""
-    now = chapter_page.compared(view, chapter)
-    if now is None:
-        st.info("Both sentences need a word, and a layer that looks at one sentence.")
-        return
-    compared, _, said = now
-    differs = Words([text for line in said for text in ("", line)], "differs", before="A → B")
-    heatmaps = ComparedHeatmaps(compared, ["A", "B", "B − A"], key="comparison")
-    draw(
-        scene(differs if said else None, heatmaps),
-        key="both",
-        selection=chapter_page.selection(view, chapter),
-    )
-
-
-def sweep(view: View, chapter: Chapter, shown: Result) -> None:
-    """Weights under a slider."""
-    kinds = sweeps.sweeps_of(shown.trace)
-    wanted = chapter_page.setting(chapter, "sweep")
-    kind = wanted if wanted in kinds else kinds[0]
-    swept = compare_numbers.sweep_of(
-        shown, kind, chapter_page.kept(view, "at", chapter_page.setting(chapter, "sweep_at"))
-    )
-    names = distinct_names(shown.tokens)
-    slider = SweptHeatmap(replace(swept, shown=()), names, digits=2, key="sweep_view")
-    left_at = (slider.has, lambda value: chapter_page.choose_in("at", float(value)))
-    draw(
-        scene(slider),
-        key="swept",
-        selection=chapter_page.selection(view, chapter),
-        taken={"sweep_view": {"at": left_at}},
-    )
-
-
-def heads(view: View, chapter: Chapter, shown: Result) -> None:
-    """All heads of a layer, and the chosen one in detail."""
-    overview = overviews.overview_of(shown.settings)
-    notes.titled("Every head of the layer", hint="click one")
-    head_grid(
-        overview.dots,
-        overview.block,
-        max(len(shown.tokens), len(shown.key_tokens)),
-        shown.head,
-        lambda head: chapter_page.choose_in("head", head),
-        key="head_grid",
-    )
-
-
-@part
-def word_map(view: View, chapter: Chapter, shown: Result) -> None:
-    """Where the chosen word goes, who pulls it, and how near it then is to others."""
-    selection = chapter_page.selection(view, chapter)
-    tell_selection(selection, partial(chapter_page.select, view, chapter))
-    query = min(selection["values"]["query"], len(shown.tokens) - 1)
-    found = map_page.draw_map(shown, query, chapter.probes, chapter_page.other_end(view, chapter))
-    if found is not None:
-        notes.note_quietly(found.words)
-
-
-def finale(view: View, chapter: Chapter, shown: Result) -> None:
-    """The sentence, and the head that fits it best, as a card and as lines."""
-    text = shown.settings.s
+def is_worked_out(view: View, chapter: Chapter) -> bool:
+    """True if nothing is left to be worked out for the last card; else shows how far it is."""
+    result = chapter_page.result(view, chapter)
+    if result is None:
+        return True
+    text, quick = result.settings.s, len(result.tokens) <= endings.QUICK
     steps = fitting.steps_to_ending(text)
-    quick = len(shown.tokens) <= endings.QUICK
-    if not works.done(works.Task(("ending", text), steps, quick, unasked=True, key="ending_work")):
-        return
-    made = fitting.ending_of(text)
-    if made is None:
-        return
-    ending, of_head = made
-    drawn = card(
-        endings.card_words(of_head.tokens),
-        of_head.trace.weights[ending.query].tolist(),
-        ending.query,
-        ending.said,
-        endings.told(ending, of_head),
-    )
-    with st.container(key="card"):
-        packed = base64.b64encode(drawn.encode()).decode()
-        said = html.escape(" ".join(endings.told(ending, of_head)), quote=True)
-        st.html(f'<img src="data:image/svg+xml;base64,{packed}" alt="{said}" width="100%">')
-    st.download_button("Save this card", drawn, "attention.svg", "image/svg+xml", key="save_card")
+    task = works.Task(("ending", text), steps, quick, unasked=True, key="ending_work")
+    return works.done(task)
 
 
-def after_finale(view: View, chapter: Chapter, shown: Result) -> None:
-    """The next words, and what the head adds to the first of them."""
-    text = shown.settings.s
-    made = None if fitting.steps_to_ending(text) else fitting.ending_of(text)
-    if made is None:
-        return
-    ending, _ = made
-    if ending.following:
-        texts, shares = zip(*ending.following, strict=True)
-        notes.titled("The next word", hint="click one to go on")
-        next_pieces(texts, shares, shares, partial(go_on, ending), key="next_pieces")
-        if view["guess"] in range(len(chapter.choices)):
-            names, columns = endings.cut_table(ending)
-            st.html(tables.table(f"probability of “{ending.said}”", names, columns))
-
-
-def go_on(ending: Ending, at: int) -> None:
+def go_on(position: int) -> None:
     """Let the sentence grow by the word clicked, within a callback."""
-    longer = continuations.text_with(ending.settings.model, ending.settings.s, ending.ids[at])
-    if longer is not None and not every_setting()["s"].problem(longer):
-        session.choose("s", longer)
+    view = session.view()
+    chapter = chapter_page.opened(view)
+    made = chapter and fitting.found_ending(chapter_page.sentence_of(view, chapter))
+    if made:
+        ending, _ = made
+        model, sentence = ending.settings.model, ending.settings.s
+        longer = continuations.text_with(model, sentence, ending.ids[position])
+        if longer is not None and not every_setting()["s"].problem(longer):
+            session.choose("s", longer)
 
 
 def learn(view: View, chapter: Chapter) -> None:
@@ -467,32 +342,6 @@ def begin_to_learn(settings: TrainingSettings) -> None:
     """Ask for a training, within a callback."""
     chapter_page.choose_in("learned", True)
     works.begin(learning_controls.task_of(settings).what)
-
-
-def spread(view: View, chapter: Chapter) -> None:
-    """Show the spread of random scores as d_k grows."""
-    found = chapter_page.spread()
-    drawn = maps.spread_figure(found.widths, found.spread, found.greatest)
-    chart(drawn, "How the spread of the scores and the greatest share grow with d_k.", key="spread")
-    st.caption(found.words)
-
-
-Draw = Callable[[View, Chapter, Result], None]
-FIGURES: Mapping[str, Draw] = {
-    "picture": one_picture,
-    "compare": side_by_side,
-    "sweep": sweep,
-    "heads": heads,
-    "map": word_map,
-    "vectors": word_vectors,
-    "finale": finale,
-}
-ALONE: Mapping[str, Callable[[View, Chapter], None]] = {"spread": spread, "learning": learn}
-MORE: Mapping[str, Draw] = {
-    "map": partial(one_picture, parts=("lines",)),
-    "heads": partial(one_picture, parts=("lines",)),
-    "finale": after_finale,
-}
 
 
 def draw_page(file: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -12,15 +13,29 @@ import torch
 
 from attention.app.state.openings import opening
 from attention.app.state.pages import PAGES, first_page
+from attention.app.state.view import View
+from attention.app.state.visit import Visit
 from attention.core.printing import distinct_names
+from attention.figures.picture import AttentionPicture
+from attention.figures.scene import Scene, Words
 from attention.inputs.text import tokenize
+from attention.subjects.guide import chapter_page, fitting
+from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapter_page import check
-from attention.subjects.guide.chapters import GUIDE, NUMBERED, OWN_LESSONS_VARIABLE, WORDLESS
+from attention.subjects.guide.chapters import (
+    FIGURES,
+    GUIDE,
+    NUMBERED,
+    OWN_LESSONS_VARIABLE,
+    WORDLESS,
+    Chapter,
+)
+from attention.subjects.guide.figures import Card
 from attention.subjects.guide.reading import read_lesson
 from attention.subjects.learning import controls as learning_controls
 from attention.trained import sources
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, opened, viewed
 from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(GUIDE, check).chapters
@@ -66,12 +81,123 @@ def box(app: App) -> str:
     return next((key for key in app.controls if key.startswith("yours_")), "")
 
 
+def of_chapter(name: str, selected: Any = None, **link: object) -> tuple[View, Chapter]:
+    """The view of a chapter as a link opens it, and the chapter. selected: in its figures."""
+    view = viewed("guide", chapter=name, **link)
+    if selected is not None:
+        view = replace(view, visit=Visit(in_chapter={"selection": selected}))
+    return view, chapter_page.lesson(view).chapters[chapter_page.position(view) or 0]
+
+
+def words_in(drawn: Scene, look: str) -> list[str]:
+    """The words of a scene that have a look."""
+    words = [figure for figure in drawn if isinstance(figure, Words)]
+    return ["".join(figure.parts) for figure in words if figure.look == look]
+
+
+def picture_in(drawn: Scene, key: str = "picture") -> AttentionPicture:
+    """The picture of that key in a scene."""
+    figure = drawn[key]
+    assert isinstance(figure, AttentionPicture)
+    return figure
+
+
+# The figures, as data
+
+
+@each_chapter
+def test_the_scene_of_a_chapter_holds_the_figure_that_its_file_names(name: str) -> None:
+    keys = {"compare": "comparison", "sweep": "sweep_view", "heads": "head_grid", "map": "word_map"}
+    view, chapter = of_chapter(name)
+    if chapter.figure == "finale":
+        fitting.ending_of(chapter.sentence or "")
+    drawn = [scenes.of_chapter(view, chapter), scenes.of_token(view, chapter)]
+    named = keys | {"finale": "card", "learning": ""}
+    key = named.get(chapter.figure, chapter.figure)
+    assert key in ["", *(figure.key for each in drawn for figure in each)]
+    assert not any(words_in(each, "info") for each in drawn)
+
+
+def test_each_name_of_a_figure_has_its_function() -> None:
+    assert {*scenes.FIGURES, *WORDLESS} == {*FIGURES}
+    assert {*scenes.BEHIND, *scenes.FOLLOWING} <= {*scenes.FIGURES}
+
+
 def test_no_head_is_named_before_the_chapter_on_heads() -> None:
     for name, known in (("queries-keys-values", False), ("masks", False), ("order", True)):
         title = sources.about(NAMED[name].model).title
-        captions = re.findall(r"<p class='quiet'>(.*?)</p>", chapter_of(name).said)
-        (line,) = [each for each in captions if each.startswith(title)]
+        lines = words_in(scenes.of_chapter(*of_chapter(name)), "quiet")
+        (line,) = [each for each in lines if each.startswith(title)]
         assert ("head" in line) == known
+
+
+def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
+    packaged("smollm2")
+    for query in (2, 4):
+        chosen = {"query": query, "stage": "weights"}
+        here = of_chapter("masks", chosen, s="a cat and a dog")
+        picture = picture_in(scenes.of_chapter(*here)).shown
+        row, names = picture.trace.weights[query], distinct_names(picture.tokens)
+        key = int(row.argmax())
+        line = f"“{names[query]}” looks most at “{names[key]}”: {100 * float(row[key]):.0f} %."
+        assert words_in(scenes.of_token(*here), "told") == [f"In your sentence {line}"]
+    assert not scenes.of_token(*of_chapter("masks")).parts
+
+
+def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    packaged("minilm")
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
+    here = of_chapter("trained", s="the cat chased the mouse")
+    assert not scenes.of_chapter(*here).parts, "nobody waits for it"
+    fitting.ending_of("the cat chased the mouse")
+    assert isinstance(card := scenes.of_chapter(*here)["card"], Card)
+    assert "Of the heads that have earned a name, " in card.alt
+    assert not scenes.behind(*here).parts, "this model says no next word"
+
+
+def test_the_map_moves_with_the_chosen_word() -> None:
+    first = of_chapter("one-word")
+    apple = "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50."
+    assert words_in(scenes.of_token(*first), "told") == [apple]
+    assert not scenes.of_chapter(*first).parts
+    second = of_chapter("one-word", {"query": 1, "stage": "weights"})
+    assert words_in(scenes.of_token(*second), "told")[0].startswith("Cosine of “sells” with")
+    unknown = scenes.of_token(*of_chapter("one-word", s="zzxqy"))
+    nowhere = "This word has no vector, so it starts nowhere. Choose another word."
+    assert nowhere in words_in(unknown, "note")
+    assert words_in(unknown, "told") == []
+
+
+@over("at", [at for at, one in enumerate(CHAPTERS) if one.model or one.figure == "finale"])
+def test_where_no_model_is_installed_a_chapter_says_so_and_its_figure_is_untrained(
+    at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
+    view, chapter = of_chapter(CHAPTERS[at].name)
+    drawn = scenes.of_chapter(view, chapter)
+    if chapter.figure == "finale":
+        assert isinstance(card := drawn["card"], Card)
+        assert "No trained model is installed here" in card.alt
+        return
+    note = words_in(drawn, "note")[0]
+    assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note
+    assert "The figure shows a layer that has learned nothing." in note
+    assert sources.installing() in note
+    assert any(figure.kind != "words" for figure in drawn)
+
+
+def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> None:
+    packaged("en-pt")
+    aligned = OWN.replace("good tea", "the cat").replace("question:", "after: alignment\nquestion:")
+    (own / "1.md").write_text(aligned, "utf-8")
+    assert not scenes.behind(*of_chapter("", lesson="own")).parts
+    drawn = scenes.behind(*of_chapter("", lesson="own", guess=1))
+    assert [*(picture_in(drawn, "alignment").shown.keys or ())][:2] == ["the", "cat"]
+
+
+# The page
 
 
 def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
@@ -172,18 +298,6 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
     assert texts == {name: list(some) for name, some in here.items()} | {"s": [MINE]}
 
 
-def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
-    packaged("smollm2")
-    app = chapter_of("masks", s="a cat and a dog")
-    for query in (2, 4):
-        app.move(query=query)
-        row, names = app.sent["picture"].parts["weights"][query], distinct_names(tokens(app))
-        key = int(row.argmax())
-        line = f"“{names[query]}” looks most at “{names[key]}”: {100 * float(row[key]):.0f} %."
-        assert f"In your sentence {line}" in app.said
-    assert "In your sentence" not in chapter_of("masks").said
-
-
 def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card() -> None:
     packaged("smollm2")
     app = chapter_of("trained", guess=1).finished()
@@ -191,7 +305,7 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
     assert drawn["texts"][0].strip("·") == "Paris"
     assert app.get("download_button")[0].proto.label == "Save this card"
-    assert "<img src='data:image/svg" in app.said.replace('"', "'")
+    assert app.sent["card"].header["svg"].startswith("<svg")
     assert app.tables[-1][""][:2] == ["with all heads", "without layer 23 head 4"]
     links = [button.proto.url.partition("?") for button in app.get("link_button")]
     assert [page for page, *_ in links] == [".", "model", "steps"]
@@ -199,17 +313,6 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
         assert check(parse_qs(query), page.replace(".", first_page().name)) == []
     app.tell("next_pieces", "piece", 0)
     assert app.values["s"].endswith("Paris")
-
-
-def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    packaged("minilm")
-    monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
-    app = chapter_of("trained", s="the cat chased the mouse").finished()
-    assert "next_pieces" not in app.sent
-    assert "<img src='data:image/svg" in app.said.replace('"', "'")
-    assert "model?" in app.get("link_button")[1].proto.url
 
 
 def test_a_visitors_settings_neither_show_nor_change() -> None:
@@ -233,15 +336,6 @@ def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
     assert (app.sent["sweep_view"].header["at"], "sweep_at" in app.query_params) == (5, False)
     app.press("Next").press("Back")
     assert app.sent["sweep_view"].header["at"] == 1
-
-
-def test_the_map_moves_with_the_chosen_word() -> None:
-    app = chapter_of("one-word")
-    assert "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50." in app.said
-    assert "Cosine of “sells” with “software”" in app.move(query=1).said
-    app = chapter_of("one-word", s="zzxqy")
-    assert "This word has no vector, so it starts nowhere. Choose another word." in app.notes
-    assert "Cosine of" not in app.said
 
 
 @over("name", [name for name, chapter in NAMED.items() if chapter.reveal])
@@ -302,35 +396,6 @@ def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened("guide", lesson="own")
     assert "lesson must be one of guide, link, got 'own'; showing guide instead." in app.notes
     assert "lesson" not in app.controls
-
-
-@over("at", [0, *(at for at, one in enumerate(CHAPTERS) if one.model), -1])
-def test_where_no_model_is_installed_every_chapter_says_so_and_shows_an_untrained_figure(
-    at: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
-    chapter = CHAPTERS[at]
-    app = chapter_of(chapter.name)
-    assert app.pills(key="guessed").options
-    assert chapter.figure in WORDLESS or len(app.sent) > 2
-    if chapter.model:
-        (note,) = app.notes
-        assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note
-        assert "The figure shows a layer that has learned nothing." in note
-        assert sources.installing() in note
-    elif chapter.figure == "finale":
-        assert "<img src='data:image/svg" in app.said.replace('"', "'")
-    else:
-        assert not app.notes
-
-
-def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> None:
-    packaged("en-pt")
-    aligned = OWN.replace("good tea", "the cat").replace("question:", "after: alignment\nquestion:")
-    (own / "1.md").write_text(aligned, "utf-8")
-    assert "alignment" not in opened("guide", lesson="own").sent
-    app = opened("guide", lesson="own", guess=1)
-    assert app.sent["alignment"].header["keys"][:2] == ["the", "cat"]
 
 
 def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:

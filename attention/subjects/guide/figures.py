@@ -1,0 +1,55 @@
+"""Figures of the guide: the card at its end, and words to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from attention.figures.messages import message
+from attention.figures.scene import Figure
+
+
+class CardHeader(TypedDict):
+    """A card as SVG, and in words."""
+
+    svg: str
+    alt: str
+
+
+@dataclass(frozen=True, eq=False)
+class Card(Figure, kind="card", header=CardHeader, light=True):
+    """A sentence and what a head sees in it, as a picture to share; alt: the same in words."""
+
+    svg: str
+    alt: str
+
+    def content(self) -> bytes:
+        header: CardHeader = {"svg": self.svg, "alt": self.alt}
+        return message(header)
+
+
+class NextPiecesHeader(TypedDict):
+    """Pieces by text, and the probability of each."""
+
+    texts: Sequence[str]
+    shares: Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
+class NextPieces(Figure, kind="next_pieces", header=NextPiecesHeader, piece=int):
+    """Pieces that may come next, each with a bar of its probability.
+
+    It answers `piece`, the position of the one clicked.
+    """
+
+    texts: Sequence[str]
+    shares: Sequence[float]
+
+    def content(self) -> bytes:
+        header: NextPiecesHeader = {"texts": self.texts, "shares": self.shares}
+        return message(header)
+
+    def has(self, position: int) -> bool:
+        """True if a piece stands there."""
+        return position in range(len(self.texts))

@@ -1,0 +1,224 @@
+"""Scenes of the guide: the figure of a chapter, and the figures that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from attention.analysis import sweeps
+from attention.app.cached import overviews
+from attention.app.controls import sections
+from attention.app.state.view import View
+from attention.core.printing import distinct_names
+from attention.figures import layer_words, maps, result_words
+from attention.figures.card import card
+from attention.figures.chart import Chart
+from attention.figures.head_grid import HeadGrid
+from attention.figures.matrices import Matrices
+from attention.figures.matrix import Matrix
+from attention.figures.picture import AttentionPicture
+from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
+from attention.pipeline import Result
+from attention.subjects.compare import numbers as compare_numbers
+from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
+from attention.subjects.explore import map_page
+from attention.subjects.explore.word_map import why_nowhere
+from attention.subjects.guide import chapter_page, finale, fitting
+from attention.subjects.guide.chapters import WORDLESS, Chapter
+from attention.subjects.guide.figures import Card, NextPieces
+from attention.trained import sources
+
+TALL = 560  # pixels of a heatmap that stands alone beside the text
+FOLLOWING = ("map",)  # figures that are others for each token chosen
+
+Make = Callable[[View, Chapter, Result], Sequence[Figure]]
+
+
+def of_chapter(view: View, chapter: Chapter) -> Scene:
+    """The figure of a chapter, computed for the sentence; no token that is chosen changes it.
+
+    chapter: as the lesson has it.
+    """
+    missing = chapter_page.missing_model(chapter)
+    words = note(
+        f"This chapter speaks of the trained model “{missing}”, which is not installed here. "
+        "The figure shows a layer that has learned nothing. Whoever runs this app adds the "
+        f"model with: {sources.installing()}"
+    )
+    figures = [] if chapter.figure in FOLLOWING else figures_of(view, chapter)
+    return scene(words if missing else None, *figures)
+
+
+def of_token(view: View, chapter: Chapter) -> Scene:
+    """The part of a chapter's figure that another chosen token changes."""
+    if chapter.figure in FOLLOWING:
+        return scene(*figures_of(view, chapter))
+    words = chapter_page.looks_most(view, chapter_page.shown(view, chapter))
+    return scene(Words(words, "told") if words else None)
+
+
+def figures_of(view: View, chapter: Chapter) -> Sequence[Figure]:
+    """The figure of a chapter, and words on what of it could not be used as it was set."""
+    chapter = chapter_page.shown(view, chapter)
+    if chapter.figure in WORDLESS:
+        return spread() if chapter.figure == "spread" else []
+    result = chapter_page.result(view, chapter)
+    if result is None:
+        return [Words("Type a sentence with a word in it.", "info")]
+    figures = FIGURES[chapter.figure](view, chapter, result)
+    if chapter.figure == "finale":
+        return figures
+    return [*figures, *result_words.reader(result, chapter_page.knows_heads(view))]
+
+
+def behind(view: View, chapter: Chapter) -> Scene:
+    """Figures that follow that of a chapter; on a phone they come below the question."""
+    shown = chapter_page.shown(view, chapter)
+    result = chapter_page.result(view, shown) if shown.figure in BEHIND else None
+    figures = [] if result is None else BEHIND[shown.figure](view, shown, result)
+    aligns = shown.after and chapter_page.is_answered(view, shown)
+    return scene(*figures, *(alignment(view, shown) if aligns else ()))
+
+
+# The figures, by the names that chapters give them
+
+
+def picture(
+    view: View, chapter: Chapter, result: Result, parts: Sequence[str] = ()
+) -> Sequence[Figure]:
+    """Picture attention and the weighted sum. parts: none given means those of the chapter."""
+    parts = parts or [part for part in chapter.parts if part != "away"]
+    if layer_words.words_of(result):
+        return [AttentionPicture(sections.weights_alone(result, parts), key="picture")]
+    stage = chapter_page.selection(view, chapter)["values"]["stage"]
+    rest = chapter_page.without_those_away(view, result)
+    whole = sections.picture_of(rest, parts, stage=stage)
+    height = TALL if [*parts] == ["heatmap"] else 0
+    return [AttentionPicture(replace(whole, height=height, digits=2), key="picture")]
+
+
+def word_vectors(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """The row of numbers of each word, and the products of each two."""
+    names = distinct_names(result.tokens)
+    vectors = Matrix("one row of numbers for each word", result.x, names)
+    return [Matrices([vectors], key="vectors"), *picture(view, chapter, result, ("heatmap",))]
+
+
+def side_by_side(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """Two settings, or two sentences, and the change between them."""
+    both = chapter_page.compared(view, chapter)
+    if both is None:
+        return [
+            Words("Both sentences need a word, and a layer that looks at one sentence.", "info")
+        ]
+    compared, _, differences = both
+    parts = [text for line in differences for text in ("", line)]
+    line = [Words(parts, "differs", before="A → B")] if differences else []
+    return [*line, ComparedHeatmaps(compared, ["A", "B", "B − A"], key="comparison")]
+
+
+def sweep(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """Weights under a slider."""
+    kinds = sweeps.sweeps_of(result.trace)
+    wanted = chapter_page.setting(chapter, "sweep")
+    value = chapter_page.kept(view, "at", chapter_page.setting(chapter, "sweep_at"))
+    swept = compare_numbers.sweep_of(result, wanted if wanted in kinds else kinds[0], value)
+    names = distinct_names(result.tokens)
+    return [SweptHeatmap(replace(swept, shown=()), names, digits=2, key="sweep_view")]
+
+
+def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """All heads of a layer, one of which can be chosen."""
+    overview = overviews.overview_of(result.settings)
+    longest = max(len(result.tokens), len(result.key_tokens))
+    return [
+        titled("Every head of the layer", hint="click one"),
+        HeadGrid(overview.dots, overview.block, longest, result.head, key="head_grid"),
+    ]
+
+
+def word_map(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """Where the chosen word goes, who pulls it, and how near it then is to others."""
+    query = min(chapter_page.selection(view, chapter)["values"]["query"], len(result.tokens) - 1)
+    other = chapter_page.other_end(view, chapter)
+    where = map_page.where_it_goes(result.settings, query, chapter.probes, other)
+    if where is None:
+        return [note(why_nowhere(result, query))]
+    drawn = maps.word_map(where.token, where.spots, where.start, where.end, where.reach)
+    label = f"Map of words: where “{where.token}” stands alone, and where it stands here."
+    words = [Words(where.words, "told")] if where.words else []
+    return [Chart(drawn, label, key="word_map"), *words]
+
+
+def last_card(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """The sentence, and the head that fits it best, as a card once that is found."""
+    made = fitting.found_ending(result.settings.s)
+    if made is None:
+        return []
+    ending, of_head = made
+    lines = finale.told(ending, of_head)
+    weights = of_head.trace.weights[ending.query].tolist()
+    words = finale.card_words(of_head.tokens)
+    return [
+        Card(card(words, weights, ending.query, ending.said, lines), " ".join(lines), key="card")
+    ]
+
+
+def next_words(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """The next words, and once that is answered the part of the head in the first of them."""
+    made = fitting.found_ending(result.settings.s)
+    if made is None or not made[0].following:
+        return []
+    ending, _ = made
+    texts, shares = zip(*ending.following, strict=True)
+    cut = Table(f"probability of “{ending.said}”", *finale.cut_table(ending))
+    return [
+        titled("The next word", hint="click one to go on"),
+        NextPieces(texts, shares, key="next_pieces"),
+        *([cut] if chapter_page.is_answered(view, chapter) else []),
+    ]
+
+
+def spread() -> Sequence[Figure]:
+    """The spread of random scores as d_k grows."""
+    scores = chapter_page.spread()
+    drawn = maps.spread_figure(scores.widths, scores.spread, scores.greatest)
+    label = "How the spread of the scores and the greatest share grow with d_k."
+    return [Chart(drawn, label, key="spread"), Words(scores.words)]
+
+
+def alignment(view: View, chapter: Chapter) -> Sequence[Figure]:
+    """The words that a translator has learned to draw each word of its translation from."""
+    if not chapter_page.has_translator():
+        words = (
+            f"With the trained translator “{chapter_page.TRANSLATOR}” its alignment of these words "
+            f"would stand here. Whoever runs this app adds it with: {sources.installing()}"
+        )
+        return [note(words)]
+    made = chapter_page.alignment(view, chapter)
+    if made is None:
+        return []
+    decoded, aligned = made
+    rows = "Each row is a word that it writes, </s> the end; each column a word that it reads."
+    return [
+        titled("A translator that has learned what to ask", "writes:"),
+        Words(decoded.text, "told"),
+        AttentionPicture(sections.weights_alone(aligned, ("heatmap",), rows), key="alignment"),
+    ]
+
+
+FIGURES: Mapping[str, Make] = {
+    "picture": picture,
+    "compare": side_by_side,
+    "sweep": sweep,
+    "heads": heads,
+    "map": word_map,
+    "vectors": word_vectors,
+    "finale": last_card,
+}
+BEHIND: Mapping[str, Make] = {
+    "map": partial(picture, parts=("lines",)),
+    "heads": partial(picture, parts=("lines",)),
+    "finale": next_words,
+}
