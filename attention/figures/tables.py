@@ -87,25 +87,6 @@ def shares(title: str, names: Sequence[str], columns: Mapping[str, Sequence[floa
     )
 
 
-def bars(title: str, names: Sequence[str], counts: Sequence[int], of: int) -> str:
-    """A table of counts as bars over its whole width, each with its percentage of all.
-
-    title: as in `table`.
-    """
-    shares = [each / of for each in counts]
-    files.offer_table(title, names, {"count": [str(each) for each in counts], "share": shares})
-    lines = "".join(
-        f"<tr><th scope='row'><bdi>{html.escape(name)}</bdi></th><td>{each}</td>"
-        f"<td><i style='width:{100 * share:.2f}%'></i></td><td>{100 * share:.0f} %</td></tr>"
-        for name, each, share in zip(names, counts, shares, strict=True)
-    )
-    head = "".join(f"<th scope='col'>{word}</th>" for word in ("", "learners", "bar", "share"))
-    return (
-        f"<div class='numbers bars' tabindex='0'><table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{lines}</tbody></table></div>"
-    )
-
-
 def _bar(cell: float | str) -> str:
     if isinstance(cell, str):
         return f"<span>{html.escape(cell)}</span>"

@@ -5,13 +5,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app.controls import notes
+from attention.app.components.scene import draw
 from attention.app.shell import frame, qr
 from attention.app.state.view import View
-from attention.figures import tables
+from attention.figures.scene import note, scene
 from attention.subjects.guide import carried, chapter_page
 from attention.subjects.guide.carried import Class
-from attention.subjects.guide.chapters import CARRIED, Chapter, Lesson
+from attention.subjects.guide.chapters import CARRIED, Lesson
+from attention.subjects.teach import scene as scenes
 
 SAID, MOST_LETTERS = "said_of_code", 20_000
 
@@ -27,8 +28,8 @@ def answers(view: View) -> None:
     """The codes, and what they come to."""
     chapter_page.lesson_menu(view, chapter_page.own_lesson())
     lesson = chapter_page.lesson(view)
-    for problem in lesson.problems:
-        notes.note(problem)
+    if lesson.problems:
+        draw(scene(*map(note, lesson.problems)), key="problems")
     if not lesson.chapters:
         st.info("There is no chapter to count answers of.")
         return
@@ -52,13 +53,11 @@ def answers(view: View) -> None:
             height=130,
             max_chars=MOST_LETTERS,
         )
-        found = carried.read_class(pasted, lesson)
-        for problem in found.problems:
-            st.text(problem)
-        st.caption("Nothing that you paste or type is kept, or sent to anyone else.")
+        class_answers = carried.read_class(pasted, lesson)
+        draw(scenes.codes(class_answers), key="of_codes")
     with right:
         way_in(view)
-    counted(found, lesson)
+    counted(class_answers, lesson)
 
 
 def take_code(lesson: Lesson) -> None:
@@ -90,43 +89,25 @@ def way_in(view: View) -> None:
     try:
         drawn = qr.qr_code(link, "QR code of the link to the lesson")
     except ValueError as error:
-        notes.note(f"{error}")
+        draw(scene(note(f"{error}")), key="no_qr")
     else:
         st.html(drawn)
     st.link_button("Open the lesson", link.removeprefix(f"{beside}/"), type="tertiary")
 
 
-def counted(found: Class, lesson: Lesson) -> None:
+def counted(answers: Class, lesson: Lesson) -> None:
     """Show the distribution of right answers, and each question with its choices once revealed."""
-    count = len(found.results)
+    count = len(answers.results)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(f"{count} learner{'' if count == 1 else 's'}", width="content")
         everything = st.toggle("Reveal all", key="reveal_all")
     if everything and count:
-        scores = found.scores(lesson)
-        names = [f"{right} of {len(lesson.chapters)} right" for right in range(len(scores))]
-        st.html(tables.bars("learners by right answers", names, scores, count))
-    for at, chapter in enumerate(lesson.chapters):
+        draw(scenes.scores(answers, lesson), key="of_scores")
+    for position, chapter in enumerate(lesson.chapters):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{at + 1} · {chapter.question}**", width="content")
-            revealed = everything or st.toggle("Reveal", key=f"reveal_{at}")
-        counts = found.counts(at, len(chapter.choices)) if revealed and count else None
-        choices(chapter, at, counts, count, revealed)
-
-
-def choices(
-    chapter: Chapter, at: int, counts: list[int] | None, learners: int, revealed: bool
-) -> None:
-    """The choices of a question: with the right one marked, and how many chose each."""
-    marked = [
-        f"{choice} ✓" if revealed and index == chapter.answer else choice
-        for index, choice in enumerate(chapter.plain_choices)
-    ]
-    if counts is not None:
-        st.html(tables.bars(f"choices of chapter {at + 1}", marked, counts, learners))
-        return
-    lines = "".join(f"<li><bdi>{html.escape(choice)}</bdi></li>" for choice in marked)
-    st.html(f"<ul class='choices'>{lines}</ul>")
+            st.markdown(f"**{position + 1} · {chapter.question}**", width="content")
+            revealed = everything or st.toggle("Reveal", key=f"reveal_{position}")
+        draw(scenes.choices(answers, lesson, position, revealed), key=f"of_choices_{position}")
 
 
 def draw_page(file: str) -> None:

@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app.controls import notes
+from attention.app.components.scene import draw
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
+from attention.figures.scene import Words, note, scene
 from attention.subjects.guide import carried, chapter_page
 from attention.subjects.guide.chapters import (
     CARRIED,
@@ -62,8 +63,8 @@ def write(view: View) -> None:
         too_long = f"{error}."
     hand_out(draft, lesson, packed)
     refused = st.session_state.pop(PROBLEM, "")
-    for told in filter(None, (too_long, problem, refused, *lesson.problems)):
-        notes.note(told)
+    if problems := [*filter(None, (too_long, problem, refused, *lesson.problems))]:
+        draw(scene(*map(note, problems)), key="problems")
     cards, text = st.tabs(["Cards", "Text"])
     with cards:
         way(draft)
@@ -134,11 +135,13 @@ def way(draft: Draft) -> None:
         act("Add a chapter", Draft.added, draft, icon=":material/add:")
     if draft.problem:
         with st.container(horizontal=True, vertical_alignment="center"):
-            notes.note_quietly("The text cannot be read. The cards say what it was before.")
+            words = "The text cannot be read. The cards say what it was before."
+            draw(scene(Words(words, "told")), key="unread")
             st.button("Back to the cards", on_click=draft_page.change, args=(Draft.restored,))
     if before := draft.before:
         with st.container(horizontal=True, vertical_alignment="center"):
-            notes.note_quietly(f"“{before.card.text('title')}” is removed.")
+            words = f"“{before.card.text('title')}” is removed."
+            draw(scene(Words(words, "told")), key="removed")
             st.button("Undo", on_click=draft_page.change, args=(lambda now: now.before or now,))
 
 

@@ -224,19 +224,20 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
 ):
     codes = "\n".join([code(2, 0), code(2, 1), code(0, 0), "nonsense!"])
     app = carried("answers").choose("codes", codes)
-    assert [text.value for text in app.text] == [
+    assert app.words_of("told") == [
         "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C."
     ]
     assert app.subheader[0].value == "3 learners"
-    assert (app.tables, "✓" in app.said) == ([], False)
-    (first,) = app.choose("reveal_0", True).tables
-    assert first[""] == ["they grow", "they stay", "they shrink ✓"]
-    assert first["learners"] == ["1", "0", "2"]
-    assert first["share"] == ["33 %", "0 %", "67 %"]
-    assert "width:66.67%" in app.said
-    by_score, again, second = app.choose("reveal_all", True).tables
-    assert again == first
-    assert (by_score["learners"], second["learners"]) == (["0", "2", "1"], ["2", "1"])
+    hidden = app.sent["choices_0"].header
+    assert (hidden["names"], hidden["counts"]) == (["they grow", "they stay", "they shrink"], [])
+    first, second = (app.choose("reveal_0", True).sent[f"choices_{at}"].header for at in (0, 1))
+    assert first["names"] == ["they grow", "they stay", "they shrink ✓"]
+    assert (first["counts"], first["shares"]) == ([1, 0, 2], ["33 %", "0 %", "67 %"])
+    assert first["lengths"] == [1 / 3, 0, 2 / 3]
+    assert (second["counts"], "scores" in app.sent) == ([], False)
+    app.choose("reveal_all", True)
+    names = ("scores", "choices_0", "choices_1")
+    assert [app.sent[name].header["counts"] for name in names] == [[0, 2, 1], [1, 0, 2], [2, 1]]
 
 
 def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
@@ -251,7 +252,7 @@ def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
         app.press("Add")
         assert words in app.said
         assert app.subheader[0].value.startswith(f"{learners} learner")
-    assert not app.text
+    assert not app.words_of("told")
 
 
 def test_the_page_of_answers_has_the_lessons_link_as_a_qr_code_as_far_as_one_holds_it() -> None:
@@ -279,4 +280,4 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
     assert not opened("answers", lesson=CARRIED, carried=short[:100]).text_area
     app = opened("answers").choose("codes", short).choose("codes", "no! " * 400)
     assert "<script" not in app.said
-    assert len(app.text) == MAX_PROBLEMS + 1
+    assert len(app.words_of("told")) == MAX_PROBLEMS + 1

@@ -1,0 +1,52 @@
+"""Figure of the answers of a class: choices, each with a bar once they are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from attention.figures import files
+from attention.figures.messages import message
+from attention.figures.scene import Figure
+
+
+class ChoicesHeader(TypedDict):
+    """Choices; once counted how often each was chosen, its share from 0 to 1, and in words."""
+
+    names: Sequence[str]
+    counts: Sequence[int]
+    lengths: Sequence[float]
+    shares: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Choices(Figure, kind="choices", header=ChoicesHeader, light=True):
+    """Choices as a list, or counted as bars over the whole width, each with its share of all.
+
+    title: its file is called after it; counts: none: not to be seen yet; learners: all of them.
+    """
+
+    title: str
+    names: Sequence[str]
+    counts: Sequence[int] = ()
+    learners: int = 0
+
+    @property
+    def lengths(self) -> list[float]:
+        """The share of all learners who chose each, from 0 to 1."""
+        return [count / self.learners for count in self.counts]
+
+    def content(self) -> bytes:
+        header: ChoicesHeader = {
+            "names": self.names,
+            "counts": self.counts,
+            "lengths": self.lengths,
+            "shares": [f"{100 * length:.0f} %" for length in self.lengths],
+        }
+        return message(header)
+
+    def offer(self) -> None:
+        if self.counts:
+            columns = {"count": [*map(str, self.counts)], "share": self.lengths}
+            files.offer_table(self.title, self.names, columns)
