@@ -48,5 +48,5 @@ class Choices(Figure, kind="choices", header=ChoicesHeader, light=True):
 
     def offer(self) -> None:
         if self.counts:
-            columns = {"count": [*map(str, self.counts)], "share": self.lengths}
-            files.offer_table(self.title, self.names, columns)
+            counts = [*map(str, self.counts)]
+            files.offer_table(self.title, self.names, {"count": counts, "share": self.lengths})
