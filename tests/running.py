@@ -28,8 +28,10 @@ from torch import Tensor
 from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import PAGES, first_page
+from attention.app.state.pages import PAGES, first_page, page_named
 from attention.app.state.session import RECEIVED
+from attention.app.state.view import View, view_of
+from attention.app.state.visit import Visit
 from attention.figures.matrix import Matrix
 from attention.hosting.token_bucket import Pace
 
@@ -58,6 +60,15 @@ def _installed_components() -> BidiComponentManager:
     manager = BidiComponentManager()
     manager.discover_and_register_components(start_file_watching=False)
     return manager
+
+
+def viewed(page: str, /, **link: object) -> View:
+    """The view of the page of that name as a link opens it; of a list all texts are given."""
+    texts = {
+        name: [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
+        for name, value in link.items()
+    }
+    return view_of(page_named(page), Visit(), texts, {})
 
 
 class App(AppTest):
@@ -189,7 +200,7 @@ class App(AppTest):
     @property
     def rows(self) -> list[Sent]:
         """All rows of matrices, as they stand on the page."""
-        return [part for part in self.sent.values() if "parts" in part.header]
+        return [part for part in self.sent.values() if "joins" in part.header]
 
     @property
     def names_sent(self) -> Iterator[list[str]]:
@@ -367,8 +378,11 @@ def figures_in(data: bytes) -> dict[str, Sent]:
 def as_html(header: Mapping[str, Any]) -> str:
     """Words or a table of a scene, as the page has them; "" for other figures."""
     if "look" in header:
-        words = html.escape("".join(header["parts"]))
+        words = html.escape(" ".join(filter(None, ["".join(header["parts"]), header["hint"]])))
         return f"<p class='{header['look']}'>{words}</p>"
+    if "told" in header:
+        words, tables = html.escape(header["text"]), "".join(map(as_html, header["tables"]))
+        return f"<div class='working'><p>{words}</p>{tables}</div>"
     if "lines" in header and "columns" in header:
         lines = [["", *header["columns"]], *header["lines"], header["total"]]
         cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in lines)

@@ -7,13 +7,14 @@ import streamlit as st
 from attention.app.cached import runs
 from attention.app.components.inputs import number_grid, step_graph
 from attention.app.components.pictures import matrices
+from attention.app.components.scene import draw
 from attention.app.controls import notes, sections, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
-from attention.figures import tables
+from attention.figures.scene import scene
 from attention.subjects import steps
 from attention.subjects.steps import Computation, Step, StepSettings, own_matrices, predicting_page
 from attention.subjects.steps.own_matrices import OwnMatrixSettings
@@ -65,7 +66,7 @@ def show(view: View, done: Computation, settings: StepSettings) -> None:
     st.caption(step.shapes)
     controls(view, name)
     if not asked:
-        st.html(f"<div class='working'>{tables.working(step.working(*cell))}</div>")
+        draw(scene(step.working(*cell)), key="working")
 
 
 def choose_step(view: View, done: Computation) -> tuple[str, Step]:
