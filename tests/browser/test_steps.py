@@ -76,8 +76,8 @@ CUT = """() => {
     const [a, b] = [inner, outer].map((one) => one.getBoundingClientRect())
     return a.left >= b.left - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1
   }
-  const words = [...host.shadowRoot.querySelectorAll(".box span:not(:empty), text")]
-  const outer = (one) => one.closest(".box") ?? one.closest(".frame")
+  const words = [...host.shadowRoot.querySelectorAll(".step span:not(:empty), text")]
+  const outer = (one) => one.closest(".step") ?? one.closest(".frame")
   return words.filter((one) => !within(one, outer(one))).map((one) => one.textContent)
 }"""
 
