@@ -200,7 +200,7 @@ class App(AppTest):
     @property
     def rows(self) -> list[Sent]:
         """All rows of matrices, as they stand on the page."""
-        return [part for part in self.sent.values() if "parts" in part.header]
+        return [part for part in self.sent.values() if "joins" in part.header]
 
     @property
     def names_sent(self) -> Iterator[list[str]]:
@@ -378,8 +378,11 @@ def figures_in(data: bytes) -> dict[str, Sent]:
 def as_html(header: Mapping[str, Any]) -> str:
     """Words or a table of a scene, as the page has them; "" for other figures."""
     if "look" in header:
-        words = html.escape("".join(header["parts"]))
+        words = html.escape(" ".join(filter(None, ["".join(header["parts"]), header["hint"]])))
         return f"<p class='{header['look']}'>{words}</p>"
+    if "told" in header:
+        words, tables = html.escape(header["text"]), "".join(map(as_html, header["tables"]))
+        return f"<div class='working'><p>{words}</p>{tables}</div>"
     if "lines" in header and "columns" in header:
         lines = [["", *header["columns"]], *header["lines"], header["total"]]
         cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in lines)

@@ -181,7 +181,7 @@ def note(text: str) -> Words:
 
 def titled(title: str, words: str = "", hint: str = "") -> Words:
     """The title of a figure, and further words."""
-    return Words(("", title, f" {words}" if words else ""), "titled", hint)
+    return Words(("", title, f" {words}" if words else ""), "titled", hint and f"· {hint}")
 
 
 # Tables
@@ -215,7 +215,8 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
     digits: int | None = None
     shares: bool = False
 
-    def content(self) -> bytes:
+    def header(self) -> TableHeader:
+        """The table as it is shown."""
         lines = [
             [name, *cells]
             for name, *cells in zip(
@@ -225,7 +226,7 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
             )
         ]
         lengths = zip(*self.columns.values(), strict=True) if self.shares else ()
-        header: TableHeader = {
+        return {
             "title": self.title,
             "columns": list(self.columns),
             "lines": lines,
@@ -234,7 +235,9 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
                 [None if isinstance(cell, str) else cell for cell in line] for line in lengths
             ],
         }
-        return message(header)
+
+    def content(self) -> bytes:
+        return message(self.header())
 
     def offer(self) -> None:
         files.offer_table(self.title, self.names, self.columns, self.total)

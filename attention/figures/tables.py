@@ -6,7 +6,6 @@ import functools
 import html
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeGuard
 
@@ -16,24 +15,6 @@ from attention.core.printing import whole_number as whole_number
 from attention.figures import files
 
 Cell = float | str | None
-MAX_ROWS, FEWER_ROWS = 64, 32
-WORKING = "working of the chosen cell"
-SHORT = 12  # rows whose total is in sight anyway
-
-
-@dataclass(frozen=True)
-class Working:
-    """Working of one number: named columns, one row per term; the last column adds up to it.
-
-    names: what the rows are called; total: the sum of the last column, with its name;
-    words: what is worked out, in a sentence.
-    """
-
-    words: str
-    names: Sequence[str]
-    columns: Mapping[str, Sequence[float | str]] = field(default_factory=dict)
-    total_name: str = ""
-    total: float | None = None
 
 
 def typed(value: float) -> str:
@@ -106,43 +87,6 @@ def written_cells(cells: Sequence[Cell], digits: int | None = None) -> list[str]
 def _cells(row: Sequence[Cell], write: Callable[[float | None], str]) -> str:
     shown = (cell if isinstance(cell, str) else write(cell) for cell in row)
     return "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
-
-
-def working(work: Working) -> str:
-    """A `Working` as HTML: its sentence, its table and its total, which a long table tells above.
-
-    Of more than `MAX_ROWS` rows the largest are shown, and the sum of the others.
-    """
-    words = f"<p>{html.escape(work.words)}</p>"
-    if not work.columns:
-        return words
-    write: Callable[[float], str] = whole_number if _whole(work) else number
-    shown = "" if work.total is None else write(work.total)
-    if shown and len(work.names) > SHORT:
-        words += f"<p class='total'>{html.escape(work.total_name)} <strong>{shown}</strong></p>"
-    names, columns = list(work.names), {name: list(cells) for name, cells in work.columns.items()}
-    if len(names) > MAX_ROWS:
-        terms = [cell for cell in [*columns.values()][-1] if not isinstance(cell, str)]
-        order = sorted(range(len(names)), key=lambda row: -abs(terms[row]))
-        kept, rest = sorted(order[:FEWER_ROWS]), order[FEWER_ROWS:]
-        last = [*columns][-1]
-        names = [names[row] for row in kept] + [f"{len(rest)} more"]
-        columns = {
-            name: [cells[row] for row in kept]
-            + [math.fsum(terms[row] for row in rest) if name == last else ""]
-            for name, cells in columns.items()
-        }
-    total: list[str] = []
-    if work.total is not None:
-        blank = [""] * (len(columns) - 1)
-        total = [work.total_name, *blank, shown]
-    return words + table(WORKING, names, with_integers(columns), total=total)
-
-
-def _whole(work: Working) -> bool:
-    """True if the total is to be written as an integer: the terms are integers."""
-    *_, last = work.columns.values()
-    return all(isinstance(cell, str) or cell == round(cell) for cell in last)
 
 
 def with_integers(

@@ -71,13 +71,13 @@ def expect_lit(page: Page, title: str) -> None:
 
 # The words of the graph that reach out of their box, or out of the graph.
 CUT = """() => {
-  const host = [...document.querySelectorAll(".st-key-step_graph *")].find((one) => one.shadowRoot)
+  const host = document.querySelector(".st-key-step_graph")
   const within = (inner, outer) => {
     const [a, b] = [inner, outer].map((one) => one.getBoundingClientRect())
     return a.left >= b.left - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1
   }
-  const words = [...host.shadowRoot.querySelectorAll(".box span:not(:empty), text")]
-  const outer = (one) => one.closest(".box") ?? one.closest(".frame")
+  const words = [...host.shadowRoot.querySelectorAll(".step span:not(:empty), text")]
+  const outer = (one) => one.closest(".step") ?? one.closest(".frame")
   return words.filter((one) => !within(one, outer(one))).map((one) => one.textContent)
 }"""
 

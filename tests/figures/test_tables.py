@@ -7,19 +7,13 @@ import math
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from attention.figures.tables import (
-    FEWER_ROWS,
-    MAX_ROWS,
-    Working,
     number,
     table,
     typed,
-    whole_number,
-    working,
 )
 from tests.cases import over
 from tests.hostile import HOSTILE
@@ -106,67 +100,7 @@ TAGS = r"</?(?:div|table|thead|tbody|tfoot|tr|th|td|bdi|p)(?: (?:class|scope|tab
 
 @over("text", HOSTILE)
 def test_hostile_text_is_escaped_wherever_it_may_stand(text: str) -> None:
-    work = Working(text, [text, text], {text: [text, text], "last": [1.0, 2.0]}, text, 3.0)
-    page = working(work)
+    page = table("numbers", [text, text], {text: [text, text]}, total=[text, text])
     assert not set("<>\"'") & set(re.sub(TAGS, "", page))
     assert page.count(html.escape(text)) >= 6
     assert [row[0] for row in rows_of(page)[1:]] == [text, text, text]
-
-
-def test_a_working_without_columns_is_its_words_and_without_a_total_has_no_last_row() -> None:
-    assert working(Working("It is < itself.", ())) == "<p>It is &lt; itself.</p>"
-    assert "tfoot" not in working(Working("w", ["a"], {"q": [1.0]}))
-
-
-def long(count: int) -> Working:
-    terms = [(-1.0) ** row * (1 + (row * 37) % count) / 7 for row in range(count)]
-    columns: dict[str, Any] = {"fate": ["kept"] * count, "weight": [2 * term for term in terms]}
-    columns["term"] = terms
-    return Working("Long.", [f"t{row}" for row in range(count)], columns, "sum", math.fsum(terms))
-
-
-@over("count", [MAX_ROWS + 1, 131, 512])
-def test_of_more_rows_the_largest_are_shown_and_what_the_others_come_to(count: int) -> None:
-    work = long(count)
-    _, *shown, rest, total = rows_of(working(work))
-    terms = dict(zip(work.names, work.columns["term"], strict=True))
-    assert len(shown) == FEWER_ROWS == 32
-    assert rest[:3] == [f"{count - FEWER_ROWS} more", "", ""]
-
-    names = [row[0] for row in shown]
-    assert names == sorted(names, key=lambda name: int(name[1:])), "in their own order"
-    smallest = min(abs(float(terms[name])) for name in names)
-    others = [abs(float(term)) for name, term in terms.items() if name not in names]
-    assert smallest >= max(others)
-    for name, fate, weight, term in shown:
-        assert fate == "kept"
-        assert term == number(float(terms[name]))
-        assert weight == number(2 * float(terms[name]))
-
-    added = math.fsum(read(row[-1]) for row in [*shown, rest])
-    assert abs(added - read(total[-1])) <= (FEWER_ROWS + 2) * 0.5e-4
-    assert work.total is not None
-    assert abs(read(total[-1]) - work.total) <= 0.5e-4
-
-
-def test_integers_among_integers_are_written_as_such() -> None:
-    work = Working(
-        "", ("0", "1"), {"q": [1.0, 2.0], "k": [0.5, -3.0], "q·k": [0.5, -6.0]}, "sum", -5.5
-    )
-    assert rows_of(working(work))[1:] == [
-        ["0", "1", "0.5000", "0.5000"],
-        ["1", "2", "−3.0000", "−6.0000"],
-        ["sum", "", "", "−5.5000"],
-    ]
-    whole = Working("", ("0", "1"), {"q": [1.0, 2.0], "q·k": [4.0, -6.0]}, "sum", -2.0)
-    assert rows_of(working(whole))[-1] == ["sum", "", "−2"]
-    assert whole_number(-0.0) == "0"
-    assert whole_number(1e6) == number(1e6)
-
-
-def test_the_total_of_a_long_table_is_told_above_it_too() -> None:
-    names = [str(row) for row in range(13)]
-    long = Working("Words.", names, {"x": [0.5] * 13}, "sum", 6.5)
-    assert working(long).startswith("<p>Words.</p><p class='total'>sum <strong>6.5000</strong></p>")
-    short = Working("Words.", names[:12], {"x": [0.5] * 12}, "sum", 6.0)
-    assert "class='total'" not in working(short)

@@ -9,7 +9,6 @@ from typing import TypedDict
 from torch import Tensor
 
 from attention.app.components.base import Component
-from attention.figures.graph import Arrow, Box, Graph
 from attention.figures.matrix import MAX_CELLS, MatrixError, cells, read_matrix
 
 
@@ -164,29 +163,6 @@ def focus_button(words: str, field: str, *, key: str) -> None:
     field: CSS for it.
     """
     _focus_button.draw({"words": words, "field": field}, key=key, width="content")
-
-
-class StepGraphHeader(TypedDict):
-    boxes: Sequence[Box]
-    arrows: Sequence[Arrow]
-    chosen: int  # which box
-
-
-_step_graph = Component("step_graph", StepGraphHeader, step=str)
-
-
-def step_graph(graph: Graph, step: str, on_choose: Callable[[str], None], *, key: str) -> None:
-    """The steps of a computation as boxes from x to y, to click or reach by arrow keys.
-
-    step: the one that is lit; on_choose gets the name of another. Shapes stand on the arrows.
-    """
-    names = [box.step for box in graph.boxes]
-    header: StepGraphHeader = {
-        "boxes": graph.boxes,
-        "arrows": graph.arrows,
-        "chosen": names.index(step),
-    }
-    _step_graph.draw(header, key=key, step=(lambda name: name != "" and name in names, on_choose))
 
 
 class LightsHeader(TypedDict):

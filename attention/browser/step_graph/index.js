@@ -102,7 +102,7 @@ export function words({ boxes, arrows }, index) {
 
 /** @type {(view: View) => HTMLElement[]} */
 function boxesOf({ frame }) {
-  return /** @type {HTMLElement[]} */ ([...frame.querySelectorAll(".box")])
+  return /** @type {HTMLElement[]} */ ([...frame.querySelectorAll(".step")])
 }
 
 /** @type {(view: View) => void} */
@@ -112,8 +112,8 @@ function lay(view) {
   view.buttons = []
   for (const [index, { step }] of content.boxes.entries()) {
     const box = step
-      ? make("button", "box", frame, { type: "button" })
-      : make("div", "box end", frame)
+      ? make("button", "step", frame, { type: "button" })
+      : make("div", "step end", frame)
     box.append(make("span", "title"), " ", make("span", "more"))
     if (!step) continue
     view.buttons.push(box)

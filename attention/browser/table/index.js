@@ -1,21 +1,23 @@
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
 
-/** @import { Mount } from "../shared/component.js"
+/** @import { TableHeader } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
 const LONGEST = 6 // rem, of a bar
 
 /** A table of numbers as they are shown, a name before each line; shares have a bar each. */
-export default component(build, draw, null)
+export default component(build, ({ frame, content }) => drawTable(frame, content), null)
 
 /** @param {Mount<"table">} mount */
 function build({ root, content }) {
   return { content, frame: make("div", "numbers", root, { tabIndex: 0 }) }
 }
 
-/** @type {(view: View) => void} */
-function draw({ frame, content: { columns, lines, total, bars } }) {
+/** Draws a table in place of what stood in a frame.
+    @type {(frame: HTMLElement, table: TableHeader) => void} */
+export function drawTable(frame, { columns, lines, total, bars }) {
   frame.classList.toggle("shares", bars.length > 0)
   const table = make("table", "")
   const head = make("tr", "", make("thead", "", table))

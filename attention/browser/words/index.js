@@ -26,5 +26,5 @@ function draw({ frame, content: { look, parts, before, hint } }) {
         : [text]
     }),
   )
-  if (hint) make("span", "on-screen", frame, { textContent: ` · ${hint}` })
+  if (hint) make("span", "on-screen", frame, { textContent: ` ${hint}` })
 }

@@ -8,6 +8,7 @@ import streamlit as st
 from attention.app.cached import runs
 from attention.app.components.inputs import examples
 from attention.app.components.pictures import matrices
+from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls import grids, notes, sections, widgets
 from attention.app.controls.part import part
@@ -15,8 +16,8 @@ from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
-from attention.figures import tables
 from attention.figures.layer_words import MADE_FROM
+from attention.figures.scene import scene
 from attention.subjects.cross import batch_by_hand
 from attention.subjects.cross import numbers as cross_numbers
 from attention.subjects.cross import words as cross_words
@@ -222,8 +223,7 @@ def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) ->
     with st.container(horizontal=True, vertical_alignment="bottom", key="cell_controls"):
         for name in CELL:
             widgets.widget(view, name, width=150)
-    work = cross_words.working(made, sequence, row, dimension)
-    st.html(f"<div class='working'>{tables.working(work)}</div>")
+    draw(scene(cross_words.working(made, sequence, row, dimension)), key="working")
     st.caption(cross_words.origin_words(made))
     of = f"how sequence {sequence} gets there"
     matrices(cross_words.origin(made, sequence), key="origin", written=10, of=of)

@@ -22,7 +22,8 @@ from attention.core.settings import choice, decimal, text, whole
 from attention.figures.captions import EMPTY_ROW, MASK_NAMES
 from attention.figures.matrix import Matrix, MatrixError, cells
 from attention.figures.stacks import HELP, MAX_MATRICES, MAX_TEXT
-from attention.figures.tables import Working, number
+from attention.figures.tables import number
+from attention.figures.working import Working
 from attention.inputs.text import tokenize
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks

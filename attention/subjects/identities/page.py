@@ -1,31 +1,28 @@
 """Identities: claims about attention, both sides computed and compared."""
 
+from collections.abc import Sequence
 from itertools import count
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from attention.app.components.pictures import matrices
-from attention.app.controls import notes, widgets
+from attention.app.components.scene import draw
+from attention.app.controls import widgets
 from attention.app.shell import frame
-from attention.app.state import session, shared
+from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.core.settings import settings_of
-from attention.figures import tables
-from attention.figures.files import first_words
-from attention.inputs.text import tokenize
-from attention.inputs.vectors import look_up
-from attention.subjects.identities.claim import Case, ClaimResult, Codes, Row, Table, separated
+from attention.figures.scene import Words, scene
+from attention.subjects.identities import scene as scenes
+from attention.subjects.identities.claim import ClaimResult, Codes
 from attention.subjects.identities.identities import (
     ALL,
-    MAX_TOKENS,
     OVERVIEW,
     ClaimSettings,
-    case_of,
     check_claim,
     random_case,
 )
+from attention.subjects.identities.numbers import case_for
 
 
 def identities(view: View) -> None:
@@ -36,13 +33,11 @@ def identities(view: View) -> None:
         cards()
         return
     controls(view)
-    case, problems = case_for(view, settings)
-    for words in problems:
-        notes.note(words)
+    case, problems = case_for(view)
     if case is None:
-        st.info("Type a sentence above, or take random numbers.")
+        draw(scene(Words(scenes.EMPTY, "info")), key="empty")
     else:
-        show(check_claim(settings.claim, case))
+        show(check_claim(settings.claim, case), problems)
 
 
 def cards() -> None:
@@ -61,12 +56,9 @@ def cards() -> None:
 def card(settings: ClaimSettings, key: str) -> None:
     """One claim: formula, picture, verdict."""
     checked = check_claim(settings.claim, random_case(settings))
-    st.markdown(f"**{checked.says}**")
-    st.latex(checked.formula)
-    matrices(checked.picture, key=key, of=first_words(checked.says))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if checked.checks:
-            st.caption(checked.checks[0].verdict)
+    st.markdown(f"**{checked.says}**\n\n$$\n{checked.formula}\n$$")
+    draw(scenes.card(checked, key), key=f"card_{key}")
+    with st.container(horizontal=True, horizontal_alignment="right"):
         st.button("Look closer", key=f"closer_{key}", on_click=choose, args=(settings,))
 
 
@@ -87,87 +79,26 @@ def controls(view: View) -> None:
                 widgets.widget(view, name, width=width)
 
 
-def case_for(view: View, settings: ClaimSettings) -> tuple[Case | None, list[str]]:
-    """Case that the claim is checked on, None while there are no words; and what was left out."""
-    if settings.source == "random":
-        return random_case(settings), []
-    everything = tokenize(view["s"])
-    tokens = everything[:MAX_TOKENS]
-    if not tokens:
-        return None, []
-    problems = []
-    if len(everything) > MAX_TOKENS:
-        problems.append(
-            f"The first {MAX_TOKENS} of {len(everything)} tokens are used on this page."
-        )
-    embedded = look_up(shared.load_vectors("glove"), tokens)
-    if missing := embedded.known.count(False):
-        problems.append(f"{missing} of {len(tokens)} tokens have no vector and count as zeros.")
-    return case_of(settings, embedded.x, tokens), problems
-
-
-def show(checked: ClaimResult) -> None:
+def show(checked: ClaimResult, problems: Sequence[str]) -> None:
     """A claim with its picture and verdicts, then what else there is to see.
 
-    Its matrices are sent first. What they are made from has its own container, so that it stays as
-    other claims show more.
+    The pieces of code have their own container, so that what stands below stays as other claims
+    show more.
     """
-    said, pictured, verdict, shown, origin = (st.container() for _ in range(5))
-    keys = (f"matrices_{index}" for index in count())
-    first = next(item for item in checked.shown if isinstance(item, Row))
-    matrices_of(first, pictured, next(keys))
-    with shown:
-        others = [(item, st.container()) for item in checked.shown if item is not first]
-        for item, container in others:
-            if isinstance(item, Row):
-                matrices_of(item, container, next(keys))
-        for item, container in others:
-            if not isinstance(item, Row):
-                words_of(item, container)
-    with origin, st.expander("The matrices all of this is made from"):
-        matrices(separated(checked.given, ""), key="matrices_origin", of="given")
-    with said:
-        st.subheader(checked.says)
-        st.latex(checked.formula)
-    with verdict:
-        if checked.checks:
-            names = [check.label for check in checked.checks]
-            st.html(tables.table("differences of the checks", names, verdicts(checked)))
-        st.markdown(checked.why)
-        if not all(check.holds for check in checked.checks):
-            notes.note(
-                "Here a difference does not show: try more tokens, other words or other numbers."
-            )
-
-
-def matrices_of(row: Row, container: DeltaGenerator, key: str) -> None:
-    """A row of matrices that are compared."""
-    with container:
-        st.caption(row.caption)
-        matrices(row.parts, key=key, of=first_words(row.caption))
-
-
-def words_of(item: Table | Codes, container: DeltaGenerator) -> None:
-    """Numbers, or pieces of code, side by side."""
-    with container:
-        match item:
-            case Table():
-                st.caption(item.caption)
-                st.html(tables.table(first_words(item.caption), item.names, item.columns))
-            case Codes():
+    st.subheader(checked.says)
+    st.latex(checked.formula)
+    draw(scenes.sides(checked, problems), key="sides")
+    st.markdown(checked.why)
+    with st.container():
+        for item in checked.shown:
+            if isinstance(item, Codes):
                 columns = st.columns(len(item.pieces))
                 for column, (title, code) in zip(columns, item.pieces.items(), strict=True):
                     column.markdown(f"**{title}**")
                     column.code(code, wrap_lines=True)
-
-
-def verdicts(checked: ClaimResult) -> dict[str, list[float | str | None]]:
-    """Differences of the two sides of each check, and what that makes them."""
-    return {
-        "greatest difference": [check.difference for check in checked.checks],
-        "rounding allows": [check.allowed for check in checked.checks],
-        "so they are": ["the same" if check.same else "different" for check in checked.checks],
-    }
+    draw(scenes.others(checked), key="others")
+    with st.expander("The matrices all of this is made from"):
+        draw(scenes.origin(checked), key="origin")
 
 
 def draw_page(file: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from attention.core.settings import Value
 from attention.figures.matrix import MatrixError
-from attention.subjects.operations.answers import Contrast, Made, Refused, Worked
+from attention.subjects.operations.answers import Contrast, Made, Refused
 from attention.subjects.operations.products import make_bmm, make_transpose
 from attention.subjects.operations.settings import OperationSettings
 from attention.subjects.operations.softmaxes import (
@@ -31,7 +31,6 @@ __all__ = [
     "Operation",
     "OperationSettings",
     "Refused",
-    "Worked",
     "clamped",
     "prepare",
 ]

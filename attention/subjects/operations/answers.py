@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
 from attention.figures.matrix import Matrix
 from attention.figures.tables import whole_number
+from attention.figures.working import Working
 
 DIMS = ("batch", "row", "column")
 MAX_DRAWN = 10
-
-
-@dataclass(frozen=True)
-class Worked:
-    """Working of a number: a sentence, and a table with a row a term and totals below it."""
-
-    words: str
-    names: Sequence[str] = ()
-    columns: Mapping[str, Sequence[float | str | None]] = field(default_factory=dict)
-    total: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +40,7 @@ class Made:
     shapes: str
     pictures: Sequence[Sequence[Matrix | str]]
     hint: str
-    working: Callable[[int, int, int], Worked]
+    working: Callable[[int, int, int], Working]
     call: str
     ours: Tensor
     torchs: Tensor
@@ -63,6 +54,11 @@ class Made:
         last = self.pictures[0][-1]
         assert isinstance(last, Matrix)
         return (len(self.pictures), last.numbers.shape[0], last.numbers.shape[1])
+
+    def has(self, cell: tuple[int, int]) -> bool:
+        """True if a cell is one of each picture's result."""
+        _, rows, columns = self.sizes
+        return cell[0] in range(rows) and cell[1] in range(columns)
 
     @property
     def difference(self) -> float | None:
@@ -87,7 +83,7 @@ class Refused:
     words: Sequence[str]
     call: str = ""
     torch_says: str = ""
-    worked: Worked | None = None
+    worked: Working | None = None
 
 
 def names_of(name: str, numbers: Tensor) -> list[str]:

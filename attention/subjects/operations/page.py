@@ -6,25 +6,17 @@ from functools import partial
 import streamlit as st
 
 from attention.app.components.inputs import examples
-from attention.app.components.pictures import matrices
-from attention.app.controls import grids, notes, widgets
+from attention.app.components.scene import draw
+from attention.app.controls import grids, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.core.settings import Value
-from attention.figures import tables
-from attention.figures.files import first_words
 from attention.figures.stacks import resized
 from attention.subjects import operations
-from attention.subjects.operations import (
-    OPERATIONS,
-    Contrast,
-    Made,
-    OperationSettings,
-    Refused,
-    Worked,
-)
+from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
+from attention.subjects.operations import scene as scenes
 from attention.subjects.operations.settings import CHANGES
 
 CELL = ("operation_batch", "operation_row", "operation_column")
@@ -106,55 +98,32 @@ def refused(made: Refused) -> None:
     """Why there is no answer, and torch's own words where it was asked."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        for words in made.words:
-            notes.note(words)
-        st.caption("The answer follows as soon as the numbers fit.")
-        if made.worked is not None:
-            explain(made.worked)
+        draw(scenes.reasons(made), key="reasons")
     if made.torch_says:
         with right:
-            st.markdown("**Torch refuses too**")
             st.code(made.call, wrap_lines=True)
-            notes.note(made.torch_says)
+            draw(scenes.torch_says(made), key="torch_says")
 
 
 def answer(view: View, made: Made, settings: OperationSettings) -> None:
     """The result, the working of what is chosen in it, and torch's own answer."""
-    for words in made.notes:
-        notes.note(words)
-    picture, row, column = operations.clamped(made, settings)
+    left, right = st.columns([3, 2], gap="medium")
+    taken = {
+        key: {"cell": (made.has, partial(choose, index))}
+        for index, key in enumerate(scenes.keys(made))
+    }
+    with left:
+        draw(scenes.results(made, settings), key="results", taken=taken)
+    with right:
+        draw(scenes.working(made, settings), key="working")
+        cell_controls(view, made)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        for index, parts in enumerate(made.pictures):
-            matrices(
-                parts,
-                key=f"picture_{index}",
-                chosen=(row, column) if index == picture else None,
-                on_choose=partial(choose, index),
-            )
-        notes.caption("", hint=made.hint)
+        draw(scenes.of_torch(made), key="of_torch")
     with right:
-        explain(made.working(picture, row, column))
-        cell_controls(view, made)
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        st.markdown("**Torch’s own answer**")
         st.code(made.call, wrap_lines=True)
-    with right:
-        matrices(made.answer, key="torchs", of="torch’s own answer")
-        st.text(made.compared)
     if made.contrast:
-        contrast(made.contrast)
-
-
-def contrast(wrong: Contrast) -> None:
-    """A mistake beside the right result, with what its numbers sum to."""
-    st.markdown(f"**{wrong.title}**")
-    st.caption(wrong.words)
-    for index, parts in enumerate(wrong.pictures):
-        matrices(parts, key=f"contrast_{index}")
-    columns = tables.with_integers(wrong.columns)
-    st.html(tables.table(first_words(wrong.title), wrong.names, columns))
+        draw(scenes.mistake(made.contrast), key="mistake")
 
 
 def cell_controls(view: View, made: Made) -> None:
@@ -165,22 +134,10 @@ def cell_controls(view: View, made: Made) -> None:
                 widgets.widget(view, name, width=110)
 
 
-def explain(worked: Worked) -> None:
-    """A working: its sentence and its table."""
-    words = tables.working(tables.Working(worked.words, ()))
-    columns = tables.with_integers(worked.columns)
-    table = tables.table(tables.WORKING, worked.names, columns, total=worked.total)
-    st.html(f"<div class='working'>{words}{table}</div>")
-
-
-def choose(picture: int, row: int, column: int) -> None:
+def choose(picture: int, cell: tuple[int, int]) -> None:
     """Choose a cell, within a callback."""
-    for name, value in (
-        ("operation_batch", picture),
-        ("operation_row", row),
-        ("operation_column", column),
-    ):
-        session.choose(name, value)
+    for name, position in zip(CELL, (picture, *cell), strict=True):
+        session.choose(name, position)
 
 
 def draw_page(file: str) -> None:

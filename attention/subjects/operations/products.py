@@ -11,11 +11,11 @@ from torch import Tensor
 from attention.figures.matrix import Matrix
 from attention.figures.stacks import read_numbers
 from attention.figures.tables import whole_number
+from attention.figures.working import Working
 from attention.subjects.operations.answers import (
     DIMS,
     Made,
     Refused,
-    Worked,
     names_of,
     shape_of,
     side_by_side,
@@ -50,9 +50,9 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
     ours = bmm(a, b)
     names = [names_of(name, stack) for name, stack in (("A", a), ("B", b), ("C", ours))]
 
-    def working(batch: int, row: int, column: int) -> Worked:
+    def working(batch: int, row: int, column: int) -> Working:
         left, right = a[batch, row], b[batch, :, column]
-        return Worked(
+        return Working(
             f"{names[2][batch]} in row {row}, column {column}: row {row} of {names[0][batch]} "
             f"meets column {column} of {names[1][batch]}, number by number.",
             [f"m = {m}" for m in range(len(left))],
@@ -61,7 +61,7 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
                 f"column {column} of B": right.tolist(),
                 "product": (left * right + 0.0).tolist(),  # −0.0 + 0.0 is 0.0
             },
-            ["sum", "", "", whole_number(float(ours[batch, row, column]))],
+            totals=["sum", "", "", whole_number(float(ours[batch, row, column]))],
         )
 
     return Made(
@@ -110,7 +110,7 @@ def _no_meeting(a: Tensor, b: Tensor, call: str, torch_says: str) -> Refused:
         "product": terms,
     }
     names = [f"m = {m}" for m in range(length)]
-    worked = Worked("Where the first row of A should meet the first column of B:", names, columns)
+    worked = Working("Where the first row of A should meet the first column of B:", names, columns)
     return Refused(words, call, torch_says, worked)
 
 
@@ -121,7 +121,7 @@ def make_transpose(settings: OperationSettings) -> Made:
     call = f"x.transpose({first}, {second})"
     in_place = first == 1
 
-    def working(batch: int, row: int, column: int) -> Worked:
+    def working(batch: int, row: int, column: int) -> Working:
         index = [batch, row, column]
         source = list(index)
         source[first], source[second] = source[second], source[first]
@@ -130,7 +130,7 @@ def make_transpose(settings: OperationSettings) -> Made:
             walked = [at * stride for at, stride in zip(indices, strides, strict=True)]
             rows += [[*indices, ""], [*strides, ""], [*walked, sum(walked)]]
         columns = zip(*rows, strict=True)
-        return Worked(
+        return Working(
             f"result{index} is x{source}: {whole_number(float(ours[batch, row, column]))}. Torch "
             "moves no number: they stay in one line, and only the strides are swapped, the steps "
             "from one to the next. Both ways lead to the same position in the line.",

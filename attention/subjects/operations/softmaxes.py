@@ -12,11 +12,11 @@ from attention.core.functional import masked_softmax
 from attention.figures.matrix import Lights, Matrix, MatrixError
 from attention.figures.stacks import read_numbers, read_row
 from attention.figures.tables import number
+from attention.figures.working import Working
 from attention.subjects.operations.answers import (
     MAX_DRAWN,
     Contrast,
     Made,
-    Worked,
     names_of,
     shape_of,
     side_by_side,
@@ -51,13 +51,13 @@ def make_softmax(settings: OperationSettings) -> Made:
     count = sums.numel()
     slices = "1 slice that sums to one" if count == 1 else f"{count} slices that each sum to one"
 
-    def working(batch: int, row: int, column: int) -> Worked:
+    def working(batch: int, row: int, column: int) -> Working:
         index: list[int | slice] = [batch, row, column]
         index[dim] = slice(None)
         at = tuple(index)
         indices = ["j" if isinstance(one, slice) else str(one) for one in index]
         greatest = float(x[at].max())
-        return Worked(
+        return Working(
             f"The slice x[{', '.join(indices)}]: exp = e^(x − max), with max = {number(greatest)}, "
             "so that nothing overflows; weight = exp ÷ their sum.",
             [f"j = {index}" for index in range(x.shape[dim])],
@@ -67,7 +67,7 @@ def make_softmax(settings: OperationSettings) -> Made:
                 "exp": powers[at].tolist(),
                 "weight": ours[at].tolist(),
             },
-            ["sum", "", "", number(float(powers[at].sum())), number(float(ours[at].sum()))],
+            totals=["sum", "", "", number(float(powers[at].sum())), number(float(ours[at].sum()))],
         )
 
     share = {"kind": "share", "most": 1.0, "lights": lights}
@@ -162,8 +162,8 @@ def make_temperature(settings: OperationSettings) -> Made:
     torchs = torch.stack([x.softmax(-1), (x / T).softmax(-1)])
     names = ("T = 1", f"T = {T:g}")
 
-    def working(batch: int, row: int, column: int) -> Worked:
-        return Worked(
+    def working(batch: int, row: int, column: int) -> Working:
+        return Working(
             f"{names[row]}: exp = e^(x/T − max), with max = {number(float(divided[row].max()))}; "
             "w = exp ÷ their sum. The entropy is the sum of −w log₂ w: 0 bits with one choice, "
             f"{number(math.log2(len(x)))} when all are equal.",
@@ -174,7 +174,7 @@ def make_temperature(settings: OperationSettings) -> Made:
                 "w": ours[row].tolist(),
                 "−w log₂ w": terms[row].tolist(),
             },
-            ["sum", "", *(number(float(part[row].sum())) for part in (powers, ours, terms))],
+            totals=["sum", "", *(number(float(part[row].sum())) for part in (powers, ours, terms))],
         )
 
     if torch.equal(ours[0], ours[1]):
@@ -213,11 +213,11 @@ def make_sequence_mask(settings: OperationSettings) -> Made:
     kind = "query" if per_query else "sequence"
     names = names_of("mask", ours) if per_query else ["mask"]
 
-    def working(batch: int, row: int, column: int) -> Worked:
+    def working(batch: int, row: int, column: int) -> Working:
         mask, lengths = stacks[batch]
         length = int(lengths[row])
         which = f"{kind} {row}" + (f" of sequence {batch}" if per_query else "")
-        return Worked(
+        return Working(
             f"The row of {which}, whose length is {length}: 1 where position < {length}, the key "
             "may be attended to; 0 where not, it is padding.",
             [f"key {key}" for key in range(keys)],
@@ -226,7 +226,7 @@ def make_sequence_mask(settings: OperationSettings) -> Made:
                 f"position < {length}": ["yes" if key < length else "no" for key in range(keys)],
                 "mask": [str(int(allowed)) for allowed in mask[row]],
             },
-            ["keys left", "", "", str(int(mask[row].sum()))],
+            totals=["keys left", "", "", str(int(mask[row].sum()))],
         )
 
     pictures: list[list[Matrix | str]] = []
@@ -274,7 +274,7 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
     torchs = hidden.softmax(-1)
     sums = ours.sum(-1, keepdim=True)
 
-    def working(batch: int, row: int, column: int) -> Worked:
+    def working(batch: int, row: int, column: int) -> Working:
         allowed, weights = mask[batch, row], ours[batch, row]
         left = int(allowed.sum())
         greatest = float(hidden[batch, row].max())
@@ -288,7 +288,7 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
             if left
             else "Nothing is left: exp sums to 0, and 0 ÷ 0 is no number, so every w is set to 0."
         )
-        return Worked(
+        return Working(
             words,
             [f"key {key}" for key in range(len(weights))],
             {
@@ -297,7 +297,7 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
                 "exp": powers.tolist(),
                 "w": weights.tolist(),
             },
-            ["sum", "", "", number(float(powers.sum())), number(float(weights.sum()))],
+            totals=["sum", "", "", number(float(powers.sum())), number(float(weights.sum()))],
         )
 
     queries = [f"query {row}" for row in range(scores.shape[1])]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from attention.figures.graph import Graph
+from attention.subjects.steps.figures import Graph
 from attention.subjects.steps.graph import graph
 from attention.subjects.steps.step import (
     NORMED,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from torch import Tensor
 
-from attention.figures.graph import Arrow, Box, Graph
+from attention.subjects.steps.figures import Arrow, Box, Graph
 from attention.subjects.steps.step import LETTERS, NORMED, ROLES, ROTATED, SYMBOLS, Computation
 
 

@@ -5,17 +5,21 @@ from functools import partial
 import streamlit as st
 
 from attention.app.cached import runs
-from attention.app.components.inputs import number_grid, step_graph
-from attention.app.components.pictures import matrices
-from attention.app.controls import notes, sections, widgets
+from attention.app.components.inputs import number_grid
+from attention.app.components.scene import draw
+from attention.app.controls import sections, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
-from attention.figures import tables
+from attention.figures import result_words
+from attention.figures.matrices import Matrices
+from attention.figures.scene import Words, note, scene
 from attention.subjects import steps
 from attention.subjects.steps import Computation, Step, StepSettings, own_matrices, predicting_page
+from attention.subjects.steps import scene as scenes
+from attention.subjects.steps.figures import StepGraph
 from attention.subjects.steps.own_matrices import OwnMatrixSettings
 
 OWN = settings_of(OwnMatrixSettings)
@@ -50,33 +54,32 @@ def show(view: View, done: Computation, settings: StepSettings) -> None:
             offer_matrices()
     with formula:
         st.latex(step.formula)
-    cell = within(step, settings)
+    wanted = settings.row, settings.column
+    cell = scenes.nearest(step, wanted)
     predicts = settings.predict == "on" and name != "x"
     asked = predicting_page.ask(view, step, settings.question, cell) if predicts else ""
-    matrices(
-        step.parts,
-        key="matrices",
-        chosen=cell if asked in ("", "number") else None,
-        on_choose=predicting_page.chooser(view, step.identity, asked, cell),
-        hidden=bool(asked),
-        in_full=True,
-        asked={"row": (cell[0], None), "number": cell}.get(asked),
-    )
-    st.caption(step.shapes)
+    choose = predicting_page.chooser(view, step.identity, asked, cell)
+    shown = scenes.matrices(step, wanted, asked, choose is not None)
+    figure = shown["matrices"]
+    assert isinstance(figure, Matrices)
+    taken = {} if choose is None else {"matrices": {"cell": (figure.has, choose)}}
+    draw(shown, key="step_matrices", taken=taken)
     controls(view, name)
     if not asked:
-        st.html(f"<div class='working'>{tables.working(step.working(*cell))}</div>")
+        draw(scene(step.working(*cell)), key="working")
 
 
 def choose_step(view: View, done: Computation) -> tuple[str, Step]:
     """The steps there are to choose from, and one further or back, by button or key."""
-    chosen, there = str(view["step"]), done.steps
-    name = done.alike.get(chosen, chosen)
-    if name not in there:
-        notes.note(f"This computation has no step {name}; showing the first.")
-        name = there[0]
-    if moves := "step" not in view.hidden:
-        step_graph(steps.graph(done), name, partial(session.choose, "step"), key="step_graph")
+    moves = "step" not in view.hidden
+    overview = scenes.steps(done, view["step"], moves)
+    taken = {}
+    if moves:
+        figure = overview["step_graph"]
+        assert isinstance(figure, StepGraph)
+        taken = {"step_graph": {"step": (figure.has, partial(session.choose, "step"))}}
+    draw(overview, key="steps_shown", taken=taken)
+    name, there = scenes.chosen(done, view["step"]), done.steps
     position, step = there.index(name), steps.step(name, done)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
         st.subheader(f"{position + 1}. {step.title}", width="stretch")
@@ -114,9 +117,10 @@ def from_sentence(view: View, settings: StepSettings) -> Computation | None:
     """The steps of the current result; without a word in the sentence, what to do about it."""
     result = runs.current_result(view)
     if result is None:
-        st.info("Type a sentence above, or take one of the examples.")
+        draw(scene(Words(scenes.EMPTY, "info")), key="empty")
         return None
-    notes.note_problems(result)
+    if problems := result_words.problems(result):
+        draw(scene(*problems), key="problems")
     if sections.over_another(result):
         return None
     return steps.Computation(
@@ -149,7 +153,7 @@ def from_own_matrices(view: View, settings: StepSettings) -> Computation | None:
                 resizable=name != "own_mask",
             )
     if isinstance(read, dict):
-        notes.note("The steps follow as soon as every matrix fits.")
+        draw(scene(note(scenes.UNFIT)), key="unfit")
         return None
     trace = own_matrices.attend_over(read, view.settings().scale_factor)
     return steps.Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
@@ -174,14 +178,6 @@ def start_over() -> None:
     """Put the example back, within a callback."""
     for name, about in OWN.items():
         session.choose(name, about.default)
-
-
-def within(step: Step, settings: StepSettings) -> tuple[int, int]:
-    """The chosen cell, or the nearest there is: the matrices differ in size."""
-    rows, columns = step.result.numbers.shape
-    if settings.row >= rows or settings.column >= columns:
-        notes.note(f"There are {rows} rows and {columns} columns here; showing the nearest cell.")
-    return min(settings.row, rows - 1), min(settings.column, columns - 1)
 
 
 def controls(view: View, name: str) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 import streamlit as st
 
 from attention.app.components.inputs import mask_grid
-from attention.app.controls import notes
+from attention.app.components.scene import draw
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.app.state.visit import Visit
+from attention.figures.scene import Words, note, scene
 from attention.subjects.steps import Step, predicting
 from attention.subjects.steps.predicting import Answer, Cell
 
@@ -25,15 +26,18 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
     long as the numbers stay as they were.
     """
     asked = predicting.question(step, wanted, cell)
-    if wanted not in ("suited", asked):
-        notes.note("The chosen question does not fit this step; another one is asked.")
+    fits = wanted in ("suited", asked)
+    other = (
+        None if fits else note("The chosen question does not fit this step; another one is asked.")
+    )
     answer: Answer | None = view.visit.answer
     if answer is not None and (answer.identity, answer.asked) == (step.identity, asked):
-        notes.note(predicting.verdict(step, answer))
+        draw(scene(other, note(predicting.verdict(step, answer))), key="verdict")
         st.button("Hide and guess again", on_click=_guess_again)
         return ""
     with st.container(key="to_answer"):
-        notes.note(predicting.words(step, asked, cell), predicting.hint(asked))
+        words = Words(predicting.words(step, asked, cell), "note", predicting.hint(asked))
+        draw(scene(other, words), key="to_guess")
     if asked in TYPED:
         _ask_number(step.identity, asked, cell)
     elif asked == "mask":
@@ -53,10 +57,10 @@ def _ask_number(identity: int, asked: str, cell: Cell) -> None:
         st.form_submit_button("Check", on_click=_say, args=(identity, asked, cell))
     if wrong := session.visit().refused:
         session.change(refused="")
-        notes.note(wrong)
+        draw(scene(note(wrong)), key="refused")
 
 
-def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[int, int], None] | None:
+def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[Cell], None] | None:
     """Make what a click into the result does: choose a cell, and answer where that is the answer.
 
     None where the answer is given elsewhere. Where a link hides row or column, the cell stays.
@@ -65,7 +69,8 @@ def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[int,
     if asked == "mask" or (stays and not answers):
         return None
 
-    def choose(row: int, column: int) -> None:
+    def choose(chosen: Cell) -> None:
+        row, column = chosen
         if asked == "row" and row != cell[0]:
             return
         if not stays:

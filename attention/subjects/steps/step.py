@@ -13,7 +13,7 @@ from attention.core.functional import LongTrace, Trace, drop
 from attention.core.settings import choice, same_as, whole
 from attention.core.variants import Variant
 from attention.figures.matrix import Matrix
-from attention.figures.tables import Working
+from attention.figures.working import Working
 from attention.subjects.cross.words import CrossSettings
 
 ROLES = ("queries", "keys", "values")

@@ -9,7 +9,8 @@ from attention.core.positions import Rotary
 from attention.core.printing import fixed
 from attention.figures.captions import group_words
 from attention.figures.matrix import Matrix
-from attention.figures.tables import Working, number, typed
+from attention.figures.tables import number, typed
+from attention.figures.working import Working
 from attention.subjects.steps.step import (
     LETTERS,
     NORMED,

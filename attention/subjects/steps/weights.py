@@ -13,7 +13,8 @@ from attention.core.functional import merge_heads
 from attention.core.variants import DotScores
 from attention.figures.captions import cell_words, sums_words
 from attention.figures.matrix import Matrix
-from attention.figures.tables import Working, number
+from attention.figures.tables import number
+from attention.figures.working import Working
 from attention.subjects.steps.step import (
     REFINED,
     SHORT,

@@ -14,7 +14,6 @@ from attention.core import masks
 from attention.core.positions import rotary
 from attention.core.variants import VARIANTS
 from attention.figures.matrix import MatrixError
-from attention.figures.tables import working as as_html
 from attention.pipeline import Settings
 from attention.subjects.cross import batch_by_hand
 from attention.subjects.cross import words as cross_words
@@ -32,6 +31,7 @@ from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
+from tests.running import sent_as
 from tests.subjects.steps.making import GOLDENS, drawn, matrices, no_vectors, result_of
 
 QUERIES, D_MODEL = 3, 10
@@ -312,12 +312,12 @@ def test_a_batch_without_a_word_is_none(text: str) -> None:
 
 
 @over("sentence", HOSTILE)
-def test_hostile_batches_are_finite_and_escaped(sentence: str) -> None:
+def test_hostile_batches_are_finite_and_shown_as_they_are(sentence: str) -> None:
     batch = batch_of("sentences", target=sentence + " a", batch=sentence + " | cat")
     for index in range(len(batch.titles)):
         assert batch.trace.output[index].isfinite().all()
-        shown = as_html(cross_words.working(batch, index, 0, 0))
-        assert not [tag for tag in ("<script", "<img", "<b>", "<a ", "<style") if tag in shown]
+        shown = sent_as(cross_words.working(batch, index, 0, 0).content()).header["tables"]
+        assert [name for name, *_ in shown[0]["lines"]] == list(batch.keys[index])
 
 
 RECOMPUTED: list[dict[str, Any]] = [
@@ -338,7 +338,7 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, An
         work = cross_words.working(batch, index, row, dimension)
         columns: dict[str, Any] = dict(work.columns)
         allowed = trace.mask[index, row].tolist()
-        assert f"among the {sum(allowed)} valid keys" in work.words
+        assert f"among the {sum(allowed)} valid keys" in work.text
         logits = columns["mixed, masked" if mixed else "scaled, masked"]
         assert [math.isfinite(number) for number in logits] == allowed
         added = columns.get("added", [0.0] * 5)
@@ -361,5 +361,6 @@ def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
     assert work.total == 0
     assert work.columns["weight"] == [0.0] * 10
     assert all(math.isnan(float(n)) for n in work.columns["plain softmax"])
-    assert "not a number" in as_html(work)
+    (table,) = sent_as(work.content()).header["tables"]
+    assert "not a number" in table["lines"][0]
     assert "plain softmax" not in cross_words.working(batch, 1, 0, 3).columns

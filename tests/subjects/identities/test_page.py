@@ -7,6 +7,10 @@ from typing import Any
 from torch.testing import assert_close
 
 from attention.core.settings import settings_of
+from attention.figures.matrices import Matrices
+from attention.figures.scene import Table
+from attention.subjects.identities import claim
+from attention.subjects.identities import scene as scenes
 from attention.subjects.identities.claim import Row
 from attention.subjects.identities.identities import (
     CLAIMS,
@@ -17,8 +21,9 @@ from attention.subjects.identities.identities import (
     random_case,
 )
 from attention.subjects.identities.mistakes import MISTAKES
+from attention.subjects.identities.numbers import case_for
 from tests.cases import over
-from tests.running import numbers_of, opened
+from tests.running import numbers_of, opened, viewed
 
 EVERY = [{"claim": claim} for claim in CLAIMS]
 EVERY += [{"claim": "mistakes", "mistake": mistake} for mistake in MISTAKES]
@@ -29,18 +34,23 @@ SENTENCE = {"source": "sentence"}
 def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_library(
     chosen: dict[str, str],
 ) -> None:
-    link: dict[str, Any] = chosen | {"tokens": 4, "claim_seed": 3}
-    app = opened("identities", **link)
-    checked = check_claim(chosen["claim"], random_case(ClaimSettings(**link)))
+    case, problems = case_for(viewed("identities", **chosen, tokens=4, claim_seed=3))
+    assert case is not None
+    checked = check_claim(chosen["claim"], case)
+    parts = [scenes.sides(checked, problems), scenes.others(checked), scenes.origin(checked)]
+    figures = [figure for part in parts for figure in part]
+    drawn = {figure.key: figure.parts for figure in figures if isinstance(figure, Matrices)}
     shown = [item.parts for item in checked.shown if isinstance(item, Row)]
-    expected = [numbers_of(parts) for parts in (*shown, checked.given)]
-    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
-    if checked.checks:
-        verdicts, *_ = app.tables
-        assert verdicts[""] == [check.label for check in checked.checks]
+    assert [*drawn.values()] == [*shown, claim.separated(checked.given, "")]
+    assert [*drawn] == [*(f"matrices_{index}" for index in range(len(shown))), "matrices_origin"]
+    of_tables = [figure.title for figure in figures if isinstance(figure, Table)]
+    assert ("differences of the checks" in of_tables) == bool(checked.checks)
+    if verdicts := scenes.verdicts(checked):
+        assert verdicts.names == [check.label for check in checked.checks]
         same = ["the same" if check.same else "different" for check in checked.checks]
-        assert verdicts["so they are"] == same
-    assert app.notes == []
+        assert verdicts.columns["so they are"] == same
+    assert problems == []
+    assert not any("class='note'" in figure.words for figure in figures)
 
 
 def test_a_card_for_each_claim_says_its_verdict_and_leads_to_all_of_it() -> None:
@@ -75,11 +85,15 @@ def test_a_link_sets_every_setting_to_its_bounds() -> None:
         name: (about.choices or (about.minimum, about.maximum))[-1]
         for name, about in settings_of(ClaimSettings).items()
     }
-    for claim in CLAIMS:
-        link |= {"claim": claim, "source": "random", "mistake": "fill"}
-        app = opened("identities", **link)
-        assert app.rows
-        assert app.values.items() <= (app.values | link).items()
+    for chosen in CLAIMS:
+        link |= {"claim": chosen, "source": "random", "mistake": "fill"}
+        view = viewed("identities", **link)
+        used = {name: view[name] for name in link if view.applies(name)}
+        assert used.items() <= link.items()
+        case, problems = case_for(view)
+        assert case is not None
+        assert scenes.rows(check_claim(chosen, case))
+        assert problems == []
 
 
 @over(

@@ -14,12 +14,12 @@ from torch import Tensor
 from attention.core.settings import settings_of
 from attention.figures.matrix import read_stack, write_matrix
 from attention.figures.stacks import STACK, fits_a_grid, parts_of, resized, with_part
+from attention.figures.working import Working
 from attention.subjects.operations import (
     OPERATIONS,
     Made,
     OperationSettings,
     Refused,
-    Worked,
     clamped,
     prepare,
 )
@@ -78,7 +78,7 @@ def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
     work = answer.working(0, 1, 0)
     assert [*work.columns] == ["row 1 of A", "column 0 of B", "product"]
     assert [*work.columns.values()] == [[4, 5, 6], [1, 0, 2], [4, 0, 12]]
-    assert work.total[-1] == "16"
+    assert work.totals[-1] == "16"
     for row in answer.pictures:
         assert [part.lights for part in matrices(row)] == ["row", "column", ""]
 
@@ -141,7 +141,7 @@ def test_an_entropy_near_0_is_that_of_float64() -> None:
     exact = torch.tensor([0.0, -13, -15], dtype=torch.float64).softmax(-1)
     bits = float((-exact * exact.log2()).sum())
     assert matrices(answer.pictures[0])[-1].numbers[1].item() == pytest.approx(bits, rel=1e-6)
-    assert shown(answer.working(0, 1, 0).total[-1]) == pytest.approx(bits, rel=2e-4)
+    assert shown(answer.working(0, 1, 0).totals[-1]) == pytest.approx(bits, rel=2e-4)
     assert answer.difference <= 1e-6
 
 
@@ -201,7 +201,7 @@ def recompute(operation: str, answer: Made, index: tuple[int, ...]) -> None:
             line = torch.tensor([]).set_(answer.torchs.untyped_storage())
             assert line[int(columns["position"][2])] == answer.ours[index]
         case "sequence_mask":
-            limit = int(found(r"position < (\d+)", work.words))
+            limit = int(found(r"position < (\d+)", work.text))
             inside = [int(position) < limit for position in columns["position"]]
             assert [cell == "yes" for cell in columns[f"position < {limit}"]] == inside
             assert [cell == "1" for cell in columns["mask"]] == inside
@@ -210,14 +210,14 @@ def recompute(operation: str, answer: Made, index: tuple[int, ...]) -> None:
             recompute_softmax(work, columns)
 
 
-def recompute_softmax(work: Worked, columns: dict[str, list[Any]]) -> None:
+def recompute_softmax(work: Working, columns: dict[str, list[Any]]) -> None:
     numbers = next(iter(columns.values()))
     weights = columns.get("weight") or columns["w"]
     finite = [x for x in numbers if math.isfinite(x)]
     if not finite:
         assert columns["exp"] == weights == [0.0] * len(numbers)
         return
-    assert shown(found(r"max = ([−\d.e]+\d)", work.words)) == approx(max(finite))
+    assert shown(found(r"max = ([−\d.e]+\d)", work.text)) == approx(max(finite))
     powers = [math.exp(x - max(finite)) for x in numbers]
     assert columns["exp"] == pytest.approx(powers, rel=1e-5)
     assert totals(work)["exp"] == approx(sum(columns["exp"]))
@@ -229,10 +229,10 @@ def recompute_softmax(work: Worked, columns: dict[str, list[Any]]) -> None:
         assert totals(work)["−w log₂ w"] == approx(sum(bits))
 
 
-def totals(work: Worked) -> dict[str, float]:
+def totals(work: Working) -> dict[str, float]:
     return {
         name: shown(cell)
-        for name, cell in zip(work.columns, work.total[1:], strict=True)
+        for name, cell in zip(work.columns, work.totals[1:], strict=True)
         if cell not in ("", "not a number")
     }
 
@@ -311,7 +311,7 @@ def test_any_text_is_answered_or_refused_and_can_be_edited_without_failing(
         return
     at = clamped(answer, settings)
     assert all(index < size for index, size in zip(at, answer.sizes, strict=True))
-    assert answer.working(*at).words
+    assert answer.working(*at).text
     assert answer.compared
 
 

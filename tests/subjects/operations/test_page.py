@@ -8,11 +8,14 @@ from typing import Any
 
 from torch.testing import assert_close
 
+from attention.figures.matrices import Matrices
+from attention.figures.working import Working
 from attention.subjects import operations
-from attention.subjects.operations import OPERATIONS, OperationSettings, Refused
+from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
+from attention.subjects.operations import scene as scenes
 from attention.subjects.operations.settings import CHANGES
 from tests.cases import over
-from tests.running import App, numbers_of, opened
+from tests.running import App, numbers_of, opened, viewed
 
 
 def words(app: App) -> str:
@@ -37,10 +40,15 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) ->
     texts = {text for text in OPERATIONS[name].inputs if text in CHANGES} - {"valid_lens_2d"}
     assert {box.key for box in app.text_input} == texts
     assert app.sent.keys() >= {f"grid_{text}_0" for text in texts}
-    check_numbers(app, OperationSettings(operation=name))
-    for example, numbers in OPERATIONS[name].examples.items():
-        check_numbers(app.take(example), OperationSettings(name, **numbers))
-    check_numbers(app.take("the first example"), OperationSettings(name))
+    example, numbers = [*OPERATIONS[name].examples.items()][-1]
+    for taken, changed in ((example, numbers), ("the first example", {})):
+        made = operations.prepare(OperationSettings(name, **changed))
+        assert isinstance(made, Made)
+        beside = made.contrast.pictures if made.contrast else ()
+        expected = [numbers_of(parts) for parts in (*made.pictures, made.answer, *beside)]
+        app.take(taken)
+        assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
+        assert made.compared in app.told
     assert app.query_params.keys() <= {"operation"}
 
 
@@ -54,20 +62,22 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) ->
         {"operation": "sequence_mask", "mask_keys": 5, "valid_lens": "0 2 9"},
     ],
 )
-def test_a_link_decides_every_number(link: dict[str, Any]) -> None:
-    check_numbers(opened("operations", **link), OperationSettings(**link))
-
-
-def check_numbers(app: App, settings: OperationSettings) -> None:
-    """The pictures are those of the library, torch's answer last; or they are refused."""
+def test_a_link_decides_every_number_of_which_one_of_the_last_row_is_worked_out(
+    link: dict[str, Any],
+) -> None:
+    settings = viewed("operations", **link, operation_row=1).of(OperationSettings)
+    assert settings == OperationSettings(**link, operation_row=1)
     made = operations.prepare(settings)
-    if isinstance(made, Refused):
-        assert app.notes[: len(made.words)] == list(made.words)
-        return
-    beside = made.contrast.pictures if made.contrast else ()
-    expected = [numbers_of(parts) for parts in (*made.pictures, made.answer, *beside)]
-    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
-    assert made.compared in [item.value for item in app.text]
+    assert isinstance(made, Made)
+    results = scenes.results(made, settings)
+    drawn = [figure for figure in results if isinstance(figure, Matrices)]
+    assert [figure.parts for figure in drawn] == [*made.pictures]
+    _, row, column = operations.clamped(made, settings)
+    assert [figure.chosen for figure in drawn] == [(row, column), *[None] * (len(drawn) - 1)]
+    assert all(figure.pickable and made.has((row, column)) for figure in drawn)
+    (work,) = scenes.working(made, settings)
+    assert isinstance(work, Working)
+    assert work.text == made.working(0, row, column).text
 
 
 @over(
@@ -79,12 +89,12 @@ def check_numbers(app: App, settings: OperationSettings) -> None:
         {"operation": "masked_softmax", "valid_lens": "1"},
     ],
 )
-def test_what_cannot_be_used_is_met_with_a_word_and_can_be_edited(link: dict[str, Any]) -> None:
-    app = opened("operations", **link)
-    refused = operations.prepare(OperationSettings(**link))
+def test_what_cannot_be_used_is_met_with_a_word(link: dict[str, Any]) -> None:
+    refused = operations.prepare(viewed("operations", **link).of(OperationSettings))
     assert isinstance(refused, Refused)
-    assert refused.words[0] in app.notes
-    assert len(app.expander) == 1
+    words = "".join(figure.words for figure in scenes.reasons(refused))
+    assert html.escape(refused.words[0]) in words
+    assert "The answer follows as soon as the numbers fit." in words
 
 
 def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> None:

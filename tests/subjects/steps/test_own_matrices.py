@@ -57,7 +57,7 @@ def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys() -> None:
     assert trace.scale == pytest.approx(3**-0.5)
     assert trace.weights[0, 0].tolist() == [1, 0]
     done = Computation(own.layer, trace, own.names, own.x, StepSettings())
-    words = step("masked", done).working(0, 1).words
+    words = step("masked", done).working(0, 1).text
     assert words.startswith("The query “x0” and the key “x1”: hidden, so the softmax gets −∞")
 
 

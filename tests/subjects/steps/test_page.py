@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import pytest
@@ -10,8 +11,11 @@ from torch.testing import assert_close
 
 from attention.app.state.links import every_setting
 from attention.core.settings import settings_of
+from attention.figures.matrices import Matrices
 from attention.subjects import steps
-from attention.subjects.steps import StepSettings
+from attention.subjects.steps import Computation, StepSettings
+from attention.subjects.steps import scene as scenes
+from attention.subjects.steps.figures import StepGraph
 from attention.subjects.steps.own_matrices import OwnMatrixSettings
 from tests.cases import over
 from tests.running import App, Sent, numbers_of, opened
@@ -47,31 +51,48 @@ def answered(app: App, typed: str) -> App:
     return app.press("Check")
 
 
-@pytest.mark.parametrize("variant", ["dot", "talking"])
-def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back(
-    variant: str,
-) -> None:
+def of_four_words(variant: str) -> tuple[dict[str, Any], Computation]:
+    """The link to a computation over four words, and the computation."""
     settings = SMALL | {"variant": variant, "head": 3, "positions": "sinusoidal", "seed": 4}
-    app = opened("steps", s="a b c d", dropout=0.5, dropout_seed=2, row=2, column=3, **settings)
     result = result_of("a b c d", **settings)
-    done = steps.Computation(
+    dropout = {"dropout": 0.5, "dropout_seed": 2}
+    return {"s": "a b c d"} | dropout | settings, Computation(
         result.layer,
         result.layer_trace,
         result.tokens,
         result.vectors,
-        StepSettings(dropout=0.5, dropout_seed=2),
+        StepSettings(**dropout),
         head=result.head,
         positions=result.encoding,
         masks=result.masks,
     )
+
+
+@over("variant", ["dot", "talking"])
+def test_a_step_has_its_box_lit_and_its_matrices_with_the_cell_or_the_nearest(variant: str) -> None:
+    _, done = of_four_words(variant)
+    for name in done.steps:
+        step = steps.step(name, done)
+        (graph,) = scenes.steps(done, name, offered=True)
+        assert isinstance(graph, StepGraph)
+        assert (graph.names, graph.step) == ([*done.steps, ""], name)
+        assert [*scenes.steps(done, name, offered=False)] == []
+        for cell, chosen, notes in (((2, 3), (2, 3), 0), ((9, 3), (3, 3), 1)):
+            *before, figure, shapes = scenes.matrices(step, cell, "", pickable=True)
+            assert isinstance(figure, Matrices)
+            assert (figure.parts, figure.chosen, len(before)) == (step.parts, chosen, notes)
+            assert step.shapes in html.unescape(shapes.words)
+
+
+def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back() -> None:
+    link, done = of_four_words("dot")
+    app = opened("steps", row=2, column=3, **link)
     for number, name in enumerate(done.steps, 1):
         step = steps.step(name, done)
         assert (title(app), app.values["step"]) == (f"{number}. {step.title}", name)
         graph = app.sent["step_graph"].header
-        assert [box["step"] for box in graph["boxes"]] == [*done.steps, ""]
         assert graph["boxes"][graph["chosen"]]["step"] == name
         assert_close(shown(app).matrices, numbers_of(step.parts), equal_nan=True)
-        assert shown(app).header["chosen"] == [2, 3]
         assert "class='working'><p>" in app.said
         drawn = app.controls.keys() & {"row", "column", "predict", "dropout", "dropout_seed"}
         assert len(drawn) == (5 if name in ("dropout", "output", "joined") else 3)

@@ -158,7 +158,7 @@ def said_of_a_run(settings: Settings, trained: bool, row: int, **own: Any) -> It
     for name in done.steps:
         made = step(name, done)
         yield Said(f"step {name}", made.why, (done, name))
-        yield Said(f"working {name}", made.working(row, 0).words, (done, row))
+        yield Said(f"working {name}", made.working(row, 0).text, (done, row))
     for stage in trace.stages:
         yield Said(f"stage {stage}", plots.stage_words(trace, stage), trace)
     for kind in sweeps.sweeps_of(trace):

@@ -16,7 +16,8 @@ from attention.core import masks
 from attention.core.positions import Rotary, alibi, sinusoidal
 from attention.core.variants import Variant
 from attention.figures.matrix import Matrix
-from attention.figures.tables import Working, number
+from attention.figures.tables import number
+from attention.figures.working import Working
 from attention.subjects.steps import STEPS, Computation, Step, StepSettings, step
 from attention.subjects.steps.step import REFINED, ROLES
 from attention.trained.checkpoints import load_folder
@@ -144,11 +145,11 @@ def check_workings(run: Computation) -> None:
                 check_total(work)
                 assert work.total == cell or name in ("weights", "dropout")
             elif name == "weights":
-                assert ("may look at nothing" in work.words, cell) == (True, 0)
+                assert ("may look at nothing" in work.text, cell) == (True, 0)
             elif result.allowed is None or result.allowed[row, column]:
-                assert work.words.rstrip(".").endswith(number(cell))
+                assert work.text.rstrip(".").endswith(number(cell))
             else:
-                assert "hidden" in work.words
+                assert "hidden" in work.text
             if work.columns and name == "weights":
                 check_softmax(run, made, row, column, work)
             if name == "dropout":
@@ -179,17 +180,17 @@ def check_softmax(run: Computation, made: Step, row: int, column: int, work: Wor
         f"over the sum of them all, {number(math.fsum(powers))}.",
         f"greatest masked score, {number(max(scores))},",
     ):
-        assert said in work.words
+        assert said in work.text
     allowed = made.result.allowed
     may = [True] * len(run.names) if allowed is None else allowed[row].tolist()
     assert list(work.names) == [*itertools.compress(run.names, may)]
-    assert ("since it is hidden" in work.words) == (not may[column])
+    assert ("since it is hidden" in work.text) == (not may[column])
 
 
 def check_dropout(run: Computation, cell: float, column: int, work: Working) -> None:
     """Dropped weights are nothing and kept ones have grown."""
     left = 1 - run.dropout
-    assert f"1 / (1 − {run.dropout:g}) = {1 / left:.4f}," in work.words or not run.dropout
+    assert f"1 / (1 − {run.dropout:g}) = {1 / left:.4f}," in work.text or not run.dropout
     before, fates, after = work.columns.values()
     assert after[column] == cell
     for weight, fate, now in zip(before, fates, after, strict=True):
@@ -241,7 +242,7 @@ def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_t
     run, rotated = done("dot"), done("dot", "rotary")
     assert run.steps[:3] == ("x", "queries", "scores")
     assert {step(name, run).title for name in ROLES} == {"Queries, keys and values"}
-    said = step("queries", run).working(1, 2).words
+    said = step("queries", run).working(1, 2).text
     assert said.endswith(f"dimension 2, is x itself: {number(float(run.x[1, 2]))}.")
     assert rotated.steps[:7] == ("x", *ROLES, "rotated queries", "rotated keys", "scores")
     assert step("values", rotated).title == "Values"
@@ -289,7 +290,7 @@ def test_scores_below_a_cap_are_worked_out_each_by_itself() -> None:
     for row, column, work in worked(made):
         scaled = float(before.numbers[row, column])
         capped = 3 * math.tanh(scaled / 3)
-        assert work.words.endswith(f"3 · tanh({number(scaled)} / 3) = {number(capped)}.")
+        assert work.text.endswith(f"3 · tanh({number(scaled)} / 3) = {number(capped)}.")
 
 
 Columns = dict[str, list[float]]
@@ -346,7 +347,7 @@ def test_rotary_positions_turn_a_dimension_with_its_partner(
         assert second.columns["times"] == pytest.approx([cosine, sine])
         assert f"{rotary.base:g}^{{2i/" in made.formula
     width = run.trace.keys.shape[1]
-    assert ("no partner to turn with" in made.working(4, width - 1).words) == (width % 2 == 1)
+    assert ("no partner to turn with" in made.working(4, width - 1).text) == (width % 2 == 1)
     assert [part.name for part in parts(step("scores", run))[:2]] == ["Q, rotated", "K, rotated"]
 
 
@@ -367,8 +368,8 @@ def test_a_norm_divides_by_the_root_of_its_head_or_of_all_and_gives_each_dimensi
         torch.testing.assert_close(made.result.numbers, before / roots * gain)
         work = made.working(2, 1)
         of = f" of its {whole.shape[1]} numbers in all heads" if together else ""
-        assert f"over {number(float(roots[2]))}, the root" in work.words
-        assert of in work.words
+        assert f"over {number(float(roots[2]))}, the root" in work.text
+        assert of in work.text
         expected = [before[2, 1].item(), 1 / roots[2].item(), gain[1].item()]
         assert work.columns["number"] == pytest.approx(expected)
     assert [*run.forms("queries")] == ["queries", "normed queries", "rotated queries"]
@@ -394,7 +395,7 @@ def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer:
     for row, column, work in worked(hidden):
         by = [name for name, mask in named.items() if not mask[row, column]]
         words = f"hidden by {' and '.join(by)}, so the softmax gets −∞" if by else "not hidden"
-        assert words in work.words
+        assert words in work.text
         assert (float(weights.numbers[row, column]) == 0) == bool(by)
 
 

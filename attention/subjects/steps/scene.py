@@ -1,0 +1,59 @@
+"""Scenes of Step by step: the graph of steps, and the chosen one with the working of a cell."""
+
+from __future__ import annotations
+
+from attention.figures.matrices import Matrices
+from attention.figures.scene import Scene, Words, note, scene
+from attention.subjects.steps import Computation, Step, graph
+from attention.subjects.steps.figures import StepGraph
+
+EMPTY = "Type a sentence above, or take one of the examples."
+UNFIT = "The steps follow as soon as every matrix fits."
+Cell = tuple[int, int]
+
+
+def chosen(done: Computation, wanted: str) -> str:
+    """The step that is shown where one is wanted: the first where there is none of that name."""
+    name = done.alike.get(wanted, wanted)
+    return name if name in done.steps else done.steps[0]
+
+
+def steps(done: Computation, wanted: str, offered: bool) -> Scene:
+    """The steps there are. offered: whether another can be chosen."""
+    name = chosen(done, wanted)
+    missing = note(f"This computation has no step {wanted}; showing the first.")
+    return scene(
+        None if name == done.alike.get(wanted, wanted) else missing,
+        StepGraph(graph(done), name, key="step_graph") if offered else None,
+    )
+
+
+def nearest(step: Step, cell: Cell) -> Cell:
+    """The cell of a result that is nearest to a chosen one: the matrices differ in size."""
+    row, column = (
+        min(at, size - 1) for at, size in zip(cell, step.result.numbers.shape, strict=True)
+    )
+    return row, column
+
+
+def matrices(step: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
+    """The matrices of a step, with a cell lit that is wanted, or the nearest.
+
+    asked: the question about the result, which then stays hidden, "" = none.
+    """
+    cell = nearest(step, wanted)
+    rows, columns = step.result.numbers.shape
+    beyond = f"There are {rows} rows and {columns} columns here; showing the nearest cell."
+    return scene(
+        None if cell == wanted else note(beyond),
+        Matrices(
+            step.parts,
+            cell if asked in ("", "number") else None,
+            pickable,
+            hidden=bool(asked),
+            in_full=True,
+            asked={"row": (cell[0], None), "number": cell}.get(asked),
+            key="matrices",
+        ),
+        Words(step.shapes),
+    )
