@@ -146,7 +146,7 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
 
     text: they, or parts of them of which every second stands out; look: that of a quiet line
     ("note"), plain text ("told"), a caption ("quiet"), the title of a figure ("titled"), a word on
-            raise ValueError(f"each figure of a scene must have its own key, got {twice} twice")
+    what is missing ("info"), what differs, piece by piece ("differs"); before: our own words that go
     before them; hint: what can be done at a screen, which paper leaves out.
     """
 
