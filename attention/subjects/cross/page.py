@@ -1,13 +1,11 @@
 """Two sequences: queries from one sentence, keys and values from another, or from a batch."""
 
-import html
 from functools import partial
 
 import streamlit as st
 
 from attention.app.cached import runs
 from attention.app.components.inputs import examples
-from attention.app.components.pictures import matrices
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls import grids, notes, sections, widgets
@@ -17,18 +15,18 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.layer_words import MADE_FROM
-from attention.figures.scene import scene
+from attention.figures.scene import Words, scene
 from attention.subjects.cross import batch_by_hand
 from attention.subjects.cross import numbers as cross_numbers
+from attention.subjects.cross import scene as scenes
 from attention.subjects.cross import words as cross_words
-from attention.subjects.cross.words import TRANSLATED, TRANSLATOR, Batch
+from attention.subjects.cross.words import TRANSLATED, TRANSLATOR
 
 PAIRS = (
     ("bonjour le monde", "hello world"),
     ("who sat by the river", "she sat by the river bank"),
     ("which animal walks", "the cat walks on the street"),
 )
-CELL = ("sequence", "row", "dimension")
 
 
 def choices(view: View) -> None:
@@ -141,7 +139,7 @@ def translated(view: View) -> None:
         st.info("Type an English sentence above, or take one of the examples.")
         return
     found, aligned = made
-    st.html(f"<p class='told'>{html.escape(found.text)}</p>")
+    draw(scene(Words(found.text, "told")), key="translation")
     caption = f"Each row is a word of the translation; {MADE_FROM}"
     sections.lines_and_weights(view, aligned, caption=caption)
     tell(view)
@@ -161,75 +159,35 @@ def sentences(view: View) -> None:
             view, result, cross_words.mask_words(settings.mask, settings.positions)
         )
     else:
-        explain_what_is_empty(view)
-
-
-def explain_what_is_empty(view: View) -> None:
-    """Explain which of the sentences has no words, and what that means."""
-    target, _ = view.two_sequences
-    if target:
-        st.info("The memory is empty: there are no keys and values yet. Type a second sentence.")
-    else:
-        st.info("The first sentence has no words yet, so there are no queries.")
+        words = scenes.NO_MEMORY if view.two_sequences[0] else scenes.NO_QUERIES
+        draw(scene(Words(words, "info")), key="empty")
 
 
 def batch(view: View) -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
     made = cross_numbers.cross_batch(view)
     if made is None:
-        st.info(
-            "A batch needs a sentence for the queries and at least one memory with a word in it."
-        )
+        draw(scene(Words(scenes.NO_BATCH, "info")), key="empty")
         return
-    for words in made.notes:
-        notes.note(words)
-    notes.note_unknown_words(made.unknown)
-    cell = chosen(view, made)
-    for sequence in range(len(made.titles)):
-        st.text(cross_words.heading(made, sequence))
-        matrices(
-            cross_words.overview(made, sequence),
-            key=f"sequence_{sequence}",
-            chosen=cell[1:] if sequence == cell[0] else None,
-            on_choose=partial(choose, sequence),
-            written=10,
-            of=f"sequence {sequence}",
-        )
-    st.caption(cross_words.hatching_words(made))
-    explain(view, made, *cell)
+    sizes = made.trace.output.shape[1:]
 
+    def fits(cell: tuple[int, int]) -> bool:
+        return all(at in range(size) for at, size in zip(cell, sizes, strict=True))
 
-def chosen(view: View, made: Batch) -> tuple[int, int, int]:
-    """The chosen number of the output, or the nearest there is: batches differ in size."""
-    cell = []
-    for name, size in zip(CELL, made.trace.output.shape, strict=True):
-        wanted = int(view[name])
-        if wanted >= size:
-            notes.note(f"There is no {name} {wanted} in this batch; showing the last, {size - 1}.")
-        cell.append(min(wanted, size - 1))
-    sequence, row, dimension = cell
-    return sequence, row, dimension
-
-
-def choose(sequence: int, row: int, dimension: int) -> None:
-    """Choose a number of the output, within a callback."""
-    for name, position in zip(CELL, (sequence, row, dimension), strict=True):
-        session.choose(name, position)
-
-
-def explain(view: View, made: Batch, sequence: int, row: int, dimension: int) -> None:
-    """Where the scores come from, what the weights take, and one number worked out."""
-    st.subheader(f"How sequence {sequence} gets there")
+    keys = (f"sequence_{sequence}" for sequence in range(len(made.titles)))
+    taken = {key: {"cell": (fits, partial(choose, sequence))} for sequence, key in enumerate(keys)}
+    draw(scenes.batch(view, made), key="batch_shown", taken=taken)
+    st.subheader(f"How sequence {scenes.cell(view, made)[0]} gets there")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cell_controls"):
-        for name in CELL:
+        for name in scenes.CELL:
             widgets.widget(view, name, width=150)
-    draw(scene(cross_words.working(made, sequence, row, dimension)), key="working")
-    st.caption(cross_words.origin_words(made))
-    of = f"how sequence {sequence} gets there"
-    matrices(cross_words.origin(made, sequence), key="origin", written=10, of=of)
-    st.caption("Where the output comes from: the values, each as strong as its weight.")
-    at = row, dimension
-    matrices(cross_words.sources(made, sequence), key="sources", chosen=at, written=10, of=of)
+    draw(scenes.working(view, made), key="working")
+
+
+def choose(sequence: int, cell: tuple[int, int]) -> None:
+    """Choose a number of the output, within a callback."""
+    for name, position in zip(scenes.CELL, (sequence, *cell), strict=True):
+        session.choose(name, position)
 
 
 def two_sequences(view: View) -> None:

@@ -26,7 +26,7 @@ def batch(**link: Any) -> App:
 
 
 def lengths(app: App) -> list[str]:
-    return [item.value for item in app.text]
+    return [words for words in app.told if words.startswith("Sequence ")]
 
 
 # Two sentences
