@@ -19,7 +19,7 @@ from attention.figures.tables import Cell, written_cells
 
 KINDS: dict[str, type[Figure]] = {}  # of figures, by the name of their module in browser/
 
-Look = Literal["note", "told", "quiet", "titled", "info", "differs", "total"]
+Look = Literal["note", "told", "prose", "quiet", "titled", "info", "differs", "total"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
