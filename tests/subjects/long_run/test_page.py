@@ -122,8 +122,8 @@ def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
     app = give(opened("own"), content)
     sample = "97 of 601 queries, spread evenly over the run"
     assert f"a row for each layer, of {sample}" in app.said
-    assert f"On average over {sample}: entropy in bits" in app.read_as_markdown
-    assert "± is the standard error of the number before it" in app.read_as_markdown
+    assert f"On average over {sample}: entropy in bits" in app.said
+    assert "± is the standard error of the number before it" in app.said
     (table,) = (table for table in app.tables if "entropy" in table)
     expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))["entropy"]
     for at, whole in enumerate(expected.tolist()):
