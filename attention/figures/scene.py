@@ -145,9 +145,10 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
     """Words, which may be a visitor's: never read as Markdown or HTML.
 
     text: they, or parts of them of which every second stands out; look: that of a quiet line
-    ("note"), plain text ("told"), a caption ("quiet"), the title of a figure ("titled"), a word on
-            raise ValueError(f"each figure of a scene must have its own key, got {twice} twice")
-    before them; hint: what can be done at a screen, which paper leaves out.
+    ("note"), plain text ("told"), text in which examples stand out ("prose"), a caption ("quiet"),
+    the title of a figure ("titled"), a word on what is missing ("info"), differences of two sides
+    ("differs"), or a total ("total"); before: stands before them; hint: what can be done at a
+    screen, which paper leaves out.
     """
 
     text: str | Sequence[str]
