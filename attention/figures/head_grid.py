@@ -20,7 +20,8 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int):
     dots: uint8 (heads, rows, columns), each the greatest of block × block weights, see
     `heads.thumbnails`; n_tokens: how many there are; head: the chosen one; layer_names: where the
     heads are those of several layers, in a row each, what these are called; earned: the names that
-    the heads have earned, "" for none, empty where none has. It answers `head`, the one chosen.
+    the heads have earned, "" for none, empty where none has; plain: whether the last colour is a
+    head's greatest weight however many dots there are. It answers `head`, the one chosen.
     """
 
     dots: Tensor
@@ -29,6 +30,7 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int):
     head: int
     layer_names: Sequence[str] = ()
     earned: Sequence[str] = ()
+    plain: bool = False
 
     def content(self) -> bytes:
         heads, rows, columns = self.dots.shape
@@ -38,7 +40,7 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int):
             "columns": columns,
             "block": self.block,
             "tokens": self.n_tokens,
-            "saturated": max(rows, columns) > PLAIN_DOTS,
+            "saturated": not self.plain and max(rows, columns) > PLAIN_DOTS,
             "chosen": self.head,
             "layerNames": list(self.layer_names),
             "earned": list(self.earned),

@@ -19,7 +19,7 @@ from attention.figures.tables import Cell, written_cells
 
 KINDS: dict[str, type[Figure]] = {}  # of figures, by the name of their module in browser/
 
-Look = Literal["note", "told", "quiet", "titled", "info", "differs", "total"]
+Look = Literal["note", "told", "prose", "quiet", "titled", "info", "differs", "total"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,9 +145,10 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
     """Words, which may be a visitor's: never read as Markdown or HTML.
 
     text: they, or parts of them of which every second stands out; look: that of a quiet line
-    ("note"), plain text ("told"), a caption ("quiet"), the title of a figure ("titled"), a word on
-    what is missing ("info"), what differs, piece by piece ("differs"); before: our own words that go
-    before them; hint: what can be done at a screen, which paper leaves out.
+    ("note"), plain text ("told"), text in which examples stand out ("prose"), a caption ("quiet"),
+    the title of a figure ("titled"), a word on what is missing ("info"), differences of two sides
+    ("differs"), or a total ("total"); before: stands before them; hint: what can be done at a
+    screen, which paper leaves out.
     """
 
     text: str | Sequence[str]

@@ -16,12 +16,12 @@ from torch import Tensor
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
 from attention.figures import plotly_templates
-from attention.figures.glance import HeadGridHeader
+from attention.figures.head_grid import HeadGrid
 from attention.figures.messages import message
 from attention.figures.modules import style_of
+from attention.subjects.long_run.figures import MapAsked, StreetMap, first_question
 from attention.subjects.long_run.hf_outputs import Layer
 from attention.subjects.long_run.image_patches import Patches, Sight, see
-from attention.subjects.long_run.map_answers import MapAsked, answer, first_question, fits
 from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.own_weights import fitting_run
 from attention.subjects.long_run.street_map import HeadMap, Texts
@@ -82,8 +82,10 @@ class HeadsOfRun:
         """All that a browser is given before it asks: `Given` in browser/notebook/run.js."""
         dots, block, step = self._dots()
         names = ("head_grid", "notebook" if self.sight else "street_map")
+        layer_names = [f"layer {layer}" for layer in self.layers]
+        grid = HeadGrid(dots, block, max(self.size), 0, layer_names, plain=True)
         return {
-            "grid": self._grid(dots, block),
+            "grid": grid.content(),
             "heads": self.heads,
             "words": _words(self.size, block, step, "above" if self.sight else "below"),
             "absent": ABSENT,
@@ -107,23 +109,15 @@ class HeadsOfRun:
         if self.sight is not None:
             return message({"query": query}, self.weights(layer, head, query))
         shown = self.map_of(layer, head)
-        asked = first_question(self._name(layer, head), query, shown.whole())
-        header, numbers, rest = answer(shown, self.texts, asked)
-        greatest = header["greatest"]
-        cell = (query, greatest[0]["key"] if greatest else 0)
-        return message({**header, "cell": cell}, numbers, rest=rest)
+        question = first_question(self._name(layer, head), query, shown.whole())
+        return StreetMap(shown, self.texts, question, leads=True).content()
 
     def answer(self, layer: int, head: int, asked: MapAsked) -> bytes | None:
         """The message that answers a question, None where it asks for what is not there."""
-        shown, texts = self.map_of(layer, head), self.texts
-        if (
-            head == MEAN
-            or asked["map"] != self._name(layer, head)
-            or not fits(asked, shown, len(texts))
-        ):
+        if head == MEAN or asked["map"] != self._name(layer, head):
             return None
-        header, numbers, rest = answer(shown, texts, asked)
-        return message(header, numbers, rest=rest)
+        shown = StreetMap(self.map_of(layer, head), self.texts, asked)
+        return shown.content() if shown.has(asked) else None
 
     def map_of(self, layer: int, head: int) -> HeadMap:
         """The map of a head; a long one is read on, beside all else, as long as it is the last."""
@@ -180,20 +174,6 @@ class HeadsOfRun:
             "texts": texts[0],
             "keyTexts": texts[1] if len(texts) > 1 else None,
         }
-
-    def _grid(self, dots: Tensor, block: int) -> bytes:
-        header: HeadGridHeader = {
-            "heads": dots.shape[0],
-            "rows": dots.shape[1],
-            "columns": dots.shape[2],
-            "block": block,
-            "tokens": max(self.size),
-            "saturated": False,
-            "chosen": 0,
-            "layerNames": [f"layer {layer}" for layer in self.layers],
-            "earned": [],
-        }
-        return message(header, rest=dots.numpy().tobytes())
 
 
 class _Left(Exception):

@@ -12,7 +12,7 @@ from attention.figures.messages import is_a
 from attention.notebook.bundle import bundle
 from attention.notebook.heads import MEAN, HeadsOfRun
 from attention.notebook.still import Still
-from attention.subjects.long_run.map_answers import MapAsked
+from attention.subjects.long_run.figures import MapAsked
 
 
 class Asked(TypedDict):

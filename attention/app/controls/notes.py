@@ -82,11 +82,6 @@ def note_group(result: Result) -> None:
     draw_words(result_words.group(result))
 
 
-def note_trained(result: Result) -> None:
-    """Note the layer of a trained model that is shown, and what of it is not as it was trained."""
-    draw_words(result_words.trained(result))
-
-
 def note_masks(result: Result, query: int) -> None:
     """Note what each mask hides from the chosen query, if any mask is chosen."""
     draw_words(result_words.masks(result, query))

@@ -15,7 +15,7 @@ const MOST_GREATEST = 12
 const MOST_FAR = 20
 const MOST_FOUND = 1000
 
-/** The message that answers a question, as `map_answers.answer` in Python does; to none, the one
+/** The message that answers a question, as `StreetMap.content` in Python does; to none, the one
     that shows the whole, with a query and its greatest weight chosen.
     @type {(kept: Kept, asked: MapAsked | null, query: number) => Uint8Array} */
 export function answer(kept, asked, query) {

@@ -6,7 +6,8 @@ import { isLate } from "../shared/turns.js"
 /** @import { FigureHeader, RowHeader, SceneHeader } from "../messages.js"
     @import { Draw, Given } from "../shared/component.js"
     @typedef {{ draw: Draw, matrices: string, style: string }} Kind
-    @typedef {{ host: HTMLElement, mount: HTMLElement | ShadowRoot, digest: string }} Place
+    @typedef {{ host: HTMLElement, mount: HTMLElement | ShadowRoot, digest: string,
+      turn: number }} Place
     @typedef {{ given: Given, frame: HTMLElement, places: Map<string, Place>, order: string }} View */
 
 /* What is shown by colours keeps them where a browser is told to replace all. */
@@ -19,7 +20,7 @@ const views = new WeakMap()
 const loaded = {}
 
 /** Draws a scene: each figure by the module of its kind, in a place that it keeps by its key, and
-    only where what it holds has changed.
+    only where what it holds has changed, or answers what was done in it.
     @type {(given: Given) => Promise<void>} */
 export default async function drawScene(given) {
   const root = given.parentElement
@@ -53,8 +54,8 @@ export default async function drawScene(given) {
 /** @type {(view: View, name: string, figure: FigureHeader, data: Uint8Array) => void} */
 function drawFigure(view, name, { kind, key, turn, digest }, data) {
   const place = /** @type {Place} */ (view.places.get(name))
-  if (place.digest === digest || (key && isLate(key, turn))) return
-  place.digest = digest
+  if ((place.digest === digest && place.turn === turn) || (key && isLate(key, turn))) return
+  Object.assign(place, { digest, turn })
   const setTriggerValue = (/** @type {string} */ event, /** @type {unknown} */ value) =>
     view.given.setTriggerValue(`${key}.${event}`, value)
   const within = { key: key || name, turn }
@@ -109,7 +110,7 @@ function placeOf(view, name, { kind, key, light }) {
   const { matrices, style } = loaded[kind]
   if (!light) make("style", "", mount, { textContent: matrices + style + KEPT_COLOURS })
   else if (style) lend(kind)
-  const place = { host, mount, digest: "" }
+  const place = { host, mount, digest: "", turn: 0 }
   view.places.set(name, place)
   return place
 }

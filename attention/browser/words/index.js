@@ -4,6 +4,9 @@ import { make } from "../shared/elements.js"
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
+/** @type {Record<string, "em" | "span">} */
+const STANDS_OUT = { prose: "em", differs: "span" } // else by a strong one
+
 /** Words in a look of the page's style; every second part stands out. */
 export default component(build, draw, null)
 
@@ -16,7 +19,7 @@ function build({ root, content }) {
 function draw({ frame, content: { look, parts, before, hint } }) {
   frame.className = look
   if (look === "info") frame.setAttribute("role", "status")
-  const tag = look === "differs" ? "span" : "strong"
+  const tag = STANDS_OUT[look] ?? "strong"
   frame.replaceChildren(
     ...(before ? [`${before} `] : []),
     ...parts.flatMap((text, at) => {

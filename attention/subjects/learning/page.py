@@ -5,18 +5,19 @@ from functools import partial
 import streamlit as st
 
 from attention.app.components.inputs import examples
-from attention.app.controls import notes, widgets, works
+from attention.app.components.scene import draw
+from attention.app.controls import widgets, works
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures import tables
 from attention.subjects.learning import controls as learning_controls
+from attention.subjects.learning import scene as scenes
 from attention.subjects.learning.trainings import training
 from attention.subjects.model.known_heads import EXAMPLES, known_of
 from attention.trained import sources
 from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import finished
-from attention.training.settings import HANDICAPS, NONE
+from attention.training.settings import NONE
 
 
 def learning_page(view: View) -> None:
@@ -31,16 +32,13 @@ def learning_page(view: View) -> None:
             again = learning_controls.with_next_seed(settings)
             words = f"Learn again, seed {again.learn_seed}"
             st.button(words, key="again", type="primary", on_click=learn_again, args=(again,))
-    st.markdown(task.before)
+    draw(scenes.task(settings), key="task_words")
     if task.given:
         with st.expander("Its rules"):
             st.code(task.given, language=None)
-    if settings.handicap != NONE:
-        notes.caption(f"Taken away: {HANDICAPS[settings.handicap]}.")
     training(settings)
     run = learning_controls.finished(settings)
     if run is not None:
-        st.markdown(task(settings).after(run))
         known = known_of(EXAMPLES, settings.task) if run is finished(settings.task) else []
         if known and settings.task in sources.names():
             words = "Open what was learned as a model"
@@ -67,9 +65,9 @@ def side_by_side(settings: TrainingSettings) -> None:
     if not runs:
         return
     st.subheader("Runs side by side")
-    names, columns = learning_controls.table_of(runs)
-    st.html(tables.table("runs side by side", names, columns))
+    draw(scenes.side_by_side(runs), key="runs_table")
     if len(runs) > 1:
+        names, _ = learning_controls.table_of(runs)
         examples("Show", names, partial(show_run, runs), key="runs")
 
 

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.app.controls import notes, works
+from attention.app.components.scene import draw
+from attention.app.controls import works
 from attention.app.controls.works import Task
 from attention.app.state import session
+from attention.figures.scene import note, scene
 from attention.subjects.learning import controls
-from attention.subjects.learning.component import learning as learning_figure
+from attention.subjects.learning import scene as scenes
 from attention.training import Run, TrainingSettings
 from attention.training.finished import finished
 from attention.training.settings import USUAL
 
-KEY = "learning_figure"
+KEY = "training"  # of its scene
 
 
 def training(settings: TrainingSettings, brief: bool = False) -> None:
@@ -31,22 +33,18 @@ def training(settings: TrainingSettings, brief: bool = False) -> None:
     run = controls.finished(settings)
     if run is not None:
         keep(settings)
-        learning_figure(run, key=KEY, plays=brief or run is finished(settings.task), brief=brief)
+        draw(scenes.finished(run, brief), key=KEY)
         return
-    if words := controls.why_ended(settings):
-        notes.note(words)
-    left = controls.so_far(settings)
+    words, left = controls.why_ended(settings), controls.so_far(settings)
+    if words:
+        draw(scene(note(words)), key="why_ended")
     with st.container(horizontal=True, key="learn_row"):
-        words = "Learn" if left is None or words else "Go on"
-        st.button(words, key="learn", type="primary", on_click=works.begin, args=(job.what,))
-        if words == "Go on":
+        label = "Learn" if left is None or words else "Go on"
+        st.button(label, key="learn", type="primary", on_click=works.begin, args=(job.what,))
+        if label == "Go on":
             st.button("Start over", key="start_over", on_click=_begin_anew, args=(settings, job))
-    if left is not None:
-        learning_figure(left, key=KEY, brief=brief)
-    elif not brief:
-        notes.caption(
-            "This one has not been learned here yet. It takes from ten seconds to a minute."
-        )
+    if left is not None or not brief:
+        draw(scenes.unfinished(left, brief), key=KEY)
 
 
 def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:
@@ -65,10 +63,7 @@ def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:
         st.progress(at / of, f"Learning … {waits}{others}".strip())
         st.button("Pause", key="pause", on_click=works.leave, args=(job,))
         st.button("Stop", key="stop", on_click=_stop, args=(settings, job))
-    if run is None:
-        notes.caption("The process that trains is starting.")
-    else:
-        learning_figure(run, key=KEY, live=True, brief=brief)
+    draw(scenes.under_way(run, brief), key=KEY)
 
 
 def _begin_anew(settings: TrainingSettings, job: Task) -> None:
@@ -87,7 +82,7 @@ def nothing_learned(settings: TrainingSettings) -> None:
     """Draw the maps of a training before its first step, where a packaged run begins with them."""
     usual = finished(settings.task)
     if usual is not None and usual.settings == replace(settings, learn_steps=USUAL):
-        learning_figure(Run(settings, usual.progress[:1]), key="before_learning", brief=True)
+        draw(scenes.first_step(Run(settings, usual.progress[:1])), key="before")
 
 
 def keep(settings: TrainingSettings) -> None:

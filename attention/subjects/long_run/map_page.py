@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 from torch import Tensor
 
+from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls import works
 from attention.app.controls.part import part
@@ -18,9 +19,10 @@ from attention.app.controls.works import Task
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.capture import Recording
+from attention.figures.scene import Scene
 from attention.hosting.jobs import Step
-from attention.subjects.long_run.component import street_map
-from attention.subjects.long_run.map_answers import MapAsked, answer, first_question
+from attention.subjects.long_run import scene as scenes
+from attention.subjects.long_run.figures import MapAsked, StreetMap, first_question
 from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.street_map import EXACT, Blocks, HeadMap, Texts
 
@@ -43,11 +45,14 @@ def map_of(
     run: OpenedRun,
     layer: int,
     head: int,
-    below: Callable[[int], object] | None = None,
+    title: str,
+    problems: Sequence[str] = (),
+    below: Callable[[int], Scene] | None = None,
 ) -> None:
     """The map of a head of a run, by its place among those shown; only this answers the browser.
 
-    below: draws what follows from the chosen query, which then is that of the view.
+    title, problems: see `scene.street_map`; below: the scene that follows from the chosen query,
+    which then is that of the view.
     """
     with session.turn(view.page):
         number = run.shown[layer].number
@@ -64,18 +69,19 @@ def map_of(
             question = {**question, "row": query}
         if not shown.is_done:
             _read_on(shown, map_id, not same)
-        texts = _texts_of(run)
 
         def take(asked: MapAsked) -> None:
             session.change(map_asked=asked)
             if below and asked["query"] in range(shown.rows):
                 session.choose_query(asked["query"])
 
-        sent = answer(shown, texts, question, partial(_tile, shown, map_id), query)
-        street_map(shown, sent, on_ask=take, key="street_map")
+        tile_of = partial(_tile, shown, map_id)
+        figure = StreetMap(shown, _texts_of(run), question, tile_of, query, key="street_map")
+        taken = {figure.key: {"ask": (figure.has, take)}}
+        draw(scenes.street_map(figure, title, problems), key="map_of_head", taken=taken)
         if below:
             tell_selection(view.selection, session.select)
-            below(query)
+            draw(below(query), key="below_map")
 
 
 def _first(shown: HeadMap, map_id: str, before: MapAsked | None, query: int) -> MapAsked:

@@ -5,20 +5,17 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis.glances import Glance
-from attention.app.components.pictures import head_grid, picture
+from attention.app.components.scene import draw
 from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures import tables
-from attention.figures.picture import Picture
-from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run import map_page
 from attention.subjects.long_run import numbers as long_run_numbers
 from attention.subjects.long_run import own_weights as long_run_own_weights
+from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.numbers import Opened
 from attention.subjects.long_run.opened_run import OpenedRun
-from attention.subjects.long_run.own_weights import OpenedWeights
 
 RUN = """\
 import attention
@@ -89,67 +86,22 @@ def explain() -> None:
 
 def show(view: View, own: Opened) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
-    read = own.weights
+    read, glance = own.weights, own.glance
     layers, heads_of_each = read.shape[:2]
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
-    named = f"{read.layer_titles[layer]}, head {read.head_numbers[head]}"
-    for words in read.problems:
-        notes.note(words)
+    count = layers * heads_of_each
+    taken = {"glance": {"head": (range(count).__contains__, partial(choose, glance))}}
     if isinstance(read, OpenedRun) and read.is_long:
-        notes.titled(named.capitalize(), hint="drag to move, wheel or pinch to zoom")
-        map_page.map_of(view, read, layer, head)
-        every_head(own, layer * heads_of_each + head)
+        title = scenes.named_head(own, layer, head)
+        map_page.map_of(view, read, layer, head, title, read.problems)
+        draw(scenes.every_head(own, layer, head), key="own_heads", taken=taken)
     else:
-        left, right = st.columns(2, gap="large")
-        with left:
-            every_head(own, layer * heads_of_each + head)
-        with right:
-            weights_of(view, read, layer, head, named)
-    glance = own.glance
+        shown = scenes.of_weights(own, layer, head)
+        draw(shown, key="own_weights", selection=view.selection, taken=taken)
     st.subheader("Where each head looks")
     widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
-    names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
-    sorted_names, columns, even = heads_words.measure_table(glance.seen, view["sort"], names)
-    st.html(
-        tables.table(
-            heads_words.MEASURED, sorted_names, columns, total=even, digits=heads_words.DIGITS
-        )
-    )
-    st.caption(heads_words.measure_words(glance.seen))
-
-
-def every_head(own: Opened, chosen: int) -> None:
-    """All heads at a glance, one of which can be chosen, and of which queries that is."""
-    glance = own.glance
-    sample = heads_words.sample_words(glance.seen)
-    more = f", of {sample}" if sample else ""
-    notes.titled("Every head", f"· a row for each layer{more}", hint="click one")
-    head_grid(
-        glance.seen.dots,
-        glance.seen.block,
-        max(glance.shape),
-        chosen,
-        partial(choose, glance),
-        key="glance",
-        layer_names=own.weights.layer_titles,
-    )
-
-
-def weights_of(
-    view: View, read: OpenedWeights | OpenedRun, layer: int, head: int, named: str
-) -> None:
-    """All weights of a head, whose queries and keys are few."""
-    shown = Picture(
-        read.trace(layer, head),
-        read.tokens,
-        [True] * len(read.tokens),
-        parts=("heatmap",),
-        memory=None if read.keys is None else (read.keys, [True] * len(read.keys)),
-        caption=(f"{named.capitalize()}.", ""),
-        of=named,
-    )
-    picture(shown, view.selection, key="picture")
+    draw(scenes.measured(own, view["sort"]), key="own_measures")
 
 
 def choose(glance: Glance, index: int) -> None:

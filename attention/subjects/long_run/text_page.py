@@ -9,32 +9,29 @@ from functools import partial
 import streamlit as st
 
 from attention.app.cached import runs
-from attention.app.components.pictures import head_grid
+from attention.app.components.scene import draw as draw_scene
 from attention.app.controls import notes, widgets, works
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.core.functional import LongTrace
 from attention.core.limits import MAX_SEEN
-from attention.figures import result_words, tables
+from attention.figures import result_words
 from attention.hosting.uploads import NoRoom
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings
-from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run import long_texts, map_page
+from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.long_texts import LongText
 from attention.subjects.long_run.numbers import Opened
 from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.text_words import (
     MAX_LETTERS,
-    NOT_OFFERED,
     beginning_of,
     cleaned,
     is_mark,
     length_words,
     problem_of,
-    sum_table,
 )
 from attention.trained import sources
 from attention.trained.models import goes_on
@@ -174,9 +171,9 @@ def draw_model(view: View, asked: LongText) -> None:
         return
     if writes:
         with right:
-            names, shares = long_texts.next_words(asked, LIKELIEST)
-            title = "probability of the next word"
-            st.html(tables.shares("likeliest next pieces", names, {title: shares}))
+            draw_scene(
+                scenes.next_words(*long_texts.next_words(asked, LIKELIEST)), key="next_words"
+            )
     settings = Settings("", asked.model, view["layer"], head=view["head"])
     _layer(view, *long_texts.layer_of(asked, settings))
 
@@ -190,26 +187,9 @@ def _task(view: View, asked: LongText, more: int = 0) -> works.Task:
 def _layer(view: View, result: Result, run: Opened) -> None:
     """The map of the chosen head, all heads of its layer, and what cannot be shown."""
     assert isinstance(run.weights, OpenedRun)
-    hint = "drag to move, wheel or pinch to zoom"
-    notes.titled(result_words.head_words(result).capitalize(), hint=hint)
-    map_page.map_of(view, run.weights, 0, result.head, partial(_new_vector, result))
-    seen = run.glance.seen
-    sample = heads_words.sample_words(seen)
-    of = f"· of {sample}" if sample else ""
-    notes.titled("Every head of the layer", of, hint="click one")
-    choose, size = partial(session.choose, "head"), max(run.glance.shape)
-    head_grid(seen.dots, seen.block, size, result.head, choose, key="glance")
-    for words in result.notes:
-        notes.note(words)
-    notes.note_trained(result)
-    notes.note(NOT_OFFERED)
-
-
-def _new_vector(result: Result, query: int) -> None:
-    """The chosen token's new vector as a sum: the greatest terms, and all others as one."""
-    trace = result.layer_trace
-    assert isinstance(trace, LongTrace)
-    one = trace.sliced(slice(query, query + 1), slice(result.head, result.head + 1)).head(0)
-    names, columns, total = sum_table(one, result.key_tokens)
-    notes.titled(f"The new vector of {query} {result.tokens[query]}", "· y = Σ w·v, of this head")
-    st.html(tables.table("weighted sum", names, columns, total=total))
+    title, below = result_words.head_words(result), partial(scenes.new_vector, result)
+    map_page.map_of(view, run.weights, 0, result.head, title, below=below)
+    choose = (range(result.layer.heads).__contains__, partial(session.choose, "head"))
+    draw_scene(
+        scenes.layer_of_text(result, run), key="layer_heads", taken={"glance": {"head": choose}}
+    )

@@ -8,15 +8,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
 
 from attention.app.controls import works
+from attention.figures.scene import Scene, Words
 from attention.hosting.jobs import Job, Jobs, Owner
 from attention.subjects.learning import controls as learning_controls
+from attention.subjects.learning import scene as scenes
 from attention.training import TASKS, TrainingSettings
 from attention.training.finished import finished
 from attention.training.worker import Worker
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, opened, sent_as
 
 SHORT = {"task": "repetition", "learn_steps": "100", "learn_width": "16", "learn_seed": "7"}
 SETTINGS = TrainingSettings("repetition", learn_steps="100", learn_width="16", learn_seed=7)
@@ -32,31 +35,44 @@ def _fresh() -> Iterator[None]:
         kept.clear()
 
 
+def words(scene: Scene) -> list[str]:
+    """The words of a scene."""
+    return ["".join(figure.parts) for figure in scene if isinstance(figure, Words)]
+
+
 def header(app: App) -> dict[str, Any]:
     return app.sent[SHOWN].header
 
 
-@over("task", TASKS)
-def test_it_opens_on_a_packaged_run_that_plays_by_itself_or_offers_to_learn(task: str) -> None:
-    app, asked = opened("learning", task=task), TASKS[task](TrainingSettings(task))
-    assert asked.before in app.read_as_markdown
-    if finished(task) is None:
-        assert ("learn" in app.controls, SHOWN in app.sent) == (True, False)
-        return
-    shown = header(app)
-    assert (shown["plays"], shown["live"]) == (True, False)
-    assert [shown["steps"][0], shown["steps"][-1]] == [0, asked.sizes.steps]
-    maps = shown["layers"] * shown["heads"] * len(shown["tokens"]) * len(shown["keys"])
-    assert app.sent[SHOWN].numbers.numel() == len(shown["steps"]) * maps
-    run = learning_controls.finished(asked.settings)
+@over("task", [task for task in TASKS if finished(task)])
+def test_a_packaged_run_plays_by_itself_with_all_that_its_task_says(task: str) -> None:
+    asked, run = TASKS[task](TrainingSettings(task)), finished(task)
     assert run is not None
-    assert asked.after(run) in app.all_words
+    assert words(scenes.task(asked.settings)) == [asked.before.replace("*", "")]
+    scene = scenes.finished(run)
+    sent = sent_as(scene[SHOWN].content())
+    shown = sent.header
+    assert (shown["plays"], shown["live"], shown["brief"]) == (True, False, False)
+    assert [shown["steps"][0], shown["steps"][-1]] == [0, asked.sizes.steps]
+    assert sent.numbers.equal(torch.stack([each.maps for each in run.progress]).flatten())
+    maps = shown["layers"] * shown["heads"] * len(shown["tokens"]) * len(shown["keys"])
+    assert sent.numbers.numel() == len(shown["steps"]) * maps
+    assert words(scene) == [asked.after(run).replace("*", "")]
+    assert [figure.key for figure in scenes.finished(run, brief=True)] == [SHOWN]
+    live = sent_as(scenes.under_way(run)[SHOWN].content())
+    assert (live.header["live"], live.numbers.equal(run.last.maps.flatten())) == (True, True)
+
+
+def test_the_page_opens_on_a_packaged_run() -> None:
+    app = opened("learning")
+    assert header(app)["plays"]
     assert app.tables[-1][""] == ["usual"]
+    assert "learn" not in app.controls
 
 
 def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one() -> None:
     app = opened("learning", **SHORT)
-    assert SHOWN not in app.sent
+    assert (SHOWN in app.sent, scenes.NOT_LEARNED in app.told) == (False, True)
     app.press("learn")
     shown = header(app)
     assert shown["steps"][-1] == shown["last"] == 100

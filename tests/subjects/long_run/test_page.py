@@ -16,12 +16,14 @@ import attention
 from attention.analysis.heads import measures
 from attention.app.shell import command
 from attention.capture import Recording, folders
+from attention.figures.scene import Table, Words
 from attention.hosting.uploads import Uploads
 from attention.subjects.long_run import numbers as files
 from attention.subjects.long_run import opened_run
+from attention.subjects.long_run import scene as scenes
 from tests.app.test_every_page import TAG
 from tests.capture.making import OwnAttention, inputs, model
-from tests.running import App, Sent, opened
+from tests.running import App, Sent, opened, sent_as
 from tests.subjects.long_run.test_own_weights import saved, tensors_of
 
 LAYERS, HEADS, TOKENS = 2, 3, 5
@@ -101,33 +103,46 @@ def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_
     assert not TAG.search(app.said)
 
 
+def table_of(own: files.Opened) -> tuple[dict[str, list[float]], str]:
+    """Measures of the heads of a file as they are shown, but the last row, and the words below."""
+    table, words = scenes.measured(own, "head")
+    assert isinstance(table, Table)
+    assert isinstance(words, Words)
+    shown = sent_as(table.content()).header
+    columns = zip(*shown["lines"], strict=True)
+    named = dict(zip(["", *shown["columns"]], columns, strict=True))
+    del named[""]
+    return {name: [float(cell) for cell in cells] for name, cells in named.items()}, words.words
+
+
 def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
-    run, content = recorded(tmp_path, tokens=601)
-    app = give(opened("own"), content)
+    run, _ = recorded(tmp_path, tokens=601)
+    own = files.Opened(opened_run.opened_run(run))
     expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))
-    (table,) = (table for table in app.tables if "entropy" in table)
-    shown = [float(number) for number in table["entropy"][:2]]
-    assert shown == pytest.approx(expected["entropy"].tolist(), abs=6e-4)
+    shown, words = table_of(own)
+    assert shown["entropy"][:2] == pytest.approx(expected["entropy"].tolist(), abs=6e-4)
     first = measures(torch.stack([run.weights(0, head, slice(512), slice(512)) for head in (0, 2)]))
     assert float((first["entropy"] - expected["entropy"]).abs().max()) > 0.01
-    assert app.sent["glance"].header["tokens"] == 601
-    assert "spread evenly" not in app.said + app.read_as_markdown
+    title, grid = scenes.every_head(own, 1, 1)
+    header = sent_as(grid.content()).header
+    assert (header["tokens"], header["chosen"], header["heads"]) == (601, 3, 4)
+    assert "spread evenly" not in title.words + words
 
 
 def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opened_run, "MEASURED_CELLS", 97 * 2 * 2 * 601)
-    run, content = recorded(tmp_path, tokens=601)
-    app = give(opened("own"), content)
+    run, _ = recorded(tmp_path, tokens=601)
+    own = files.Opened(opened_run.opened_run(run))
     sample = "97 of 601 queries, spread evenly over the run"
-    assert f"a row for each layer, of {sample}" in app.said
-    assert f"On average over {sample}: entropy in bits" in app.read_as_markdown
-    assert "± is the standard error of the number before it" in app.read_as_markdown
-    (table,) = (table for table in app.tables if "entropy" in table)
+    shown, words = table_of(own)
+    assert f"a row for each layer, of {sample}" in next(iter(scenes.every_head(own, 0, 0))).words
+    assert f"On average over {sample}: entropy in bits" in words
+    assert "± is the standard error of the number before it" in words
     expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))["entropy"]
     for at, whole in enumerate(expected.tolist()):
-        number, error = (float(table[name][at]) for name in ("entropy", "± entropy"))
+        number, error = (shown[name][at] for name in ("entropy", "± entropy"))
         assert 0 < error < 0.5
         assert abs(number - whole) < 5 * error
 

@@ -13,9 +13,10 @@ import torch
 from torch.testing import assert_close
 
 import attention
-from attention.subjects.long_run.map_answers import answer, first_question
+from attention.subjects.long_run.figures import StreetMap, first_question
 from attention.subjects.long_run.street_map import EXACT, HeadMap, Texts
 from tests.capture.making import OwnAttention, inputs, model
+from tests.running import sent_as
 
 SCRIPT = Path(__file__).parents[2] / "browser_modules" / "answered.js"
 TOKENS = 307  # of which the whole has two levels
@@ -49,10 +50,10 @@ def test_a_file_answers_as_python_does(causal: bool, tmp_path: Path) -> None:
     file.write_text(json.dumps(kept), "utf-8")
     ran = subprocess.run([node, str(SCRIPT), str(file)], capture_output=True, check=True)
     for question, found in zip(asked, json.loads(ran.stdout), strict=True):
-        header, numbers, rest = answer(head, texts, question)
-        expected = json.loads(json.dumps(header))
-        assert_close(torch.tensor(found.pop("numbers")), numbers)
-        apart = torch.tensor(found.pop("rest")) - torch.tensor([*rest])
+        sent = sent_as(StreetMap(head, texts, question).content())
+        expected = sent.header
+        assert_close(torch.tensor(found.pop("numbers")), sent.numbers)
+        apart = torch.tensor(found.pop("rest")) - torch.tensor([*sent.rest])
         assert int(apart.abs().max()) <= 1  # by the last bit of a weight
         for name in ("greatest", "links"):
             ours, theirs = found.pop(name) or [], expected.pop(name) or []
