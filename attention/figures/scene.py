@@ -19,7 +19,7 @@ from attention.figures.tables import Cell, written_cells
 
 KINDS: dict[str, type[Figure]] = {}  # of figures, by the name of their module in browser/
 
-Look = Literal["note", "told", "quiet", "titled", "info", "differs", "total"]
+Look = Literal["note", "told", "quiet", "titled", "heading", "info", "differs", "total"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,9 +145,9 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
     """Words, which may be a visitor's: never read as Markdown or HTML.
 
     text: they, or parts of them of which every second stands out; look: that of a quiet line
-    ("note"), plain text ("told"), a caption ("quiet"), the title of a figure ("titled"), a word on
-            raise ValueError(f"each figure of a scene must have its own key, got {twice} twice")
-    before them; hint: what can be done at a screen, which paper leaves out.
+    ("note"), plain text ("told"), a caption ("quiet"), the title of a figure ("titled"), that of a
+    part of the page ("heading"), a word on something missing ("info"); before: what stands before
+    them; hint: what can be done at a screen, which paper leaves out.
     """
 
     text: str | Sequence[str]
@@ -177,6 +177,11 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
 def note(text: str) -> Words:
     """A quiet line."""
     return Words(text, "note")
+
+
+def heading(text: str) -> Words:
+    """The title of a part of the page, which a screen reader finds among its headings."""
+    return Words(text, "heading")
 
 
 def titled(title: str, words: str = "", hint: str = "") -> Words:

@@ -4,6 +4,9 @@ import { make } from "../shared/elements.js"
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
+/** @type {Record<string, string>} */
+const ROLES = { info: "status", heading: "heading" }
+
 /** Words in a look of the page's style; every second part stands out. */
 export default component(build, draw, null)
 
@@ -15,7 +18,8 @@ function build({ root, content }) {
 /** @type {(view: View) => void} */
 function draw({ frame, content: { look, parts, before, hint } }) {
   frame.className = look
-  if (look === "info") frame.setAttribute("role", "status")
+  frame.role = ROLES[look] ?? null
+  frame.ariaLevel = look === "heading" ? "3" : null
   const tag = look === "differs" ? "span" : "strong"
   frame.replaceChildren(
     ...(before ? [`${before} `] : []),

@@ -75,7 +75,7 @@ def test_no_head_is_named_before_the_chapter_on_heads() -> None:
 def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
     assert [page.name for page in PAGES][:2] == ["guide", first_page().name]
     app = opened("explore", **OPENING)
-    assert "arcs" in app.sent
+    assert "arcs" in app.sent["picture"].header["parts"]
     assert app.get("page_link")[0].proto.page == "guide"
 
 
