@@ -117,14 +117,20 @@ def first_words(sentence: str) -> str:
     return re.split(r"[.,:;](?: |$)", sentence, maxsplit=1)[0]
 
 
-def written(names: Sequence[str], columns: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+def written(
+    names: Sequence[str],
+    columns: Sequence[str],
+    lines: Sequence[Sequence[object]],
+    title: str = "",
+) -> str:
     """CSV with a line per name. Numbers are written in full: as many digits as tell them apart.
 
-    No text begins as a formula does, which a spreadsheet would run: an apostrophe goes before it.
+    title: that of the names. No text begins as a formula does, which a spreadsheet would run: an
+    apostrophe goes before it.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["", *map(_safe, columns)])
+    writer.writerow([title, *map(_safe, columns)])
     for name, line in zip(names, lines, strict=True):
         writer.writerow([_safe(name), *map(_cell, line)])
     return text.getvalue()

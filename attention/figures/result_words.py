@@ -10,7 +10,12 @@ from attention.figures.scene import Words, note
 from attention.pipeline import Result
 from attention.trained import sources
 
+EMPTY = "Type a sentence above, or take one of the examples."
 JOINED = "Rows of a word are averaged, its columns summed."
+OVER_ANOTHER = (
+    "This layer looks from one sentence at another. Explore and A real model show such layers; "
+    "choose another layer to go on here."
+)
 
 
 def unknown_words(words: Iterable[str], so: str = "they count as zeros") -> list[Words]:

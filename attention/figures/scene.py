@@ -19,7 +19,7 @@ from attention.figures.tables import Cell, written_cells
 
 KINDS: dict[str, type[Figure]] = {}  # of figures, by the name of their module in browser/
 
-Look = Literal["note", "told", "prose", "quiet", "titled", "info", "differs", "total"]
+Look = Literal["note", "told", "prose", "quiet", "titled", "heading", "info", "differs", "total"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,9 +146,9 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
 
     text: they, or parts of them of which every second stands out; look: that of a quiet line
     ("note"), plain text ("told"), text in which examples stand out ("prose"), a caption ("quiet"),
-    the title of a figure ("titled"), a word on what is missing ("info"), differences of two sides
-    ("differs"), or a total ("total"); before: stands before them; hint: what can be done at a
-    screen, which paper leaves out.
+    the title of a figure ("titled"), that of a part of the page ("heading"), a word on what is
+    missing ("info"), differences of two sides ("differs"), or a total ("total"); before: stands
+    before them; hint: what can be done at a screen, which paper leaves out.
     """
 
     text: str | Sequence[str]
@@ -178,6 +178,11 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
 def note(text: str) -> Words:
     """A quiet line."""
     return Words(text, "note")
+
+
+def heading(text: str) -> Words:
+    """The title of a part of the page, which a screen reader finds among its headings."""
+    return Words(text, "heading")
 
 
 def titled(title: str, words: str = "", hint: str = "") -> Words:

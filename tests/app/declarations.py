@@ -7,13 +7,15 @@ is written for TypeScript from these types, before it checks the modules.
 from __future__ import annotations
 
 import dataclasses
+import pkgutil
 import types
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 from typing import is_typeddict as is_typed
 
 import attention.app.components.answers  # noqa: F401, all components are declared then
-from attention import subjects
+from attention import figures, subjects
 from attention.app.components.base import COMPONENTS
 from attention.app.components.scene import SceneHeader
 from attention.figures import scene
@@ -28,6 +30,8 @@ def declarations() -> str:
     named: dict[str, str] = {}
     headers, events = [], []
     subjects.declare_pages()
+    for module in pkgutil.iter_modules(figures.__path__, f"{figures.__name__}."):
+        import_module(module.name)
     _written(SceneHeader, named)
     every: dict[str, Any] = {**COMPONENTS, **scene.KINDS}
     for name, component in sorted(every.items()):

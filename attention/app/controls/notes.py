@@ -1,23 +1,15 @@
-"""The words around the figures of a page, and the files it offers."""
+"""The words around the figures of a page."""
 
 from __future__ import annotations
 
-import functools
 import html
 from collections.abc import Iterable, Sequence
 
-import pandas
 import streamlit as st
-import torch
 
-from attention.app.state.shared import neighbours
-from attention.core import analysis
 from attention.core.limits import limits
-from attention.core.printing import fixed
-from attention.figures import files, plots, result_words
+from attention.figures import result_words
 from attention.figures.scene import Words
-from attention.figures.script import pytorch_script
-from attention.figures.short_script import is_short, short_script
 from attention.pipeline import Result
 from attention.trained import sources
 
@@ -72,94 +64,11 @@ def note_reader(result: Result, names_head: bool) -> None:
     draw_words(result_words.reader(result, names_head))
 
 
-def note_head(result: Result) -> None:
-    """Note the head that is shown where there are several, and whose output is meant."""
-    draw_words(result_words.head(result))
-
-
-def note_group(result: Result) -> None:
-    """Note the heads that share keys and values with the one that is shown, if any."""
-    draw_words(result_words.group(result))
-
-
-def note_masks(result: Result, query: int) -> None:
-    """Note what each mask hides from the chosen query, if any mask is chosen."""
-    draw_words(result_words.masks(result, query))
-
-
 def count_of(tokens: Sequence[str], what: str = "token") -> str:
     """Count the tokens, and those of them that are left out."""
     words = f"1 {what}" if len(tokens) == 1 else f"{len(tokens)} {what}s"
     left_out = len(tokens) - limits().seen
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
-
-
-def nearest_words(result: Result, query: int) -> None:
-    """The words nearest to the chosen token before and after, where the output is a word vector."""
-    if result.words is None:
-        words = "<p>This output cannot be compared with words.</p>"
-    else:
-        lines = zip(("before", "after"), _nearest(result, query), strict=True)
-        nearest = "".join(
-            f"<dt>{name}</dt><dd>{' '.join(map(_near, near)) or 'none, the vector is 0'}</dd>"
-            for name, near in lines
-        )
-        title = "<b>Nearest words</b> by cosine, among the 100,000 most frequent"
-        words = f"<p>{title}</p><dl>{nearest}</dl>"
-    st.html(f"<div class='nearest'>{words}</div>")
-
-
-def _nearest(result: Result, query: int) -> list[list[tuple[str, float]]]:
-    rows = (result.x[query], result.trace.output[query])
-    return [_nearest_to(result.settings.vectors, row.numpy().tobytes()) for row in rows]
-
-
-@functools.lru_cache(maxsize=1024)
-def _nearest_to(vectors: str, row: bytes) -> list[tuple[str, float]]:
-    return neighbours(vectors)(torch.frombuffer(bytearray(row), dtype=torch.float32)[None])[0]
-
-
-def _near(word: tuple[str, float]) -> str:
-    return f"<span><bdi>{html.escape(word[0])}</bdi> <small>{fixed(word[1], 2)}</small></span>"
-
-
-def offer_files(result: Result, query: int) -> None:
-    """Offer files of a result, beyond the numbers of its picture."""
-
-    def named(tokens: Sequence[str]) -> list[str]:
-        return [f"{position} {token}" for position, token in enumerate(tokens)]
-
-    def table() -> str:
-        columns = analysis.table(result.trace, query, named(result.key_tokens))
-        return pandas.DataFrame(columns).to_csv(index=False)
-
-    def pictures() -> str:
-        trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
-        stages = [
-            (
-                plots.stage_words(trace, stage, hidden="grey"),
-                plots.heatmap(trace, stage, tokens, query, key_tokens),
-            )
-            for stage in trace.stages
-        ]
-        terms = plots.weighted_sum(trace, key_tokens, query)
-        over = f" over {' '.join(key_tokens)}" if result.memory else ""
-        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
-        return plots.standalone_html(
-            title, [*stages, (f"The weighted sum of token {query}.", terms)]
-        )
-
-    variant = "trained" if result.trained else result.settings.variant
-
-    files.offer_matrix("vectors x", result.x, named(result.tokens))
-    files.offer_csv(f"row {query} term by term", table, result_words.head_words(result))
-    files.offer("Heatmaps and weighted sum, HTML", "heatmaps-and-weighted-sum.html", pictures)
-    if is_short(result):
-        short = f"{variant}_attention_short.py"
-        files.offer("PyTorch in a few lines", short, lambda: short_script(result))
-    if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
-        script = f"{variant}_attention.py"
-        files.offer("PyTorch script of every step", script, lambda: pytorch_script(result))
 
 
 def explain_missing_models() -> None:

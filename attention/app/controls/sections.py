@@ -2,100 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from threading import Condition
+from collections.abc import Sequence
 
 import streamlit as st
-from cachetools import LRUCache, cached
 
-from attention.app.cached import runs
+from attention.app.cached import pictures, runs
 from attention.app.components.pictures import picture
+from attention.app.components.scene import draw
 from attention.app.components.selection import Selection, tell_selection
-from attention.app.controls import notes
 from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.core.functional import WeightsAlone
-from attention.figures import layer_words, result_words
-from attention.figures.picture import PARTS, Picture
+from attention.figures import layer_words, result_pictures, result_words
+from attention.figures.result_files import offer_files
+from attention.figures.scene import scene
 from attention.pipeline import Result, Settings
 
-CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
+picture_of, weights_alone = result_pictures.picture_of, result_pictures.weights_alone
 
 
-def attention_of(
-    view: View,
-    result: Result,
-    after: str = "",
-    more: Callable[[View, Result, int], object] = lambda view, result, query: None,
-) -> None:
+def attention_of(view: View, result: Result, after: str = "") -> None:
     """Show the attention of a result, and the chosen token's new vector as a weighted sum.
 
-    after: what the heatmap's caption ends with; more: draws what else there is of the chosen token.
+    after: the end of the heatmap's caption.
     """
-    if layer_words.words_of(result):
-        lines_and_weights(view, result)
-        notes.note_problems(result)
-        return
-    shown, content = whole_picture(view, result, after)
-    picture(shown, view.selection, key="picture", content=content)
-    with st.container():  # what comes and goes leaves the place of the rest as it is
-        notes.note_problems(result)
-        notes.note_head(result)
-    _rest(view, result.settings, result.memory_text, more)
-
-
-def whole_picture(view: View, result: Result, after: str = "") -> tuple[Picture, bytes]:
-    """The picture of a result with all its parts, or with that a link asks for, and its content.
-
-    after: what the heatmap's caption ends with.
-    """
-    figure = view["figure"]
-    parts = (figure,) if figure in PARTS else PARTS
-    shown = picture_of(result, parts, ("", after))
-    return shown, _content_of(shown, (result.settings, result.memory_text, parts, after))
-
-
-@cached(
-    LRUCache(CONTENT_BYTES, getsizeof=len),
-    key=lambda shown, made_from: made_from,
-    condition=Condition(),
-)
-def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
-    """Content of a picture, the same for all who see it."""
-    return shown.content()
-
-
-def picture_of(
-    result: Result,
-    parts: Sequence[str] = ("heatmap",),
-    caption: tuple[str, str] = ("", ""),
-    stage: str = "",
-) -> Picture:
-    """One head of a result, every step of it; the rest as `Picture` has it."""
-    memory = result.memory
-    return Picture(
-        result.trace,
-        result.tokens,
-        result.known,
-        parts=parts,
-        memory=None if memory is None else (memory.tokens, memory.known),
-        masks=result.masks,
-        head=result.head if result.layer.heads > 1 else None,
-        caption=caption,
-        stage=stage,
-        of=result_words.head_words(result),
-    )
+    draw(pictures.attention_of(view, result, after), key="attention", selection=view.selection)
+    if not layer_words.words_of(result):
+        _rest(view, result.settings, result.memory_text)
 
 
 def over_another(result: Result) -> bool:
     """True if a layer attends over another sequence; then says where that is shown."""
     if result.memory is None:
         return False
-    st.info(
-        "This layer looks from one sentence at another. Explore and A real model show such layers; "
-        "choose another layer to go on here."
-    )
+    st.info(result_words.OVER_ANOTHER)
     return True
 
 
@@ -103,10 +43,8 @@ def weights_of(
     view: View, result: Result, caption: str, parts: Sequence[str] = ("heatmap",)
 ) -> None:
     """One head of a result: every step of it, or its weights alone where pieces are joined."""
-    if layer_words.words_of(result):
-        lines_and_weights(view, result, caption=caption, parts=parts)
-    else:
-        picture(picture_of(result, parts, (caption, "")), view.selection, key="picture")
+    shown = scene(result_pictures.weights_of(result, caption, parts))
+    draw(shown, key="weights", selection=view.selection)
 
 
 def lines_and_weights(
@@ -117,41 +55,18 @@ def lines_and_weights(
     parts: Sequence[str] = ("lines", "heatmap"),
     selection: Selection | None = None,
 ) -> None:
-    """The weights of a trained model's head alone, its pieces joined into words where that is set.
+    """The weights of a trained model's head alone, see `result_pictures.weights_alone`.
 
-    caption: what the heatmap's begins with; selection: None = as all pages have it.
+    selection: None = as all pages have it.
     """
     picture(weights_alone(result, parts, caption), selection or view.selection, key=key)
 
 
-def weights_alone(result: Result, parts: Sequence[str], caption: str = "") -> Picture:
-    """Weights of a result's head, as `lines_and_weights` draws them."""
-    tokens, keys, trace = layer_words.shown(result)
-    words = result_words.JOINED if layer_words.words_of(result) else ""
-    averaged = isinstance(result.layer_trace, WeightsAlone)
-    return Picture(
-        WeightsAlone(trace.weights, trace.mask),
-        tokens,
-        [True] * len(tokens),
-        parts=parts,
-        memory=(keys, [True] * len(keys)) if result.memory else None,
-        head=None if averaged else result.head,
-        caption=(f"{caption} {words}".strip(), ""),
-        of="mean of all heads" if averaged else result_words.head_words(result),
-    )
-
-
 @part
-def _rest(
-    view: View,
-    settings: Settings,
-    memory: str | None,
-    more: Callable[[View, Result, int], object],
-) -> None:
+def _rest(view: View, settings: Settings, memory: str | None) -> None:
     """Show what the server adds to the chosen token: the words nearest to it, and files."""
     result = runs.result_of(settings, memory)
     tell_selection(view.selection, session.select)
     query = min(view["query"], len(result.tokens) - 1)
-    notes.nearest_words(result, query)
-    more(view, result, query)
-    notes.offer_files(result, query)
+    draw(scene(pictures.nearest_words(result, query)), key="nearest")
+    offer_files(result, query)

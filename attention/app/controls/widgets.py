@@ -188,7 +188,10 @@ class Part:
 
 
 def parts_beside(view: View) -> list[Part]:
-    """Parts at the side of a page: the settings, as far as they have any effect now."""
+    """Parts at the side of a page: the settings, as far as they have any effect now.
+
+    Nobody sees the side of the opening: it has no words, only what keeps settings.
+    """
     variant, page = view.variant, view.page
     parts: list[Part] = []
     there = CALM if view.calm else ()
@@ -207,16 +210,17 @@ def parts_beside(view: View) -> list[Part]:
                 menu = functools.partial(variant_menu, view, name)
                 words = functools.partial(variant_words, view, name, about)
                 parts.append(Part(name, menu, variant))
-                parts.append(Part(name, words, (variant, about), "words"))
+                if not view.calm:
+                    parts.append(Part(name, words, (variant, about), "words"))
                 for own in own_settings(variant):
                     add(own, needed=True)
-            elif name not in view.hidden:
+            elif name not in view.hidden and not view.calm:
                 parts.append(Part(name, functools.partial(variant_instead, view, name)))
         elif name not in view.hidden and view.applies(name, variant=variant):
             needed = (name, page.models) == ("model", "needed")
             usual = page.models == "needed" or name in {*NEEDED, *page.declared}
             add(name, sources.names()[1:] if needed else None, usual)
-            if name == "model":
+            if name == "model" and not view.calm:
                 words = functools.partial(model_words, view)
                 parts.append(Part(name, words, view[name], "words"))
             if name == "cells":

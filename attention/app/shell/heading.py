@@ -47,8 +47,8 @@ TOLD_APART = (
 KEPT = ", ".join(
     (
         ".st-key-copy_link",
-        '[data-testid="stHtml"] .note',
-        ".attention-words-figure .note",  # of a scene, not within a figure of numbers
+        '[data-testid="stHtml"] .note',  # no note within a figure
+        ".scene-figure > .note",
         '[data-testid="stAlert"]',
         '[data-testid="stException"]',
     )

@@ -6,6 +6,8 @@ import { make } from "../shared/elements.js"
 
 /** @type {Record<string, "em" | "span">} */
 const STANDS_OUT = { prose: "em", differs: "span" } // else by a strong one
+/** @type {Record<string, string>} */
+const ROLES = { info: "status", heading: "heading" }
 
 /** Words in a look of the page's style; every second part stands out. */
 export default component(build, draw, null)
@@ -18,7 +20,8 @@ function build({ root, content }) {
 /** @type {(view: View) => void} */
 function draw({ frame, content: { look, parts, before, hint } }) {
   frame.className = look
-  if (look === "info") frame.setAttribute("role", "status")
+  frame.role = ROLES[look] ?? null
+  frame.ariaLevel = look === "heading" ? "3" : null
   const tag = STANDS_OUT[look] ?? "strong"
   frame.replaceChildren(
     ...(before ? [`${before} `] : []),

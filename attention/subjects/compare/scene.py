@@ -14,7 +14,6 @@ from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 
 TITLES = {"settings": ("A", "B", "B − A"), "pair": ("A · first", "B · second", "B − A")}
-EMPTY = "Type a sentence above, or take one of the examples."
 NO_PAIR = "Both sentences need a word: one stands on top, the other just above."
 SAME = "A and B are the same setting, so nothing differs. Change B below, or A."
 
@@ -24,7 +23,7 @@ def of_both(view: View) -> Scene:
     pair = view["compare"] == "pair"
     now = numbers.compared(view)
     if now is None:
-        return scene(Words(NO_PAIR if pair else EMPTY, "info"))
+        return scene(Words(NO_PAIR if pair else result_words.EMPTY, "info"))
     compared, _ = now
     if pair:
         line = note(compare_words.alignment_words(compared))
@@ -123,7 +122,7 @@ def swept(view: View) -> Scene:
     """One setting over its range, worked out in the browser as the slider moves."""
     result = runs.current_result(view)
     if result is None:
-        return scene(Words(EMPTY, "info"))
+        return scene(Words(result_words.EMPTY, "info"))
     kind, wanted = sweep_kind(view, result), float(view["sweep_at"])
     made = "mixes its scores across heads" if result.trace.cap is None else "caps its scores"
     other = kind != view["sweep"]

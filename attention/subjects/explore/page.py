@@ -1,12 +1,17 @@
 """Explore: which words each word looks at, and its new vector."""
 
-import streamlit as st
-
-from attention.app.cached import runs
-from attention.app.controls import sections
+from attention.app.cached import pictures, runs
+from attention.app.components.scene import draw
+from attention.app.components.selection import tell_selection
+from attention.app.controls.part import part
 from attention.app.shell import frame
+from attention.app.state import session
 from attention.app.state.view import View
+from attention.figures import layer_words
+from attention.figures.result_files import offer_files
+from attention.figures.scene import scene
 from attention.subjects.explore import map_page, opening_page
+from attention.subjects.explore import scene as scenes
 from attention.subjects.long_run import long_texts, text_page
 
 
@@ -17,10 +22,23 @@ def explore(view: View) -> None:
         return
     if long_texts.is_missing(view) or (view.calm and opening_page.draw(view)):
         return
-    if result := runs.current_result(view):
-        sections.attention_of(view, result, more=map_page.draw_word_map)
-    else:
-        st.info("Type a sentence above, or take one of the examples.")
+    draw(scenes.attention(view), key="attention", selection=view.selection)
+    result = runs.current_result(view)
+    if result and not layer_words.words_of(result):
+        of_token(view)
+
+
+@part
+def of_token(view: View) -> None:
+    """Words near the chosen token's vectors, where it goes, and files of all."""
+    result = runs.current_result(view)
+    if result is None:
+        return
+    tell_selection(view.selection, session.select)
+    query = min(view["query"], len(result.tokens) - 1)
+    draw(scene(pictures.nearest_words(result, query)), key="nearest")
+    map_page.draw_word_map(view, result, query)
+    offer_files(result, query)
 
 
 def draw_page(file: str) -> None:

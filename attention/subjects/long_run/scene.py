@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.core.functional import LongTrace
-from attention.core.limits import MAX_SEEN
 from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid
 from attention.figures.picture import AttentionPicture, Picture
@@ -81,8 +80,10 @@ def street_map(figure: StreetMap, title: str, problems: Sequence[str] = ()) -> S
 
 def layer_of_text(result: Result, run: Opened) -> Scene:
     """All heads of a layer over a text, and all that could not be used as it was set."""
+    sample = heads_words.sample_words(run.glance.seen)
+    of = f"· of {sample}" if sample else ""
     return scene(
-        titled("Every head of the layer", f"· the first {MAX_SEEN} tokens", hint="click one"),
+        titled("Every head of the layer", of, hint="click one"),
         _grid(run, result.head),
         *map(note, result.notes),
         *result_words.trained(result),

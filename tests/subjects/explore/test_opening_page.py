@@ -10,10 +10,12 @@ import pytest
 from attention.app.state.links import read_link
 from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.pages import EARLIER, PAGES
+from attention.figures.picture import AttentionPicture
 from attention.subjects.cross import words as cross_words
+from attention.subjects.explore import scene
 from attention.trained.sources import NONE
 from tests.cases import over
-from tests.running import App, figures_in, opened
+from tests.running import App, opened, viewed
 from tests.trained.packaged import packaged
 
 MODEL = "minilm"
@@ -32,7 +34,7 @@ def opened_on(shown: Opening, **more: Any) -> App:
 
 def asked(app: App) -> str:
     """The question on the chosen word."""
-    said = app.sent["arcs"].header["said"]
+    said = app.sent["picture"].header["said"]
     return str(said[app.selection["query"]]["question"])
 
 
@@ -40,25 +42,36 @@ def asked(app: App) -> str:
 def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown: Opening) -> None:
     app = opened_on(shown)
     assert asked(app) == f"Which word does “{shown.word}” look at?"
-    assert app.sent["arcs"].header["tokens"] == shown.sentences[0].split()
-    assert app.sent["type_own"].header["words"] == "Type your own"
+    assert app.sent["picture"].header["tokens"] == shown.sentences[0].split()
+    assert app.sent["type_own_later"].header["words"] == "Type your own"
     assert [link.label for link in app.get("page_link")] == ["Take the guide"]
     assert (app.values["s"], app.notes) == (shown.sentences[0], [])
     calm = app.sent["picture"].header
     assert (calm["entropy"], calm["heat"]["texttemplate"]) == ([], "")
     assert list(calm["stages"]) == ["weights"]
     assert calm["stages"]["weights"]["zmax"] == 1
-
-    def sent(key: str) -> bytes:
-        scenes = (bytes(item.proto.bytes) for item in app.get("bidi_component"))
-        return next(scene for scene in scenes if key in figures_in(scene))
-
-    before = sent("picture")
-    app.tell("arcs", "word", 1)
+    app.tell("picture", "word", 1)
     assert app.values["s"] == shown.sentences[1]
     assert asked(app) == f"Which word does “{shown.word}” look at?"
-    assert sent("arcs").endswith(before[before.index(b'{"heat"') - 4 :]), "the way back"
-    assert app.tell("arcs", "word", 0).values["s"] == shown.sentences[0]
+    assert app.tell("picture", "word", 0).values["s"] == shown.sentences[0]
+
+
+@over("shown", OPENINGS.values())
+def test_the_picture_with_the_other_last_word_is_sent_along_and_so_is_the_way_back(
+    shown: Opening,
+) -> None:
+    first, second = (_picture(shown, sentence) for sentence in shown.sentences)
+    assert first.made != second.made
+    assert (first.made, first.other) == (second.other, second.made)
+
+
+def _picture(shown: Opening, sentence: str) -> AttentionPicture:
+    view = viewed("explore", **dict(parse_qsl(shown.link)) | {"s": sentence})
+    result = scene.opening_result(view)
+    assert result is not None
+    figure = scene.opening(view, result)["picture"]
+    assert isinstance(figure, AttentionPicture)
+    return figure
 
 
 @over(
@@ -73,7 +86,6 @@ def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown:
 def test_a_link_of_before_means_what_it_meant(link: dict[str, Any]) -> None:
     app = opened("explore", **link)
     assert app.heading[0] == "Explore"
-    assert "arcs" not in app.sent
     assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum", "diagram"]
     defaults = {"s": CAT, "model": NONE, "scale": "1/√d_k", "mask": []}
     assert (defaults | link).items() >= {name: app.values[name] for name in defaults}.items()
@@ -96,8 +108,8 @@ def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_o
     None
 ):
     app = opened_on(MINILM)
-    before = app.sent["arcs"].header["said"][8]["line"]
-    after = app.choose("scale", "none").sent["arcs"].header["said"][8]["line"]
+    before = app.sent["picture"].header["said"][8]["line"]
+    after = app.choose("scale", "none").sent["picture"].header["said"][8]["line"]
     assert after != before
     assert "Change " in "".join(after)
     assert "Not as it was trained: scale: none; without the markers" in app.said

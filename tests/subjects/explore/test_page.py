@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from attention.inputs.vectors import look_up
 from attention.pipeline import Selection, Settings
 from tests.cases import over
 from tests.core.variant_claims import readmes_variant
-from tests.running import opened
+from tests.running import App, opened
 from tests.subjects.steps.making import result_of
 
 
@@ -108,10 +107,15 @@ def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
         assert app.selection == {"query": 4, "stage": "scores"}
     assert app.query_params == {"s": app.values["s"]}, "the browser writes the rest"
     app = opened("explore", s="cat dog")
-    before = re.compile("<dt>before</dt><dd><span><bdi>(.*?)</bdi>")
-    assert before.findall(app.said) == ["cat"]
+    assert nearest(app) == "cat"
     for query in (1, 7):  # 1 is the last there is
-        assert before.findall(app.move(query=query).said) == ["dog"]
+        assert nearest(app.move(query=query)) == "dog"
+
+
+def nearest(app: App) -> str:
+    """The word nearest to the chosen token before attention."""
+    before, _ = app.sent["nearest_words"].header["lines"]
+    return str(before["words"][0]["word"])
 
 
 def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:

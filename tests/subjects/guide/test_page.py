@@ -203,7 +203,7 @@ def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> N
 def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
     assert [page.name for page in PAGES][:2] == ["guide", first_page().name]
     app = opened("explore", **OPENING)
-    assert "arcs" in app.sent
+    assert "arcs" in app.sent["picture"].header["parts"]
     assert app.get("page_link")[0].proto.page == "guide"
 
 

@@ -95,7 +95,7 @@ def test_the_numbers_on_the_page_sum_up_and_are_sorted_as_the_link_says() -> Non
     assert added["share of y"][-1] == "100.0 %"
     assert "− slope · distance" in neurons
     assert neurons["weight"][-1] == "1.0000"
-    assert any("previous-token head" in item.value for item in app.text)
+    assert any("previous-token head" in words for words in app.told)
 
 
 def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:

@@ -163,7 +163,7 @@ def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first
     dots = torch.frombuffer(bytearray(app.sent["head_grid"].rest), dtype=torch.uint8).int()
     assert_close(dots, seen.dots.flatten().int(), atol=1, rtol=0)
     assert app.sent["head_view"].header["tokens"] == [*words.tokens]
-    assert "“river”" in "\n".join(text.value for text in app.text)
+    assert "“river”" in "\n".join(app.told)
 
 
 @over("page", ["model", *OFFERING])

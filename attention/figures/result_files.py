@@ -1,0 +1,58 @@
+"""Files of a result, beyond the numbers of its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.core import analysis
+from attention.figures import files, plots, result_words
+from attention.figures.script import pytorch_script
+from attention.figures.short_script import is_short, short_script
+from attention.pipeline import Result
+
+
+def offer_files(result: Result, query: int) -> None:
+    """Offer the vectors, the row of a query term by term, heatmaps, and scripts of a result."""
+
+    def heatmaps() -> str:
+        trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
+        stages = [
+            (
+                plots.stage_words(trace, stage, hidden="grey"),
+                plots.heatmap(trace, stage, tokens, query, key_tokens),
+            )
+            for stage in trace.stages
+        ]
+        terms = plots.weighted_sum(trace, key_tokens, query)
+        over = f" over {' '.join(key_tokens)}" if result.memory else ""
+        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
+        return plots.standalone_html(
+            title, [*stages, (f"The weighted sum of token {query}.", terms)]
+        )
+
+    variant = "trained" if result.trained else result.settings.variant
+    files.offer_matrix("vectors x", result.x, _named(result.tokens))
+    files.offer_csv(
+        f"row {query} term by term",
+        lambda: _term_by_term(result, query),
+        result_words.head_words(result),
+    )
+    files.offer("Heatmaps and weighted sum, HTML", "heatmaps-and-weighted-sum.html", heatmaps)
+    if is_short(result):
+        short = f"{variant}_attention_short.py"
+        files.offer("PyTorch in a few lines", short, lambda: short_script(result))
+    if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
+        script = f"{variant}_attention.py"
+        files.offer("PyTorch script of every step", script, lambda: pytorch_script(result))
+
+
+def _term_by_term(result: Result, query: int) -> str:
+    """One row of a result as CSV, a line for each key."""
+    columns = analysis.table(result.trace, query, _named(result.key_tokens))
+    (title, names), *others = columns.items()
+    lines = [*zip(*(column for _, column in others), strict=True)]
+    return files.written([*map(str, names)], [name for name, _ in others], lines, title)
+
+
+def _named(tokens: Sequence[str]) -> list[str]:
+    return [f"{position} {token}" for position, token in enumerate(tokens)]

@@ -1,0 +1,27 @@
+"""Numbers of Explore: where the chosen word goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Lock
+
+from cachetools import LRUCache, cached
+
+from attention.app.cached import runs
+from attention.app.state.shared import neighbours
+from attention.pipeline import Settings
+from attention.subjects.explore import word_map
+from attention.subjects.explore.word_map import Where
+
+
+@cached(LRUCache(64), lock=Lock())
+def where_it_goes(
+    settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
+) -> Where | None:
+    """Where a token goes, and how near it then is to `probes`; None where there is no map of it.
+
+    other: another sentence with that word, which leaves the map where it is; "" for none.
+    """
+    beside = runs.result_of(replace(settings, s=other)) if other else None
+    nearest = neighbours(settings.vectors)
+    return word_map.where_it_goes(runs.result_of(settings), query, probes, nearest, beside)

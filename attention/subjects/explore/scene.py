@@ -1,0 +1,154 @@
+"""Scenes of Explore: the opening, the whole picture, and the map of where the chosen word goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Condition
+
+from cachetools import LRUCache, cached
+
+from attention.app.cached import pictures, runs
+from attention.app.state.openings import OPENINGS, Opening
+from attention.app.state.view import View
+from attention.core.functional import WeightsAlone
+from attention.core.printing import percent
+from attention.core.variants import VARIANTS
+from attention.figures import layer_words, maps, result_words
+from attention.figures.chart import Chart
+from attention.figures.picture import CALM_PARTS, AttentionPicture, Picture, Said
+from attention.figures.scene import Column, Row, Scene, Table, Words, note, scene
+from attention.inputs.text import plain
+from attention.pipeline import Result
+from attention.subjects.explore import numbers, pronoun_words
+from attention.subjects.explore.word_map import MapSettings, Where, why_nowhere
+from attention.subjects.long_run import long_texts
+from attention.trained import sources
+
+CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
+
+
+def attention(view: View) -> Scene:
+    """Where each token looks, and its new vector as a weighted sum."""
+    result = runs.current_result(view)
+    if result is None:
+        return scene(Words(result_words.EMPTY, "info"))
+    return pictures.attention_of(view, result)
+
+
+# Where the chosen word goes
+
+
+def word_map(view: View, result: Result, query: int) -> Scene:
+    """The map of where the chosen word goes, beside its cosines before and after."""
+    assert result.words is not None
+    probes = view.of(MapSettings).words
+    strange = (word for word in probes if word not in result.words.stoi)
+    where = numbers.where_it_goes(result.settings, query, probes)
+    unknown = result_words.unknown_words(strange, "they are not on the map")
+    if where is None:
+        return scene(*unknown, map_of(where, result, query))
+    names, columns = where.table
+    cosines = Table("cosines before and after attention", names, columns)
+    words = Words(
+        "Cosine of the word's vector with these words, before attention and after. The map is "
+        "the plane on which the named words differ most; it keeps "
+        f"{percent(where.kept)} of their spread. All vectors are drawn at length 1."
+    )
+    return scene(*unknown, Row([map_of(where, result, query), Column([cosines, words])], (7, 5)))
+
+
+def map_of(where: Where | None, result: Result, query: int) -> Chart | Words:
+    """The map of where a token goes, or words on why there is none."""
+    if where is None:
+        return note(why_nowhere(result, query))
+    drawn = maps.word_map(where.token, where.spots, where.start, where.end, where.reach)
+    label = f"Map of words: where “{where.token}” stands alone, and where it stands here."
+    return Chart(drawn, label, key="word_map")
+
+
+# The opening
+
+
+def opening_of(view: View) -> Opening | None:
+    """The opening whose sentence a view has, with either of its endings."""
+    return next((one for one in OPENINGS.values() if view["s"] in one.sentences), None)
+
+
+def opening_result(view: View) -> Result | None:
+    """Result that is drawn with arcs; None where there are no words, or too many, or a layer looks
+    at others."""
+    result = None if long_texts.text_of(view) else runs.current_result(view)
+    return None if result is None or not result.of_sentence else result
+
+
+def opening(view: View, result: Result) -> Scene:
+    """The sentence with its arcs, the heatmap, the new vector, and words on what reads it."""
+    begun = opening_of(view)
+    other = begun and _other(view, begun)
+    picture = AttentionPicture(
+        _picture(result),
+        _content_of(result, other),
+        endings=begun.endings if begun else (),
+        other=_content_of(other, result) if other else b"",
+        key="picture",
+    )
+    notes = [
+        *result_words.unknown_words(result.unknown),
+        *map(note, result.notes),
+        *map(note, pronoun_words.to_expect(result, plain(view["s"]))),
+    ]
+    above = Row([Column(notes)]) if notes else None
+    return scene(picture, above, Words(" ".join(_reader(result))))
+
+
+def _other(view: View, begun: Opening) -> Result:
+    """The result with the other ending of an opening."""
+    first, second = begun.sentences
+    other = second if view["s"] == first else first
+    return runs.result_of(replace(view.settings(), s=other))
+
+
+def _picture(result: Result) -> Picture:
+    """Picture that the opening draws of a result, but for what is said of it."""
+    tokens, _, trace = layer_words.shown(result)
+    joined = isinstance(trace, WeightsAlone)
+    return Picture(
+        trace,
+        tokens if joined else pronoun_words.as_typed(plain(result.settings.s), tokens),
+        [True] * len(tokens) if joined else result.known,
+        parts=[part for part in CALM_PARTS if not joined or part != "mixture"],
+        masks={} if joined else result.masks,
+        head=result.head if result.layer.heads > 1 else None,
+        stage="weights",
+        of=result_words.head_words(result),
+        most=1.0,
+        calm=True,
+    )
+
+
+@cached(
+    LRUCache(CONTENT_BYTES, getsizeof=len),
+    key=lambda result, other: (result.settings, other and other.settings),
+    condition=Condition(),
+)
+def _content_of(result: Result, other: Result | None) -> bytes:
+    """Content of the picture of a result, the same for all who see it.
+
+    other: the result with another last word, of which it says what that would change.
+    """
+    shown = _picture(result)
+    second = None if other is None else layer_words.shown(other)
+    lines = pronoun_words.lines_of(shown.trace, shown.tokens, second and (second[0][-1], second[2]))
+    said = [Said(question=question, line=line) for question, line in lines]
+    return replace(shown, said=said).content()
+
+
+def _reader(result: Result) -> Sequence[str]:
+    """Name the reader of the sentence, and what is not as it was trained, in sentences."""
+    if result.trained is None:
+        return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
+    title = sources.about(result.settings.model).title
+    said = [f"{title}, {result_words.head_words(result)}."]
+    changed = "; ".join(result.changes)
+    return [*said, f"Not as it was trained: {changed}."] if changed else said
