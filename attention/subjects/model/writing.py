@@ -12,7 +12,7 @@ from attention.app.state.visit import Writing
 from attention.core.settings import settings_of
 from attention.figures import tables
 from attention.subjects.model import continuations
-from attention.subjects.model.window import take
+from attention.subjects.model.choices import take
 from attention.trained.models import goes_on
 
 PAUSE = 0.05  # seconds between one go at writing and the next
