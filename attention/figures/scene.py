@@ -19,7 +19,7 @@ from attention.figures.tables import Cell, written_cells
 
 KINDS: dict[str, type[Figure]] = {}  # of figures, by the name of their module in browser/
 
-Look = Literal["note", "told", "quiet", "titled", "info", "differs", "total"]
+Look = Literal["heading", "note", "told", "quiet", "titled", "info", "differs", "total"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,6 +138,7 @@ class WordsHeader(TypedDict):
     parts: Sequence[str]
     before: str
     hint: str
+    link: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +147,15 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
 
     text: they, or parts of them of which every second stands out; look: that of a quiet line
     ("note"), plain text ("told"), a caption ("quiet"), the title of a figure ("titled"), a word on
-            raise ValueError(f"each figure of a scene must have its own key, got {twice} twice")
-    before them; hint: what can be done at a screen, which paper leaves out.
+    before them; hint: what can be done at a screen, which paper leaves out; link: the words and the
+    address of a link behind them, none: no link.
     """
 
     text: str | Sequence[str]
     look: Look = "quiet"
     hint: str = ""
     before: str = ""
+    link: Sequence[str] = ()
 
     @property
     def parts(self) -> list[str]:
@@ -166,6 +168,7 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
             "parts": self.parts,
             "before": self.before,
             "hint": self.hint,
+            "link": list(self.link),
         }
         return message(header)
 
@@ -177,6 +180,11 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
 def note(text: str) -> Words:
     """A quiet line."""
     return Words(text, "note")
+
+
+def heading(text: str) -> Words:
+    """The heading of a part of a page."""
+    return Words(text, "heading")
 
 
 def titled(title: str, words: str = "", hint: str = "") -> Words:

@@ -9,11 +9,19 @@ export default component(build, draw, null)
 
 /** @param {Mount<"words">} mount */
 function build({ root, content }) {
-  return { content, frame: make("p", "", root) }
+  return { content, frame: /** @type {HTMLElement} */ (make("p", "", root)) }
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { look, parts, before, hint } }) {
+function draw(view) {
+  const { look, parts, before, hint, link } = view.content
+  const name = look === "heading" ? "h3" : "p"
+  if (view.frame.localName !== name) {
+    const other = make(name, "")
+    view.frame.replaceWith(other)
+    view.frame = other
+  }
+  const { frame } = view
   frame.className = look
   if (look === "info") frame.setAttribute("role", "status")
   const tag = look === "differs" ? "span" : "strong"
@@ -26,5 +34,9 @@ function draw({ frame, content: { look, parts, before, hint } }) {
         : [text]
     }),
   )
+  if (link.length) {
+    const [textContent, href] = link
+    make("a", "", frame, { textContent, href, target: "_blank", rel: "noopener noreferrer" })
+  }
   if (hint) make("span", "on-screen", frame, { textContent: ` · ${hint}` })
 }

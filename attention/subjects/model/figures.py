@@ -1,4 +1,4 @@
-"""Figures of A real model: the map of all its heads with its answer."""
+"""Figures of A real model: the map of all its heads, and lines through its layers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
+from attention.subjects.model.layer_words import LayerLines
 
 
 class Layer(TypedDict):
@@ -162,3 +164,42 @@ class ModelWindow(
     def has_act(self, name: str) -> bool:
         """True if a button of that name is offered."""
         return name in dict(self.said["acts"])
+
+
+class LayerLinesHeader(TypedDict):
+    """Header before the weights: which of them are drawn, and of which head."""
+
+    tokens: Sequence[str]
+    layers: Sequence[str]
+    query: int
+    byHead: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LinesThroughLayers(Figure, kind="layer_lines", header=LayerLinesHeader):
+    """Layers across, tokens down: lines from a token back to those it looks at in each layer.
+
+    titles: of the layers; query: the token. Pointing at a layer or a token tells its numbers; a
+    click or arrow keys choose a token, arrow keys go through the layers.
+    """
+
+    lines: LayerLines
+    tokens: Sequence[str]
+    titles: Sequence[str]
+    query: int
+
+    def content(self) -> bytes:
+        lines = self.lines
+        header: LayerLinesHeader = {
+            "tokens": list(self.tokens),
+            "layers": list(self.titles),
+            "query": self.query,
+            "byHead": lines.heads is not None,
+        }
+        parts = [lines.drawn] if lines.heads is None else [lines.drawn, lines.heads]
+        rest = b"".join(part.to(torch.uint8).numpy().tobytes() for part in parts)
+        return message(header, lines.weights, rest=rest)
+
+    def offer(self) -> None:
+        title, of = f"{self.lines.kind} of the heads, by layer", f"token {self.query}"
+        files.offer_matrix(title, self.lines.weights, self.titles, self.tokens, of=of)

@@ -123,8 +123,8 @@ def known_answers(view: View) -> None:
     if not known:
         widgets.examples_row(view)
         return
-    titles = [one.title for one in known]
-    examples("Try:", titles, lambda at: show(known[at]), key="known_answers")
+    titles = [each.title for each in known]
+    examples("Try:", titles, lambda place: show(known[place]), key="known_answers")
 
 
 def show(known: KnownHead) -> None:
@@ -139,7 +139,7 @@ def further(view: View, words: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "model", offered=sources.names()[1:], narrow=True, width=250)
         if words:
-            writing.draw(view)
+            writing.ways_on(view)
         with st.popover("Pieces"):
             for name in ("special", "join"):
                 widgets.widget(view, name)

@@ -14,10 +14,10 @@ from attention.app.cached import runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
-from attention.figures.layer_words import name_words
 from attention.subjects.model import numbers
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
+from attention.subjects.model.layer_words import name_words
 from attention.subjects.model.numbers import Asked
 from attention.subjects.model.words import AS_IN, MEAN, ZERO, Answered
 from attention.trained.models import Model, Run
