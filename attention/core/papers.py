@@ -16,6 +16,12 @@ SCORING_CHAPTER = f"[Dive into Deep Learning]({DIVE}attention-scoring-functions.
 KERNEL_CHAPTER = f"[Dive into Deep Learning]({DIVE}nadaraya-watson.html)"
 
 
+def link_of(source: str) -> tuple[str, str]:
+    """The words of a source that is a link in Markdown, and its address; "" where it is none."""
+    link = re.fullmatch(r"\[(.*?)\]\((https://\S*?)\)", source)
+    return (link[1], link[2]) if link else (source, "")
+
+
 def plain(words: str) -> str:
     """Words with Markdown links as plain text, the address in brackets behind the name."""
     return re.sub(r"\[(.*?)\]\((\S*?)\)", r"\1 (\2)", words)

@@ -1,4 +1,4 @@
-"""Tokens as text, joined by lines as strong as their weights: of heads, and through layers."""
+"""Tokens as text, joined by lines in the colours of heads, as strong as their weights."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-import torch
 from torch import Tensor
 
 from attention.figures import files
-from attention.figures.layer_words import LayerLines
 from attention.figures.messages import message
 from attention.figures.scene import Figure
 
@@ -63,42 +61,3 @@ class HeadLines(Figure, kind="head_view", header=HeadViewHeader, active=list[int
     def has(self, heads: Sequence[int]) -> bool:
         """True if there are these heads."""
         return all(head in range(len(self.weights)) for head in heads)
-
-
-class LayerLinesHeader(TypedDict):
-    """Header before the weights: which of them are drawn, and of which head."""
-
-    tokens: Sequence[str]
-    layers: Sequence[str]
-    query: int
-    byHead: bool
-
-
-@dataclass(frozen=True, eq=False)
-class LinesThroughLayers(Figure, kind="layer_lines", header=LayerLinesHeader):
-    """Layers across, tokens down: lines from a token back to those it looks at in each layer.
-
-    titles: of the layers; query: the token. Pointing at a layer or a token tells its numbers; a
-    click or arrow keys choose a token, arrow keys go through the layers.
-    """
-
-    lines: LayerLines
-    tokens: Sequence[str]
-    titles: Sequence[str]
-    query: int
-
-    def content(self) -> bytes:
-        lines = self.lines
-        header: LayerLinesHeader = {
-            "tokens": list(self.tokens),
-            "layers": list(self.titles),
-            "query": self.query,
-            "byHead": lines.heads is not None,
-        }
-        parts = [lines.drawn] if lines.heads is None else [lines.drawn, lines.heads]
-        rest = b"".join(part.to(torch.uint8).numpy().tobytes() for part in parts)
-        return message(header, lines.weights, rest=rest)
-
-    def offer(self) -> None:
-        title, of = f"{self.lines.kind} of the heads, by layer", f"token {self.query}"
-        files.offer_matrix(title, self.lines.weights, self.titles, self.tokens, of=of)

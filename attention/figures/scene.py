@@ -138,6 +138,7 @@ class WordsHeader(TypedDict):
     parts: Sequence[str]
     before: str
     hint: str
+    link: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +149,15 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
     ("note"), plain text ("told"), text in which examples stand out ("prose"), a caption ("quiet"),
     the title of a figure ("titled"), that of a part of the page ("heading"), a word on what is
     missing ("info"), differences of two sides ("differs"), or a total ("total"); before: stands
-    before them; hint: what can be done at a screen, which paper leaves out.
+    before them; hint: what can be done at a screen, which paper leaves out; link: the words and the
+    address of a link behind them, none: no link.
     """
 
     text: str | Sequence[str]
     look: Look = "quiet"
     hint: str = ""
     before: str = ""
+    link: Sequence[str] = ()
 
     @property
     def parts(self) -> list[str]:
@@ -167,6 +170,7 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
             "parts": self.parts,
             "before": self.before,
             "hint": self.hint,
+            "link": list(self.link),
         }
         return message(header)
 

@@ -13,8 +13,7 @@ from attention.app.components.selection import Selection
 from attention.app.components.turns import Taken
 from attention.figures.chart import Chart
 from attention.figures.head_grid import HeadGrid
-from attention.figures.layer_words import LayerLines
-from attention.figures.lines import HeadLines, LinesThroughLayers
+from attention.figures.lines import HeadLines
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
 from attention.figures.picture import AttentionPicture, Picture
@@ -119,16 +118,3 @@ def head_view(
     """Draw lines of several heads, see `HeadLines`."""
     figure = HeadLines(tokens, known, weights, active, query, key=key)
     draw_alone(figure, selection, active=(figure.has, on_active))
-
-
-def layer_lines(
-    lines: LayerLines,
-    tokens: Sequence[str],
-    titles: Sequence[str],
-    query: int,
-    selection: Selection,
-    *,
-    key: str,
-) -> None:
-    """Draw lines through all layers, see `LinesThroughLayers`."""
-    draw_alone(LinesThroughLayers(lines, tokens, titles, query, key=key), selection)

@@ -48,7 +48,7 @@ KEPT = ", ".join(
     (
         ".st-key-copy_link",
         '[data-testid="stHtml"] .note',  # no note within a figure
-        ".scene-figure > .note",
+        ".attention-words-figure > .note",
         '[data-testid="stAlert"]',
         '[data-testid="stException"]',
     )

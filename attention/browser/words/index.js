@@ -14,11 +14,11 @@ export default component(build, draw, null)
 
 /** @param {Mount<"words">} mount */
 function build({ root, content }) {
-  return { content, frame: make("p", "", root) }
+  return { content, frame: /** @type {HTMLElement} */ (make("p", "", root)) }
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { look, parts, before, hint } }) {
+function draw({ frame, content: { look, parts, before, hint, link } }) {
   frame.className = look
   frame.role = ROLES[look] ?? null
   frame.ariaLevel = look === "heading" ? "3" : null
@@ -32,5 +32,9 @@ function draw({ frame, content: { look, parts, before, hint } }) {
         : [text]
     }),
   )
+  if (link.length) {
+    const [textContent, href] = link
+    make("a", "", frame, { textContent, href, target: "_blank", rel: "noopener noreferrer" })
+  }
   if (hint) make("span", "on-screen", frame, { textContent: ` ${hint}` })
 }

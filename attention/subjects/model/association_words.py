@@ -121,7 +121,7 @@ def too_long(method: str, pieces: int, layers: int) -> str:
         return ""
     return (
         f"{METHODS[method].title} is worked out here for sentences of up to {most} pieces with "
-        f"this model; this one has {pieces}. `python -m attention.associations` takes longer ones."
+        f"this model; this one has {pieces}. “python -m attention.associations” takes longer ones."
     )
 
 
@@ -336,8 +336,8 @@ def trust(model: Model) -> list[str]:
 
     For one that was not studied, those of a studied one of its kind.
     """
-    found = (most_trusted(model.about.name, about, decoder=goes_on(model)) for about in ABOUT)
-    return [f"*{title_of_model(one.model)}.* {one.words}" for one in found if one is not None]
+    trusted = (most_trusted(model.about.name, about, decoder=goes_on(model)) for about in ABOUT)
+    return [f"**{title_of_model(each.model)}.** {each.words}" for each in trusted if each]
 
 
 AGREEMENT = (

@@ -15,8 +15,8 @@ from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.app.state.visit import Writing
-from attention.figures import layer_words
 from attention.inputs.text import plain
+from attention.subjects.model import layer_words
 from attention.trained.models import Transformer, goes_on
 from attention.trained.writing import Written, begin, longer
 

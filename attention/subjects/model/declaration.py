@@ -7,10 +7,10 @@ from dataclasses import replace
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
 from attention.app.state.pages import Page
-from attention.figures.layer_words import KeySettings, LayerSettings
 from attention.subjects.long_run.text_words import LongTextSettings
 from attention.subjects.model.association_words import AssociationSettings, opening_link
 from attention.subjects.model.known_heads import EXAMPLES, first_cause, first_link
+from attention.subjects.model.layer_words import KeySettings, LayerSettings
 from attention.subjects.model.words import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
 
 PAGE = Page(

@@ -4,14 +4,17 @@ import streamlit as st
 
 from attention.app.cached import runs
 from attention.app.components.inputs import examples
+from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, widgets, works
 from attention.app.shell import frame
 from attention.app.state import session, shared
 from attention.app.state.view import View
+from attention.figures.scene import note, scene
 from attention.subjects.long_run import long_texts, text_page
 from attention.subjects.long_run.text_words import heading as long_heading
 from attention.subjects.model import (
+    choices,
     tab_associations,
     tab_computed,
     tab_layers,
@@ -21,6 +24,7 @@ from attention.subjects.model import (
     window,
     writing,
 )
+from attention.subjects.model import scene as scenes
 from attention.subjects.model import words as model_words
 from attention.subjects.model.known_heads import EXAMPLES, KnownHead, known_of
 from attention.subjects.model.words import AS_IN
@@ -58,18 +62,18 @@ def page(view: View) -> None:
     further(view, words)
     if not words:
         return
-    tell_selection(view.selection, window.select)
+    tell_selection(view.selection, choices.select)
     tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
     if tab == model_words.CLOSED or view["figure"] == "layers":
         tab = OF_FIGURES.get(view["figure"], tab)
-    if draw := TABS.get(tab):
-        draw(view)
+    if draw_tab := TABS.get(tab):
+        draw_tab(view)
 
 
 def pause(view: View) -> float | None:
     """Seconds from one look at the effects of all heads to the next, None once all are there."""
     try:
-        return works.pause(window.task_of(view, window.shown_of(view)))
+        return works.pause(choices.effects_of(window.shown_of(view)))
     except ValueError:
         return None
 
@@ -91,19 +95,18 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         st.rerun()
     try:
         shown = window.shown_of(view)
-        task = window.task_of(view, shown)
+        task = choices.effects_of(shown)
         under_way = works.pause(task, waits=False) is not None
         if under_way != looks_again:
             st.rerun()
-        window.draw(view, shown)
+        figure = window.figure_of(view, shown)
+        taken = {figure.key: choices.taken_from(figure, shown)}
+        draw(scenes.window(view, shown, figure), key="window", taken=taken)
         if under_way or (task.steps and not task.is_asked_for):
             works.show(task)
-        window.search(view, shown)
+        choices.search(shown)
     except ValueError as problem:
-        notes.note(str(problem))
-    else:
-        for words in window.problems(view):
-            notes.note(words)
+        draw(scene(note(str(problem))), key="no_window")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
         widgets.widget(view, "off_to", width="content")
@@ -120,15 +123,15 @@ def known_answers(view: View) -> None:
     if not known:
         widgets.examples_row(view)
         return
-    titles = [one.title for one in known]
-    examples("Try:", titles, lambda at: show(known[at]), key="known_answers")
+    titles = [each.title for each in known]
+    examples("Try:", titles, lambda place: show(known[place]), key="known_answers")
 
 
 def show(known: KnownHead) -> None:
     """Show an example with its head, all heads on, within a callback."""
     for name, value in {**known.settings, "off": "", "key": -1}.items():
         session.choose(name, value)
-    window.ask_from_last()
+    choices.ask_from_last()
 
 
 def further(view: View, words: bool) -> None:
@@ -136,13 +139,11 @@ def further(view: View, words: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "model", offered=sources.names()[1:], narrow=True, width=250)
         if words:
-            writing.draw(view)
+            writing.ways_on(view)
         with st.popover("Pieces"):
             for name in ("special", "join"):
                 widgets.widget(view, name)
         text_page.offer(view)
-    if told := model_words.answer_words(shared.load_model(view["model"])):
-        st.caption(told)
 
 
 def heading(view: View) -> tuple[str, str]:
@@ -166,7 +167,7 @@ def draw_page(file: str) -> None:
         file,
         page,
         heading=heading,
-        typed=window.ask_from_last,
+        typed=choices.ask_from_last,
         examples=known_answers,
         tokens=text_page.tokens,
         instead=text_page.box,

@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from attention.analysis.glances import Glance
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import Named, names_of
 from attention.analysis.probes import best_heads
 from attention.app.cached import overviews, runs
 from attention.app.components.inputs import examples
+from attention.app.components.scene import draw
 from attention.app.controls import widgets
 from attention.app.controls.part import part
-from attention.app.state import session, shared
+from attention.app.state import session
+from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.figures import layer_words, tables
-from attention.subjects.heads import words as heads_words
+from attention.figures.scene import heading, scene
+from attention.subjects.model import layer_words
+from attention.subjects.model import scene as scenes
+from attention.subjects.model.choices import choose_head
 from attention.trained.models import Model
 
 
 @part
 def draw_names(view: View) -> None:
     """Heads with a name, heads that do one thing, and where each head looks here."""
-    result = runs.as_trained(view)
-    if result is None:
+    if runs.as_trained(view) is None:
         return
-    model = shared.load_model(result.settings.model)
+    model = load_model(view["model"])
     named_heads(model)
     found_heads(view, model)
-    measured_heads(view, model)
+    draw(scene(heading("Where each head looks")), key="measures")
+    measures = overviews.glances_of(view)[0].seen.measures
+    widgets.widget(view, "sort", offered=("head", *measures), narrow=True, width=220)
+    draw(scenes.measured_heads(view, model), key="measured_heads")
 
 
 def named_heads(model: Model) -> None:
     """The heads that have earned a name over the packaged sentences, each a click away."""
-    found = names_of(model.about.name)
-    if not found:
+    named = scenes.named_heads(model)
+    if not named.parts:
         return
-    st.subheader("Heads with a name")
-    best, (names, columns) = layer_words.best_named(found), layer_words.named_table(found, model)
-    st.html(tables.table("heads with a name", names, columns))
-    examples("Show", names, lambda at: show_named(best[at]), key="named_heads")
-    st.caption(layer_words.NAMED_WORDS)
+    draw(named, key="heads_with_names")
+    best = layer_words.best_named(names_of(model.about.name))
+    names = [each.name for each in best]
+    examples("Show", names, lambda place: show_named(best[place]), key="named_heads")
 
 
 def show_named(named: Named) -> None:
     """Show a head that has earned a name, on its best sentence, within a callback."""
-    for name, value in {"layer": named.layer, "head": named.head, "s": named.best}.items():
-        session.choose(name, value)
+    choose_head((named.layer, named.head))
+    session.choose("s", named.best)
 
 
 def found_heads(view: View, model: Model) -> None:
@@ -54,47 +57,19 @@ def found_heads(view: View, model: Model) -> None:
     probed, (seen, *_) = overviews.probe_of(view), overviews.glances_of(view)
     if probed is None:
         return
-    st.subheader("Heads that do one thing")
-    found = [*best_heads(probed).items()]
-    names, columns = layer_words.probe_table(probed, seen, model)
-    st.html(tables.table("heads that do one thing", names, columns))
+    draw(scenes.found_heads(probed, seen, model), key="heads_of_probe")
+    names, glance = probed.glance.names(model.title_of), probed.glance
+    best = [(measure, head) for measure, (head, _) in best_heads(probed).items()]
     examples(
         "Show",
-        [f"{name}: {columns['head'][row]}" for row, name in enumerate(names)],
-        lambda at: show_found(probed.glance, found[at][0], found[at][1][0]),
+        [f"{measure}: {names[head]}" for measure, head in best],
+        lambda place: show_found(glance, *best[place]),
         key="found_heads",
     )
-    st.caption(layer_words.probe_words(probed))
 
 
 def show_found(glance: Glance, measure: str, index: int) -> None:
     """Show a head that was found, on a sentence that shows its work, within a callback."""
-    layer, head = glance.layer_and_head(index)
-    session.choose("layer", layer)
-    session.choose("head", head)
+    choose_head(glance.layer_and_head(index))
     if sentence := MEASURES[measure].example:
         session.choose("s", sentence)
-
-
-def measured_heads(view: View, model: Model) -> None:
-    """Where each head looks in this sentence, in numbers."""
-    seen = overviews.glances_of(view)
-    st.subheader("Where each head looks")
-    widgets.widget(view, "sort", offered=("head", *seen[0].seen.measures), narrow=True, width=220)
-    for number, glance in enumerate(seen):
-        names, columns, even = heads_words.measure_table(
-            glance.seen, view["sort"], glance.names(model.title_of)
-        )
-        crossing = " across two sentences" if number else ""
-        st.html(
-            tables.table(
-                heads_words.MEASURED + crossing,
-                names,
-                columns,
-                total=even,
-                digits=heads_words.DIGITS,
-            )
-        )
-        if words := layer_words.sink_words(glance.seen):
-            st.caption(words)
-    st.caption(heads_words.measure_words(*(glance.seen for glance in seen)))

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import streamlit as st
 import torch
 from torch import Tensor
 
 from attention.analysis.names import names_of
 from attention.analysis.switches import Head, can_erase
 from attention.app.cached import runs
-from attention.app.controls import works
-from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
-from attention.figures.layer_words import name_words
-from attention.subjects.model import continuations, numbers
+from attention.subjects.model import numbers
 from attention.subjects.model import words as model_words
-from attention.subjects.model.component import Answer, Bars, ModelWindow, WindowSaid, model_window
+from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
+from attention.subjects.model.layer_words import name_words
 from attention.subjects.model.numbers import Asked
 from attention.subjects.model.words import AS_IN, MEAN, ZERO, Answered
 from attention.trained.models import Model, Run
-from attention.trained.sources import NONE
 
 ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
 WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
@@ -66,111 +61,10 @@ def shown_of(view: View) -> Shown:
     return Shown(model, run, asked, off, erased, numbers.answered(asked, off, erased))
 
 
-def problems(view: View) -> Sequence[str]:
-    """Problems of a view that could not be taken as it was set, in words."""
-    result = runs.as_trained(view)
-    return () if result is None else result.notes
-
-
-def task_of(view: View, shown: Shown) -> works.Task:
-    """The work of finding the effects of all heads."""
-    steps = numbers.steps_to_effects(shown.asked)
-    return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
-
-
-def draw(view: View, shown: Shown) -> None:
-    """Draws the window as far as it is worked out."""
-    model = shown.model
-    heads = model.layers[0].attention.heads
-
-    def at(index: int) -> Head:
-        layer, head = divmod(index, heads)
-        return layer, head
-
-    def choose(index: int) -> None:
-        layer, head = at(index)
-        session.choose("layer", layer)
-        session.choose("head", head)
-
-    def switch(index: int, off: bool) -> None:
-        choose(index)
-        now = {*numbers.off_of(session.view())} - {at(index)}
-        set_off(now | ({at(index)} if off else set()))
-
-    def set_off(now: set[Head]) -> None:
-        session.choose("off", model_words.write_off(now, model))
-
-    def act(name: str) -> None:
-        layer, _ = chosen(session.view(), model)
-        now = {*numbers.off_of(session.view())}
-        if name == ALL_ON:
-            set_off(set())
-            session.choose("erased", -1)
-        elif name == ERASE:
-            shown_now = session.view()
-            key = shown_now["key"]
-            session.choose("erased", -1 if shown_now["erased"] == key else key)
-        elif name == LAYER:
-            whole = {(layer, head) for head in range(heads)}
-            set_off(now - whole if whole <= now else now | whole)
-        elif name == NEEDS:
-            works.begin(needs_name(shown.asked))
-
-    def link(query: int, key: int) -> None:
-        causal = model.layers[0].causal
-        query, key = (max(query, key), min(query, key)) if causal else (query, key)
-        session.choose_query(query)
-        session.choose("key", key)
-
-    def add(position: int) -> None:
-        pieces = [piece for likeliest in drawn_bars(shown) for piece in likeliest]
-        longer = continuations.sentence_with(session.view(), pieces[position][2])
-        take(session.view(), longer)
-
-    model_window(
-        window_of(view, shown),
-        key="model_window",
-        on_head=choose,
-        on_switch=switch,
-        on_lens=lambda lens: session.choose("lens", lens),
-        on_pair=link,
-        on_piece=add,
-        on_act=act,
-    )
-
-
-def select(chosen: Mapping[str, Any]) -> None:
-    """Take over the word chosen in the browser, to be linked with no other yet."""
-    session.select(chosen)
-    session.choose("key", -1)
-
-
-def take(now: View, longer: str | None) -> None:
-    """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
-    why = continuations.why_nothing_added(now, longer)
-    session.change(not_added=((now["model"], now["s"]), why))
-    if longer is not None and not why:
-        session.choose("s", longer)
-        ask_from_last()
-
-
-def ask_from_last() -> None:
-    """Ask from the last piece where a model goes on from there, within a callback."""
-    now = session.view()
-    session.choose("key", -1)
-    if now["model"] != NONE and model_words.kind_of(load_model(now["model"])) == "piece":
-        session.choose_query(max(0, len(runs.pieces_of(now, now["s"]).ids) - 1))
-
-
 def chosen(view: View, model: Model) -> Head:
     """The chosen layer and head, as far as there are such."""
     layer = min(view["layer"], len(model.layers) - 1)
     return layer, min(view["head"], model.layers[layer].attention.heads - 1)
-
-
-def needs_name(asked: Asked) -> tuple[str, Asked]:
-    """The name of the search for the heads that an answer needs most."""
-    return ("needs", asked)
 
 
 def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
@@ -205,8 +99,8 @@ def sequences_of(
     return words, queries, of_layers
 
 
-def window_of(view: View, shown: Shown) -> ModelWindow:
-    """All that the window shows, in numbers and words."""
+def figure_of(view: View, shown: Shown) -> ModelWindow:
+    """The window as far as it is worked out, in numbers and words."""
     model, asked, answered = shown.model, shown.asked, shown.answered
     words, queries, of_layers = sequences_of(view, shown)
     rows = numbers.rows_of(view, queries)
@@ -253,7 +147,7 @@ def window_of(view: View, shown: Shown) -> ModelWindow:
     layers = [
         (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
     ]
-    return ModelWindow(said, layers, rows, effects, says)
+    return ModelWindow(said, layers, rows, effects, says, key="model_window")
 
 
 def singles(shown: Shown, effects: Tensor) -> list[float]:
@@ -356,17 +250,3 @@ def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str
     if not numbers.is_long(shown.asked):
         acts.append((NEEDS, "What does the answer need most?"))
     return acts
-
-
-def search(view: View, shown: Shown) -> None:
-    """Looks for the heads that the answer needs most, once asked; then switches them off."""
-    asked = shown.asked
-    steps = numbers.steps_to_needs(asked, model_words.MOST_NEEDED)
-    task = works.Task(needs_name(asked), steps, quick=False, unasked=False, key="needs_work")
-    if not task.is_asked_for:
-        return
-    if works.done(task):
-        session.change(begun=session.visit().begun - {task.what})
-        found = numbers.needs_of(asked)
-        session.choose("off", model_words.write_off(found, shown.model))
-        st.rerun()

@@ -14,7 +14,6 @@ from attention.analysis.study import Trusted
 from attention.analysis.switches import Head
 from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
-from attention.figures.layer_words import SINK
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
 
@@ -41,6 +40,7 @@ MOST_LINKS = 3  # named in a sentence
 SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
 LEAST_SEEN = 0.0005  # of a loss elsewhere: less is told as 0.000
 MOST_DECIMALS = 3  # of a share in per cent, where only these tell it from another
+SINK = 2.0  # times an even spread
 NEEDED = {"nats": 0.03, "moves": 0.02}  # losses elsewhere of heads that other sentences need
 MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 NEAR = 0.05  # by which a weight leads, to be said alone

@@ -5,21 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.analysis.continuing import SamplingSettings
-from attention.app.controls import notes, widgets
+from attention.app.components.scene import draw
+from attention.app.controls import widgets
 from attention.app.state import session, shared
 from attention.app.state.view import View
 from attention.app.state.visit import Writing
 from attention.core.settings import settings_of
-from attention.figures import tables
+from attention.figures.scene import note, scene
 from attention.subjects.model import continuations
-from attention.subjects.model.window import take
+from attention.subjects.model import scene as scenes
+from attention.subjects.model.choices import take
 from attention.trained.models import goes_on
 
 PAUSE = 0.05  # seconds between one go at writing and the next
 GO_ON = (("Add the likeliest", True), ("Pick at random", False))
 
 
-def draw(view: View) -> None:
+def ways_on(view: View) -> None:
     """Ways to let a model go on, and what it has written so far."""
     if not goes_on(shared.load_model(view["model"])):
         return
@@ -35,21 +37,14 @@ def draw(view: View) -> None:
     with st.container():  # what comes and goes leaves the place of the rest as it is
         asked, why = view.visit.not_added
         if why and asked == asked_of(view):
-            notes.note(why)
+            draw(scene(note(why)), key="not_added")
 
 
 def sampling(view: View) -> None:
     """Temperature, top k and top p, and what each makes of the likeliest pieces."""
     for name in settings_of(SamplingSettings):
         widgets.widget(view, name)
-    found = continuations.next_pieces(view)
-    if found is not None:
-        names, columns = found.table()
-        st.html(tables.shares("likeliest next pieces", names, columns))
-        st.caption(
-            "Probability of the likeliest pieces to come next, after each filter in turn; out: "
-            "this filter, or one before it, took the piece out."
-        )
+    draw(scenes.next_pieces(view), key="sampled_pieces")
 
 
 def asked_of(view: View) -> tuple[str, str]:

@@ -17,12 +17,18 @@ from attention.analysis.associations import (
 )
 from attention.analysis.study import ABOUT, most_trusted, share
 from attention.app.controls import works
-from attention.subjects.model import association_words
+from attention.core.papers import link_of
+from attention.figures.matrices import Matrices
+from attention.figures.picture import AttentionPicture
+from attention.figures.scene import Words
+from attention.subjects.model import association_numbers as numbers
+from attention.subjects.model import association_scene, association_words
 from attention.subjects.model.association_words import AssociationSettings
 from attention.subjects.model.words import ASSOCIATIONS
 from attention.trained.models import goes_on
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, opened, viewed
+from tests.subjects.model.shown import part, words
 from tests.trained.packaged import packaged
 
 SENTENCE = "the cat unhappily sat"
@@ -79,10 +85,14 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
     trusted = most_trusted(name, decoder=goes_on(packaged(name)))
     assert trusted is not None
     expected = association(name, trusted.method, **more)
-    picture = visit(name, **link).sent["association_0"]
-    assert_close(picture.parts["weights"], expected.shares, atol=1e-5, rtol=1e-4)
-    assert picture.header["tokens"] == [*expected.tokens]
-    assert bool(picture.hidden.any()) == bool(more.get("causal"))
+    view = viewed("model", model=name, s=SENTENCE, **link)
+    shown = association_scene.picture(
+        numbers.association(view, trusted.method), "association_0", 1.0
+    )
+    picture = part(shown, "association_0", AttentionPicture).shown
+    assert_close(picture.trace.weights, expected.shares, atol=1e-5, rtol=1e-4)
+    assert picture.tokens == expected.tokens
+    assert [*picture.masks] == ["causal"] * bool(more.get("causal"))
 
 
 def test_only_a_model_that_goes_on_is_offered_alti_logit_and_it_is_signed() -> None:
@@ -125,27 +135,29 @@ def test_pairs_links_agreement_and_curves_are_those_of_the_shown_methods() -> No
 
 
 def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
-    names = [*METHODS]
-    for first, second in zip(names[::2], [*names[1::2], names[0]], strict=False):
-        titles = {"method": METHODS[first].title, "method_beside": METHODS[second].title}
-        app = visit("smollm2", s="a", **titles)
-        texts, read = [text.value for text in app.text], app.all_words
-        for name in (first, second):
-            assert METHODS[name].definition in texts
-            assert METHODS[name].source in read
-            for at, step in enumerate(METHODS[name].by_hand):
-                assert step.words in read
-                assert f"small_{name}_{at}" in app.sent
-    told = [one.words for about in ABOUT if (one := most_trusted("smollm2", about))]
-    assert len(told) == len(ABOUT)
-    assert all(any(line.endswith(words) for line in read.splitlines()) for words in told)
+    shown = association_scene.by_hand([*METHODS])
+    for name, method in METHODS.items():
+        assert {method.definition, f"{method.title} · "} < {*words(shown)}
+        assert link_of(method.source) in [each.link for each in shown if isinstance(each, Words)]
+        assert link_of(method.source)[1].startswith("https://")
+        for place, step in enumerate(method.by_hand):
+            assert step.words in words(shown)
+            assert part(shown, f"small_{name}_{place}", Matrices).parts is step.parts
+
+
+def test_the_methods_that_the_study_trusts_are_told() -> None:
+    trusted = [each.words for about in ABOUT if (each := most_trusted("smollm2", about))]
+    assert len(trusted) == len(ABOUT)
+    shown = association_scene.explained(packaged("smollm2"), association_words.misleading())
+    told = [line.replace("**", "") for line in trusted]
+    assert all(any(line.endswith(each) for line in words(shown)) for each in told)
 
 
 def test_the_example_asks_before_it_explains() -> None:
     app, because = visit(), association_words.misleading().because
     assert because not in app.all_words
     for word, verdict in (("the", "Not quite."), ("cat", "Yes.")):
-        assert f"**{verdict}** {because}" in app.choose("misled", word).all_words
+        assert f"{verdict} {because}" in app.choose("misled", word).all_words
 
 
 def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
@@ -170,7 +182,7 @@ def test_too_long_a_sentence_is_refused_with_a_word() -> None:
     ]
     app = visit("smollm2", s="word " * 70, method_beside="Flow")
     assert "association_0" in app.sent
-    for words in ("Flow", "Erasure"):
-        told = f"{words} is worked out here for sentences of up to 64 pieces"
+    for method in ("Flow", "Erasure"):
+        told = f"{method} is worked out here for sentences of up to 64 pieces"
         assert any(info.startswith(told) for info in app.missing)
     assert "Work it out" not in app.buttons

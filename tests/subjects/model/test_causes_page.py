@@ -8,13 +8,15 @@ from torch.testing import assert_close
 from attention.analysis import causes as analysed
 from attention.analysis.names import names_of
 from attention.analysis.questions import EXCHANGED, MEAN
-from attention.figures import layer_words
-from attention.subjects.model import effect_words
+from attention.figures.chart import Chart
+from attention.figures.matrices import Matrices
+from attention.subjects.model import effect_words, layer_words, scene
 from attention.subjects.model.known_heads import KNOWN_CAUSES, first_cause
 from attention.subjects.model.words import LAYERS, NAMES, PARTS, REASONS
 from attention.trained import sources
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, opened, viewed
+from tests.subjects.model.shown import part
 from tests.trained.packaged import packaged, run_model
 
 SENTENCE, OTHER = "she sat by the river bank", "she sat by the money bank"
@@ -62,15 +64,19 @@ def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_l
 
 
 def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:
-    app = visit(layer=3, head=1, query=6, key=5, more=REASONS)
-    run = run_model("minilm", SENTENCE)
+    link = {"model": "minilm", "s": SENTENCE, "layer": 3, "head": 1, "query": 6}
+    model, run = packaged("minilm"), run_model("minilm", SENTENCE)
+    shown = scene.reasons(viewed("model", **link, key=5))
+    lengths = part(shown, "lengths", Matrices)
     rows, *_ = effect_words.length_rows(run, 3, 1, 6)
-    assert_close(app.sent["lengths"].result, rows)
-    assert app.sent["lengths"].header["chosen"] == [0, 5]
-    *_, terms = analysed.score_parts(packaged("minilm"), run, 3, 1, 6, 5)
-    for bars in app.sent["parts"].header["data"][:2]:
-        assert sum(bars["y"]) == pytest.approx(float(terms.sum()), abs=1e-3)
-    assert app.tell("lengths", "cell", (1, 2)).query_params["key"] == "2"
+    assert_close(lengths.matrices[0].numbers, rows)
+    assert lengths.chosen == (0, 5)
+    *_, terms = analysed.score_parts(model, run, 3, 1, 6, 5)
+    for bars in part(shown, "parts", Chart).figure.data:
+        assert sum(bars.y) == pytest.approx(float(terms.sum()), abs=1e-3)
+    app = visit(**link, more=REASONS).tell("lengths", "cell", (1, 2))
+    assert app.query_params["key"] == "2"
+    assert app.sent["lengths"].header["chosen"] == [0, 2]
 
 
 @over(

@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from attention.figures.picture import AttentionPicture
+from attention.subjects.model import scene, window
 from attention.subjects.model import words as model_words
 from attention.trained.checkpoints import load_folder
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import About
-from tests.running import opened
+from tests.running import opened, viewed
+from tests.subjects.model.shown import part, words
 from tests.trained.built import offer
 from tests.trained.conftest import checkpoint
 from tests.trained.making import Checkpoint
@@ -37,21 +40,21 @@ def model(
 def test_the_window_has_the_sentence_what_is_read_and_what_is_written(
     model: EncoderDecoder,
 ) -> None:
-    app = opened("model", model=model.about.name, s=SENTENCE, more=model_words.COMPUTED)
-    header = app.sent["model_window"].header
-    source, read, written = header["sequences"]
-    assert {layer["name"]: layer["sequences"] for layer in header["layers"]} == {
+    view = viewed("model", model=model.about.name, s=SENTENCE)
+    shown, figure = scene.computed(view), window.figure_of(view, window.shown_of(view))
+    source, read, written = figure.said["sequences"]
+    assert {name: sequences for name, *sequences, _ in figure.layers} == {
         "encoder 0": [0, 0],
         "encoder 1": [0, 0],
         "decoder 0 self": [1, 1],
         "decoder 0 cross": [2, 0],
     }
     assert (read[1:], len(source)) == (written[:-1], len(model.pieces(SENTENCE).ids))
-    assert "The output" in [each.value for each in app.subheader]
-    shown = app.sent["alignment"].header
-    assert "the mean of all heads of the last layer" in str(shown)
-    expected = (*model.write(SENTENCE).alignment.shape, None)
-    assert (shown["rows"], shown["columns"], shown["head"]) == expected
+    assert "The output" in words(shown)
+    alignment = part(shown, "alignment", AttentionPicture).shown
+    assert "the mean of all heads of the last layer" in alignment.caption[0]
+    assert alignment.trace.weights.shape == model.write(SENTENCE).alignment.shape
+    assert alignment.head is None
 
 
 def test_what_a_decoder_cannot_have_is_said(model: EncoderDecoder) -> None:

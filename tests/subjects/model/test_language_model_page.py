@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import torch
 from torch.testing import assert_close
 
 from attention.analysis import glances
@@ -12,10 +11,14 @@ from attention.analysis.interventions import Change, hidden
 from attention.analysis.probes import best_heads, probe
 from attention.app.cached import runs
 from attention.core.printing import percent
+from attention.figures.picture import AttentionPicture
+from attention.subjects.model import scene
+from attention.subjects.model.figures import LinesThroughLayers
 from attention.subjects.model.known_heads import EXAMPLES
-from attention.subjects.model.words import COMPUTED, LAYERS, NAMES
+from attention.subjects.model.words import NAMES
 from attention.trained.models import Run, Transformer
-from tests.running import App, opened
+from tests.running import App, opened, sent_as, viewed
+from tests.subjects.model.shown import part, words
 from tests.trained.packaged import packaged, run_model
 
 TEXT = "red blue green red"
@@ -46,14 +49,19 @@ def test_a_probe_finds_heads_a_click_away_and_the_first_token_is_named_a_sink() 
 
 
 def test_the_first_token_can_be_set_aside() -> None:
-    app, (_, run) = visit(layer=20, special="ignored", more=COMPUTED), model_and_run()
-    picture, weights = app.sent["picture"], run.inputs[20].trace().weights[0, 1:, 1:]
-    assert picture.header["tokens"] == list(run.pieces.texts[1:])
-    shares = weights / weights.sum(-1, keepdim=True)
-    assert_close(picture.parts["weights"], shares, atol=1e-5, rtol=1e-4)
-    assert any(f"first token, “{run.pieces.texts[0]}”" in note for note in app.notes)
-    alone = visit(s="the", layer=20, special="ignored")
-    assert not any("left out" in note for note in alone.notes), "nothing is"
+    link = {"model": "smollm2", "layer": 20, "special": "ignored"}
+    _, run = model_and_run()
+    shown = scene.computed(viewed("model", **link, s=TEXT))
+    picture, weights = (
+        part(shown, "picture", AttentionPicture).shown,
+        run.inputs[20].trace().weights,
+    )
+    assert picture.tokens == run.pieces.texts[1:]
+    shares = weights[0, 1:, 1:] / weights[0, 1:, 1:].sum(-1, keepdim=True)
+    assert_close(picture.trace.weights, shares, atol=1e-5, rtol=1e-4)
+    assert any(f"first token, “{run.pieces.texts[0]}”" in line for line in words(shown))
+    alone = words(scene.computed(viewed("model", **link, s="the")))
+    assert not any("left out" in line for line in alone), "nothing is"
 
 
 def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_changed() -> None:
@@ -93,20 +101,23 @@ def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_
 
 
 def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
-    app, (_, run) = visit(query=2, all_layers="greatest", cover=0.8, more=LAYERS), model_and_run()
-    lines, rows = app.sent["layer_lines"], glances.rows_of(run, 2)
-    assert (lines.header["query"], lines.header["tokens"]) == (2, list(run.pieces.texts))
-    assert lines.header["layers"] == [f"layer {layer}" for layer in range(30)]
-    expected = rows.amax(1)
-    drawn = strongest_edges(expected, 0.8)
-    assert_close(lines.numbers.reshape(expected.shape), expected)
-    sent = [*lines.rest]
-    assert sent == [*drawn.flatten().int().tolist(), *rows.argmax(1).flatten().tolist()]
-    held = percent(float(expected[drawn].sum() / expected.sum()))
-    assert f"{int(drawn.sum())} lines hold {held} of these weights." in app.all_words
-    moved = app.move(query=1).sent["layer_lines"]
-    assert moved.header["query"] == 1
-    assert not torch.equal(moved.numbers, lines.numbers)
+    _, run = model_and_run()
+    link = {"model": "smollm2", "s": TEXT, "all_layers": "greatest", "cover": 0.8}
+    for query in (2, 1):
+        shown, rows = (
+            scene.in_all_layers(viewed("model", **link, query=query)),
+            glances.rows_of(run, query),
+        )
+        lines = part(shown, "layer_lines", LinesThroughLayers)
+        assert (lines.query, lines.tokens) == (query, run.pieces.texts)
+        assert lines.titles == [f"layer {layer}" for layer in range(30)]
+        expected = rows.amax(1)
+        drawn = strongest_edges(expected, 0.8)
+        sent = sent_as(lines.content())
+        assert_close(sent.numbers.reshape(expected.shape), expected)
+        assert [*sent.rest] == [*drawn.flatten().int().tolist(), *rows.argmax(1).flatten().tolist()]
+        held = percent(float(expected[drawn].sum() / expected.sum()))
+        assert f"{int(drawn.sum())} lines hold {held} of these weights." in words(shown)[-1]
 
 
 def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> None:

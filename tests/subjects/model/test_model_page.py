@@ -21,7 +21,9 @@ from attention.app.state.visit import Visit
 from attention.hosting import work
 from attention.hosting.jobs import State
 from attention.subjects.model import numbers as model_numbers
+from attention.subjects.model import window
 from attention.subjects.model import words as told
+from attention.subjects.model.figures import ModelWindow, WindowSaid
 from attention.subjects.model.known_heads import EXAMPLES
 from attention.subjects.model.words import AS_IN, CLOSED
 from attention.trained import sources
@@ -29,7 +31,7 @@ from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run
 from tests.cases import over
 from tests.hostile import HOSTILE
-from tests.running import App, opened
+from tests.running import App, opened, viewed
 from tests.trained.packaged import packaged, run_model
 
 SENTENCE, PARIS = "the red cat sat", EXAMPLES[0]
@@ -47,6 +49,18 @@ def visit(name: str = "minilm", **link: object) -> App:
     """The window with all its effects worked out."""
     app = at_once(model=name, **link)
     return app.until(lambda: not effects(app).isnan().any())
+
+
+def figure_of(**link: object) -> ModelWindow:
+    """The window of a link as far as it is worked out."""
+    packaged(str(link.setdefault("model", "minilm")))
+    view = viewed("model", **{"s": SENTENCE} | link)
+    return window.figure_of(view, window.shown_of(view))
+
+
+def said(**link: object) -> WindowSaid:
+    """Words and settings in the window of a link."""
+    return figure_of(**link).said
 
 
 def header(app: App) -> dict[str, Any]:
@@ -129,11 +143,12 @@ def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> 
 
 def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
     link = {"off_to": AS_IN, "off": "3 4", "query": 2}
-    app, (model, run) = at_once(off_second="the blue cat sat", **link), model_and_run("minilm")
+    model, run = model_and_run("minilm")
     other = switches.as_in(run, run_model("minilm", "the blue cat sat"))
     states = switches.states_without(model, run, told.read_off("3 4", model), other)
     metric, _ = switches.answer_at(model, run, 2)
-    assert told.percent(float(metric(states))) in header(app)["offWords"]
+    moved = told.percent(float(metric(states)))
+    assert moved in said(off_second="the blue cat sat", **link)["offWords"]
     for second, words in (("two words more", "the second 5"), ("", "Type the other")):
         app = at_once(off_second=second, **link)
         assert "model_window" not in app.sent
@@ -192,21 +207,20 @@ def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wa
 
 
 def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> None:
-    app = at_once(model="smollm2", s="cat " * 80, off="20.1")
-    assert [name for name, _ in header(app)["lenses"]] == ["looks"]
-    assert len(header(app)["sequences"][0]) == 81
-    assert "Without head 20.1" in header(app)["offWords"]
-    assert "needs" not in {name for name, _ in header(app)["acts"]}
-    size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
-    assert size < 1_500_000
+    figure = figure_of(model="smollm2", s="cat " * 80, off="20.1")
+    assert [name for name, _ in figure.said["lenses"]] == ["looks"]
+    assert len(figure.said["sequences"][0]) == 81
+    assert "Without head 20.1" in figure.said["offWords"]
+    assert "needs" not in {name for name, _ in figure.said["acts"]}
+    assert len(figure.content()) < 1_500_000
 
 
 @over("page", EARLIER)
 def test_a_link_of_before_leads_to_the_view_that_took_its_place(page: Page) -> None:
     shown = view_of(page, Visit(), {}, {})
     assert {name: shown[name] for name in page.implied} == page.implied
-    said = view_of(page, Visit(), {"more": [CLOSED], "lens": ["says"]}, {})
-    assert (said["more"], said["lens"]) == (CLOSED, "says")
+    link = view_of(page, Visit(), {"more": [CLOSED], "lens": ["says"]}, {})
+    assert (link["more"], link["lens"]) == (CLOSED, "says")
     assert view_of(page_named("model"), Visit(), {}, {})["more"] == every_setting()["more"].default
 
 
@@ -239,20 +253,22 @@ def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
     metric, _ = switches.answer_at(model, run, 2)
     moved = float(metric(model.run_pieces(masked).hidden))
     for special, first in (("kept", 0), ("ignored", 1)):  # counted among the pieces that are shown
-        app = at_once(query=2 - first, key=4 - first, erased=4 - first, special=special)
-        assert f"moves by {told.percent(moved)}" in header(app)["offWords"]
+        now = said(query=2 - first, key=4 - first, erased=4 - first, special=special)
+        assert f"moves by {told.percent(moved)}" in now["offWords"]
     for kept in (2, 0):  # the word itself, a special token
-        assert header(at_once(query=2, erased=kept))["erased"] == -1
+        assert said(query=2, erased=kept)["erased"] == -1
 
 
 def test_words_are_coloured_by_the_method_that_the_study_trusts() -> None:
-    app = at_once(model="smollm2", words_by=told.WHOLE_MODEL)
-    trusted = most_trusted("smollm2", "fall", decoder=True)
+    now, trusted = (
+        said(model="smollm2", words_by=told.WHOLE_MODEL),
+        most_trusted("smollm2", "fall", decoder=True),
+    )
     assert trusted is not None
-    assert header(app)["wholeWords"] == told.trusted_words(trusted)
-    assert len(header(app)["whole"]) == len(header(app)["sequences"][0])
-    assert sum(map(abs, header(app)["whole"])) == pytest.approx(1, abs=0.01)
-    assert header(at_once(model="smollm2"))["whole"] == []
+    assert now["wholeWords"] == told.trusted_words(trusted)
+    assert len(now["whole"]) == len(now["sequences"][0])
+    assert sum(map(abs, now["whole"])) == pytest.approx(1, abs=0.01)
+    assert said(model="smollm2")["whole"] == []
 
 
 def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:

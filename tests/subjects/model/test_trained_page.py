@@ -19,11 +19,15 @@ from attention.app.shell import server
 from attention.app.state.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.figures import layer_words
+from attention.figures.matrices import Matrices
+from attention.figures.picture import AttentionPicture
+from attention.figures.scene import Table
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings, compute
 from attention.subjects.heads import words as heads_words
-from attention.subjects.model import continuations
-from attention.subjects.model.words import COMPUTED, NAMES
+from attention.subjects.model import continuations, scene
+from attention.subjects.model import layer_words as model_words
+from attention.subjects.model.words import COMPUTED
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Run, Transformer
@@ -32,7 +36,8 @@ from tests.app.test_every_page import TAG
 from tests.cases import over
 from tests.figures.test_layer_words import moved_by
 from tests.hostile import HOSTILE
-from tests.running import App, Sent, opened
+from tests.running import App, Sent, opened, viewed
+from tests.subjects.model.shown import part, tables, words
 from tests.subjects.steps.making import no_vectors, shown
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
@@ -74,6 +79,10 @@ def visit(page: str, name: str, **link: Any) -> App:
 
 def numbers(column: list[str]) -> list[float]:
     return [shown(cell) for cell in column if not cell.endswith("%")]
+
+
+def numbers_in(table: Table, column: str) -> list[float]:
+    return [cell for cell in table.columns[column] if isinstance(cell, float)]
 
 
 def sides(picture: Sent) -> tuple[list[str], list[str]]:
@@ -119,40 +128,42 @@ def test_a_link_shows_its_layer_and_head(case: tuple[str, str, int, int, str]) -
 
 def test_what_is_added_to_the_chosen_token_sums_up() -> None:
     layer = len(packaged("en-pt").layers) - 1
-    app, layer_input = visit("model", "en-pt", layer=layer, query=2), run_of("en-pt").inputs[layer]
+    layer_input = run_of("en-pt").inputs[layer]
     for query in (2, 0):
-        app.move(query=query)
+        sums = scene.token_sum(viewed("model", model="en-pt", s=SENTENCE, layer=layer, query=query))
         expected = additions.layer_additions(layer_input, query)
-        close = {"atol": 1e-3, "rtol": 1e-3}
-        assert_close(app.sent["added"].matrices, [expected.parts, expected.output[None]], **close)
-        *along, total = map(shown, app.table_with("along Σ")["along Σ"])
-        assert sum(along) == pytest.approx(total, abs=1e-3)
-        token = layer_input.pieces.texts[query]
-        assert any(text.value.startswith(f"The new vector of “{token}") for text in app.text)
+        added = [matrix.numbers for matrix in part(sums, "added", Matrices).matrices]
+        assert_close(added, [expected.parts, expected.output[None]], atol=1e-3, rtol=1e-3)
+        (table,) = tables(sums)
+        assert sum(numbers_in(table, "along Σ")) == pytest.approx(shown(table.total[2]), abs=1e-3)
+        assert f"The new vector of “{layer_input.pieces.texts[query]}" in words(sums)[1]
 
 
 def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
-    app = visit("model", "en-pt", sort="previous", more=NAMES)
-    encoder, decoder = (table for table in app.tables if "entropy" in table)
+    model, view = packaged("en-pt"), viewed("model", model="en-pt", s=SENTENCE, sort="previous")
+    measured = scene.measured_heads(view, model)
+    encoder, decoder = tables(measured)
     seen = glances.glances(run_of("en-pt"))
-    assert list(encoder) == ["", *seen[0].seen.measures]
-    assert list(decoder) == ["", *(name for name in MEASURES if name in seen[1].seen.measures)]
-    assert {"distance", "previous"} < {*encoder}
-    assert not {"distance", "previous"} & {*decoder}
-    assert decoder[""][:-1] == seen[1].names(packaged("en-pt").title_of), "in their own order"
-    assert heads_words.measure_words(*(glance.seen for glance in seen)) in app.all_words
+    assert list(encoder.columns) == [*seen[0].seen.measures]
+    assert list(decoder.columns) == [name for name in MEASURES if name in seen[1].seen.measures]
+    assert {"distance", "previous"} < {*encoder.columns}
+    assert not {"distance", "previous"} & {*decoder.columns}
+    assert list(decoder.names) == seen[1].names(model.title_of), "in their own order"
+    assert words(measured)[-1] == heads_words.measure_words(*(glance.seen for glance in seen))
 
 
 def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
-    app, model = visit("model", "en-pt"), packaged("en-pt")
+    model = packaged("en-pt")
     assert isinstance(model, EncoderDecoder)
-    made = model.write(SENTENCE)
-    assert made.text in [text.value for text in app.text]
-    names, columns = layer_words.translation_table(made)
-    assert app.tables[0][""] == names
-    assert app.tables[0]["drawn most from"] == columns["drawn most from"]
-    assert_close(app.sent["alignment"].parts["weights"], made.alignment)
-    assert "The next piece" not in app.all_words
+    translated, made = (
+        scene.computed(viewed("model", model="en-pt", s=SENTENCE)),
+        model.write(SENTENCE),
+    )
+    assert made.text in words(translated)
+    (table,) = tables(translated)
+    assert (table.names, table.columns) == model_words.translation_table(made)
+    alignment = part(translated, "alignment", AttentionPicture)
+    assert_close(alignment.shown.trace.weights, made.alignment)
 
 
 def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:

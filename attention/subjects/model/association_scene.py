@@ -1,0 +1,184 @@
+"""Scenes of associations: a method's links, the yardstick of the whole model, methods by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attention.analysis.associations import METHODS
+from attention.analysis.associations.two_words import INTRODUCTION
+from attention.analysis.dependencies import Truth, truths
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.core.functional import WeightsAlone
+from attention.core.papers import link_of
+from attention.figures.arcs import arcs, curves_figure
+from attention.figures.chart import Chart
+from attention.figures.matrices import Matrices
+from attention.figures.picture import AttentionPicture, Picture
+from attention.figures.scene import (
+    Column,
+    Figure,
+    Row,
+    Scene,
+    Table,
+    Words,
+    heading,
+    scene,
+    titled,
+)
+from attention.subjects.model import association_numbers, association_words
+from attention.subjects.model.association_words import Association, Misleading
+from attention.trained.models import Model
+
+
+def picture(shown: Association, key: str, most: float) -> Scene:
+    """One association as lines and as a heatmap. most: the share of the last colour."""
+    of_shares = Picture(
+        WeightsAlone(shown.shares, shown.seen),
+        shown.tokens,
+        [True] * len(shown.tokens),
+        parts=("lines", "heatmap"),
+        masks={} if shown.seen is None else {"causal": shown.seen},
+        of=shown.method.title,
+        words=shown.words,
+        most=most,
+    )
+    return scene(AttentionPicture(of_shares, key=key))
+
+
+def strongest(view: View, method: str) -> Scene:
+    """The strongest links as a graph over the sentence, and the strongest pairs as a table."""
+    shown = association_numbers.association(view, method)
+    query = min(view["query"], len(shown.tokens) - 1)
+    linked = association_words.graph(shown, view["linked"])
+    links = [(pair.query, pair.key, pair.share) for pair in linked.links]
+    by = f"by {shown.method.title}"
+    graph = Chart(
+        arcs(shown.names, links, query),
+        f"Graph of the strongest links {by}.",
+        key="association_graph",
+    )
+    of_graph = Words(
+        "An arc leads from a word to one before it (right) or after it (left); the wider, the "
+        f"stronger. Orange: those of the chosen word. {linked.words}"
+    )
+    pairs = Table(f"pairs {by}", *association_words.pairs_table(shown))
+    of_pairs = Words(
+        "Share: how much of its row the first word gives the second. Number: the one that the "
+        "method gives."
+    )
+    return scene(
+        Row(
+            [
+                Column([graph, of_graph]),
+                Column([titled("The strongest pairs", by), pairs, of_pairs]),
+            ],
+            (7, 5),
+        ),
+    )
+
+
+def question() -> Scene:
+    """The question that erasure answers, as the yardstick of other methods."""
+    return scene(
+        heading("What does the whole model make of all heads and layers?"),
+        Words(association_words.QUESTION, "titled"),
+    )
+
+
+def whole_model(view: View, offered: Sequence[str], curves: Sequence[str]) -> Scene:
+    """The answer of erasure, and how far each method says the same.
+
+    offered: methods that are worked out for the sentence; curves: those whose faithfulness is.
+    """
+    here = {
+        name: association_numbers.agreement_with_erasure(view, name)
+        for name in offered
+        if name != "erasure"
+    }
+    erased = association_numbers.association(view, "erasure")
+    known = truths(view["model"])
+    return scene(
+        Words(association_words.answer(erased, here, view["query"]), "told"),
+        Row([_agreement(view, here), _faithfulness(view, curves)], (1, 1)),
+        *(_against_truth(known) if known else ()),
+    )
+
+
+def _agreement(view: View, here: dict[str, float]) -> Column:
+    """The agreement of each method with erasure in its ranking of words."""
+    table = association_words.agreement_table(here, view["model"])
+    return Column(
+        [
+            titled("Agreement with erasure", "· Spearman’s ρ, the best first"),
+            Table("rank agreement with erasure", *table, key="agreement"),
+            Words(association_words.AGREEMENT),
+        ]
+    )
+
+
+def _faithfulness(view: View, methods: Sequence[str]) -> Column:
+    """The fall of the target as the words that a method names first go, or alone stay."""
+    curves = {METHODS[name].title: association_numbers.curves_of(view, name) for name in methods}
+    removed = {title: each.comprehensiveness.tolist() for title, each in curves.items()}
+    kept = {title: each.sufficiency.tolist() for title, each in curves.items()}
+    lines = curves_figure(removed, kept)
+    return Column(
+        [
+            titled(
+                "Faithfulness", "· the words that a method names first are removed, or alone kept"
+            ),
+            Chart(lines, "Curves of faithfulness.", key="association_curves"),
+            Table("faithfulness", *association_words.faithfulness_table(curves)),
+            Words(association_words.faithfulness_words(load_model(view["model"]))),
+        ]
+    )
+
+
+def _against_truth(known: Mapping[str, Truth]) -> list[Figure]:
+    """Shares of sentences in which each method finds the token the next word truly depends on."""
+    return [
+        titled("Against the truth", "· how often a method ranks the true word first"),
+        Table("agreement with the truth", *association_words.truth_table(known)),
+        Words(association_words.TRUTH),
+    ]
+
+
+def explained(model: Model, example: Misleading) -> Scene:
+    """Explain an association, which method to trust, and why weights alone mislead."""
+    return scene(
+        heading("What is an association?"),
+        Row([_prose(association_words.WHAT), Column(_trust(model))], (1, 1)),
+        _prose(example.told),
+    )
+
+
+def _trust(model: Model) -> list[Words]:
+    return [
+        _prose(association_words.TRUST),
+        *map(_prose, association_words.trust(model)),
+    ]
+
+
+def _prose(words: str) -> Words:
+    """Words in which what stands between two ** stands out."""
+    return Words(words.split("**"), "titled")
+
+
+def verdict(example: Misleading, guess: str) -> Scene:
+    """The answer to a guess on the example of weights that mislead."""
+    right = guess == example.choices[example.answer]
+    return scene(titled("Yes." if right else "Not quite.", example.because))
+
+
+def by_hand(methods: Sequence[str]) -> Scene:
+    """Methods: who described each, its definition, and a small case."""
+    parts: list[Figure] = []
+    for name in dict.fromkeys(methods):
+        method = METHODS[name]
+        described = Words(("", method.title, " · "), "titled", link=link_of(method.source))
+        parts += [described, Words(method.definition, "told")]
+        for place, step in enumerate(method.by_hand):
+            of, key = f"{method.title} by hand, step {place + 1}", f"small_{name}_{place}"
+            parts += [Words(step.words), Matrices(step.parts, of=of, key=key)]
+    return scene(heading("By hand"), Words(INTRODUCTION), *parts)

@@ -1,0 +1,141 @@
+"""Choices in the window of a model, taken over within callbacks, and the work it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attention.analysis.switches import Head
+from attention.app.cached import runs
+from attention.app.components.turns import Taken
+from attention.app.controls import works
+from attention.app.state import session
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.subjects.model import continuations, numbers, window
+from attention.subjects.model import words as model_words
+from attention.subjects.model.figures import ModelWindow
+from attention.subjects.model.window import ALL_ON, ERASE, LAYER, NEEDS, Shown
+from attention.trained.models import Model
+from attention.trained.sources import NONE
+
+
+def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Taken]:
+    """For each event of the window what is asked of an answer, and what is done then."""
+    model = shown.model
+    return {
+        "head": (figure.has_head, partial(choose_position, model)),
+        "switched": (figure.has_switch, partial(switch, model)),
+        "lens": (figure.has_lens, partial(session.choose, "lens")),
+        "pair": (figure.has_pair, partial(link, model)),
+        "piece": (figure.has_piece, partial(add, shown)),
+        "act": (figure.has_act, partial(act, shown)),
+    }
+
+
+def choose_head(head: Head) -> None:
+    """Choose a head, within a callback."""
+    for name, number in zip(("layer", "head"), head, strict=True):
+        session.choose(name, number)
+
+
+def choose_position(model: Model, position: int) -> Head:
+    """Choose the head at a position among all, within a callback."""
+    head = divmod(position, model.layers[0].attention.heads)
+    choose_head(head)
+    return head
+
+
+def switch(model: Model, switched: tuple[int, int]) -> None:
+    """Switch a head off or on again, within a callback. switched: its position, and 1 for off."""
+    position, off = switched
+    head = choose_position(model, position)
+    others = {*numbers.off_of(session.view())} - {head}
+    set_off(model, others | {head} if off else others)
+
+
+def set_off(model: Model, heads: Iterable[Head]) -> None:
+    """Switch off these heads alone, within a callback."""
+    session.choose("off", model_words.write_off(heads, model))
+
+
+def act(shown: Shown, name: str) -> None:
+    """Do what a button below the map says, within a callback."""
+    now = session.view()
+    if name == ALL_ON:
+        set_off(shown.model, ())
+        session.choose("erased", -1)
+    elif name == ERASE:
+        session.choose("erased", -1 if now["erased"] == now["key"] else now["key"])
+    elif name == LAYER:
+        off = {*numbers.off_of(now)}
+        layer, _ = window.chosen(now, shown.model)
+        whole = {(layer, head) for head in range(shown.model.layers[layer].attention.heads)}
+        set_off(shown.model, off - whole if whole <= off else off | whole)
+    elif name == NEEDS:
+        works.begin(needs_of(shown).what)
+
+
+def link(model: Model, pair: tuple[int, int]) -> None:
+    """Show the heads that link a query with a key, within a callback."""
+    query, key = sorted(pair, reverse=True) if model.layers[0].causal else pair
+    session.choose_query(query)
+    session.choose("key", key)
+
+
+def add(shown: Shown, position: int) -> None:
+    """Add the piece of a bar to the sentence, within a callback."""
+    pieces = [piece for likeliest in window.drawn_bars(shown) for piece in likeliest]
+    now = session.view()
+    take(now, continuations.sentence_with(now, pieces[position][2]))
+
+
+def select(chosen: Mapping[str, Any]) -> None:
+    """Take over the word chosen in the browser, to be linked with no other yet."""
+    session.select(chosen)
+    session.choose("key", -1)
+
+
+def take(now: View, longer: str | None) -> None:
+    """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
+    why = continuations.why_nothing_added(now, longer)
+    session.change(not_added=((now["model"], now["s"]), why))
+    if longer is not None and not why:
+        session.choose("s", longer)
+        ask_from_last()
+
+
+def ask_from_last() -> None:
+    """Ask from the last piece where a model goes on from there, within a callback."""
+    now = session.view()
+    session.choose("key", -1)
+    if now["model"] != NONE and model_words.kind_of(load_model(now["model"])) == "piece":
+        session.choose_query(max(0, len(runs.pieces_of(now, now["s"]).ids) - 1))
+
+
+# Work
+
+
+def effects_of(shown: Shown) -> works.Task:
+    """The work of finding the effects of all heads."""
+    steps = numbers.steps_to_effects(shown.asked)
+    return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
+
+
+def needs_of(shown: Shown) -> works.Task:
+    """The work of finding the heads that the answer needs most."""
+    steps = numbers.steps_to_needs(shown.asked, model_words.MOST_NEEDED)
+    what = ("needs", shown.asked)
+    return works.Task(what, steps, quick=False, unasked=False, key="needs_work")
+
+
+def search(shown: Shown) -> None:
+    """Look for the heads that the answer needs most, once asked; then switch them off."""
+    task = needs_of(shown)
+    if task.is_asked_for and works.done(task):
+        session.change(begun=session.visit().begun - {task.what})
+        set_off(shown.model, numbers.needs_of(shown.asked))
+        st.rerun()

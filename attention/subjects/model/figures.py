@@ -1,0 +1,205 @@
+"""Figures of A real model: the map of all its heads, and lines through its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from attention.figures import files
+from attention.figures.messages import message
+from attention.figures.scene import Figure
+from attention.subjects.model.layer_words import LayerLines
+
+
+class Layer(TypedDict):
+    """One layer: its name, the sequences that queries and keys are of, and its tiles."""
+
+    name: str
+    sequences: tuple[int, int]
+    first: int
+    rows: int
+    columns: int
+
+
+class Bars(TypedDict):
+    """Likely next words, with their probabilities."""
+
+    title: str
+    texts: list[str]
+    shares: list[float]
+
+
+class Answer(TypedDict):
+    """The answer, and its share as trained and now, as they are read."""
+
+    word: str
+    before: str
+    now: str
+
+
+class WindowSaid(TypedDict):
+    """Everything that the window says and shows besides tensors.
+
+    sequences: the words of the sentence, and of what is written over it; queries: the chosen one of
+    each; lenses: name and title of each, with their legends; sign: see `Answered.sign`; chosen,
+    off, needed: positions among all heads; told: for each head a few sentences; pair: the key that
+    heads are to link with the query, -1 for none; least: the least weight of such a head; erased:
+    the position of an erased word, -1 for none; whole: shares that colour the words in place of the
+    head's weights, empty for none, and in wholeWords what they are.
+    """
+
+    sequences: Sequence[Sequence[str]]
+    queries: Sequence[int]
+    lenses: list[tuple[str, str]]
+    legends: Mapping[str, str]
+    lens: str
+    sign: int
+    chosen: int
+    off: list[int]
+    needed: list[int]
+    least: float
+    pair: int
+    linkWords: str
+    linkLegend: str
+    told: Sequence[str]
+    offWords: str
+    answer: Answer | None
+    bars: list[Bars]
+    acts: Sequence[tuple[str, str]]
+    erased: int
+    whole: list[float]
+    wholeWords: str
+
+
+class ModelWindowHeader(WindowSaid):
+    """Header of the window, besides numbers."""
+
+    layers: list[Layer]
+    heads: int
+    columns: int
+    greatest: int
+
+
+@dataclass(frozen=True, eq=False)
+class ModelWindow(
+    Figure,
+    kind="model_window",
+    header=ModelWindowHeader,
+    head=int,
+    switched=tuple[int, int],
+    lens=str,
+    pair=tuple[int, int],
+    piece=int,
+    act=str,
+):
+    """All heads of a model as tiles, its sentence and answer, and the chosen head beside.
+
+    layers: (name, sequence of its queries, sequence of its keys, thumbnails uint8 (heads, rows,
+    columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer; effects
+    (layers, heads): by how much the metric changes without each head, NaN while it is not known;
+    says: the vote of each head, None where there is none.
+
+    It answers `head`, the position of the one chosen among all; `switched`, that of one and whether
+    it is off now; `lens`, its name; `pair`, a query and a key; `piece`, the position of a bar among
+    all of them; `act`, its name. Pointing at a head shows where it looks without asking the server.
+    """
+
+    said: WindowSaid
+    layers: Sequence[tuple[str, int, int, Tensor]]
+    rows: Sequence[Tensor]
+    effects: Tensor
+    says: Tensor | None
+
+    def content(self) -> bytes:
+        columns = max(row.shape[-1] for row in self.rows)
+        layers: list[Layer] = []
+        first, tiles = 0, []
+        for name, queries, keys, dots in self.layers:
+            _, down, across = dots.shape
+            layers.append(
+                Layer(name=name, sequences=(queries, keys), first=first, rows=down, columns=across)
+            )
+            first += dots.numel()
+            tiles.append(dots.numpy().tobytes())
+        known = bool(self.effects.isfinite().all()) and bool((self.effects != 0).any())
+        header: ModelWindowHeader = {
+            **self.said,
+            "layers": layers,
+            "heads": self.effects.shape[1],
+            "columns": columns,
+            "greatest": int(self.effects.abs().argmax()) if known else -1,
+        }
+        rows_of_all = torch.cat([pad(row, (0, columns - row.shape[-1])) for row in self.rows])
+        votes = [] if self.says is None else [self.says.float()]
+        numbers = rows_of_all.float(), self.effects.float(), *votes
+        return message(header, *numbers, rest=b"".join(tiles))
+
+    def has_head(self, head: int) -> bool:
+        """True if there is a head at a position."""
+        return head in range(self.effects.numel())
+
+    def has_switch(self, switched: tuple[int, int]) -> bool:
+        """True if a head can be switched so."""
+        head, off = switched
+        return self.has_head(head) and off in (0, 1)
+
+    def has_lens(self, name: str) -> bool:
+        """True if the map has a lens of that name."""
+        return name in dict(self.said["lenses"])
+
+    def has_pair(self, pair: tuple[int, int]) -> bool:
+        """True if some sequence is long enough for both words."""
+        longest = max(map(len, self.said["sequences"]))
+        return all(position in range(longest) for position in pair)
+
+    def has_piece(self, position: int) -> bool:
+        """True if there is a bar at a position."""
+        return position in range(sum(len(bar["texts"]) for bar in self.said["bars"]))
+
+    def has_act(self, name: str) -> bool:
+        """True if a button of that name is offered."""
+        return name in dict(self.said["acts"])
+
+
+class LayerLinesHeader(TypedDict):
+    """Header before the weights: which of them are drawn, and of which head."""
+
+    tokens: Sequence[str]
+    layers: Sequence[str]
+    query: int
+    byHead: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LinesThroughLayers(Figure, kind="layer_lines", header=LayerLinesHeader):
+    """Layers across, tokens down: lines from a token back to those it looks at in each layer.
+
+    titles: of the layers; query: the token. Pointing at a layer or a token tells its numbers; a
+    click or arrow keys choose a token, arrow keys go through the layers.
+    """
+
+    lines: LayerLines
+    tokens: Sequence[str]
+    titles: Sequence[str]
+    query: int
+
+    def content(self) -> bytes:
+        lines = self.lines
+        header: LayerLinesHeader = {
+            "tokens": list(self.tokens),
+            "layers": list(self.titles),
+            "query": self.query,
+            "byHead": lines.heads is not None,
+        }
+        parts = [lines.drawn] if lines.heads is None else [lines.drawn, lines.heads]
+        rest = b"".join(part.to(torch.uint8).numpy().tobytes() for part in parts)
+        return message(header, lines.weights, rest=rest)
+
+    def offer(self) -> None:
+        title, of = f"{self.lines.kind} of the heads, by layer", f"token {self.query}"
+        files.offer_matrix(title, self.lines.weights, self.titles, self.tokens, of=of)

@@ -1,0 +1,88 @@
+"""Words on layers and heads: lines through layers, names, translations, why nothing is added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import continuing
+from attention.analysis import heads as analysed
+from attention.analysis.continuing import SamplingSettings
+from attention.analysis.heads import NAMINGS
+from attention.analysis.names import WORDS, names_of
+from attention.core.printing import percent
+from attention.subjects.model import layer_words
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.models import Transformer
+from tests.cases import over
+from tests.subjects.steps.making import drawn
+from tests.trained.built import writer
+from tests.trained.packaged import packaged
+
+
+@over("name", ["minilm", "smollm2", "en-pt"])
+def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name: str) -> None:
+    """A sink takes the greatest weight of most words; other names are earned without it."""
+    names = names_of(name)
+    apart = "Special tokens or the first one aside, "
+    for layer, head in {(named.layer, named.head) for named in names}:
+        told = layer_words.name_words(names, layer, head)
+        usual, _, without = told.partition(apart)
+        for named in names:
+            if (named.layer, named.head) == (layer, head):
+                sink = named.name in NAMINGS and NAMINGS[named.name].sinks
+                said = f"at {WORDS[named.name]} ({percent(named.share)} of {named.over})"
+                assert said in (usual if sink else without)
+    assert layer_words.name_words(names, 99, 0) == ""
+
+
+@over("share", [0.5, 0.9, 1.0])
+def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(share: float) -> None:
+    rows = drawn(5, 3, 7).mul(2).softmax(-1)
+    mean, most = (layer_words.layer_lines(rows, kind, share) for kind in ("mean", "greatest"))
+    assert mean.heads is None
+    assert most.heads is not None
+    assert_close(mean.weights, rows.mean(1))
+    assert_close(most.weights, rows.amax(1))
+    assert_close(rows.gather(1, most.heads[:, None])[:, 0], most.weights)
+    for lines in (mean, most):
+        assert torch.equal(lines.drawn, analysed.strongest_edges(lines.weights, share))
+        held = float(lines.weights[lines.drawn].sum() / lines.weights.sum())
+        assert f" {int(lines.drawn.sum())} lines hold {percent(held)} of these" in lines.words
+
+
+def test_where_nothing_is_added_the_reason_is_said(written: Transformer) -> None:
+    why, part = layer_words.why_nothing_added, "only a part of a character"
+    text = "the cat sat"
+    settings = [SamplingSettings(sample_seed=seed) for seed in range(99)]
+    drawn_once = [continuing.go_on(written, text, 1, some, likeliest=False) for some in settings]
+    assert text in drawn_once, "a piece that is only a part of a character"
+    for longer in (*drawn_once, None):
+        assert (part in why(written, text, longer)) == (longer in (text, None))
+    small = writer(Path(), limit=2)
+    for more in ("the cat", "the cats", None):
+        assert why(small, "the cat", more) == "Nothing was added: no more than 2 pieces fit."
+    assert why(small, "the", "the cat") == ""
+    assert "more characters than fit" in why(written, "the", "the " * 2000)
+
+
+def test_the_table_of_a_translation_has_a_row_for_each_step() -> None:
+    model = packaged("en-pt")
+    assert isinstance(model, EncoderDecoder)
+    made = model.write("the red house and the red car")
+    names, columns = layer_words.translation_table(made)
+    assert len(names) == len({*names}) == len(made.steps) == len(made.output.texts)
+    for at, step in enumerate(made.steps):
+        assert names[at].removeprefix(step.text) in ("", f" ({at})")
+        assert columns["probability"][at] == step.probability == step.alternatives[0][1]
+        key = int(step.alignment.argmax())
+        named = {made.source.texts[key], f"{made.source.texts[key]} ({key})"}
+        assert columns["drawn most from"][at] in named
+        assert columns["with weight"][at] == pytest.approx(float(step.alignment.max()))
+        text, share = step.alternatives[1]
+        assert columns["next likeliest"][at] == f"{text} {share:.4f}"
+        assert step.probability >= share
+    assert_close(made.alignment.sum(-1), torch.ones(len(names)))
