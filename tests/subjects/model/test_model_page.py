@@ -18,7 +18,7 @@ from attention.app.state.links import every_setting
 from attention.app.state.pages import EARLIER, Page, page_named
 from attention.app.state.view import view_of
 from attention.app.state.visit import Visit
-from attention.hosting import work
+from attention.hosting import reruns
 from attention.hosting.jobs import State
 from attention.subjects.model import numbers as model_numbers
 from attention.subjects.model import words as told
@@ -187,7 +187,7 @@ def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wa
 ) -> None:
     state, crowded, expected = case
     monkeypatch.undo()
-    monkeypatch.setattr(work, "is_crowded_for", lambda address: crowded)
+    monkeypatch.setattr(reruns, "is_crowded_for", lambda address: crowded)
     assert works.patience(state, "") == expected
 
 
