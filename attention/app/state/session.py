@@ -28,6 +28,7 @@ from attention.hosting.jobs import Owner
 from attention.trained.sources import NONE
 
 VISIT = "visit"
+VIEW = "view"  # the last one, with all that it was made from
 RECEIVED = "received"  # the number of the last choice from code that the browser has received
 WHOLE_RUN = "whole_run"  # whether something beside the page has been chosen by code
 AGAIN = "again"  # whether the run is to begin anew, with the address as it is now
@@ -51,9 +52,17 @@ def keep(now: Visit) -> None:
 
 
 def view() -> View:
-    """The view of this run, or within a callback of the next one."""
+    """The view of this run, or within a callback of the next one.
+
+    It is made anew only where a widget, the address or the selection says something else.
+    """
     now = visit()
-    return view_of(page(), now, link(), _widgets(now))
+    source = page(), now.selected, link(), _widgets(now)
+    last: tuple[object, View] | None = st.session_state.get(VIEW)
+    if last is None or last[0] != source:
+        last = source, view_of(source[0], now, *source[2:])
+        st.session_state[VIEW] = last
+    return replace(last[1], visit=now)
 
 
 def page() -> Page:
