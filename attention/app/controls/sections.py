@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from threading import Condition
 
 import streamlit as st
-from cachetools import LRUCache, cached
 
-from attention.app.cached import runs
+from attention.app.cached import kept, runs
 from attention.app.components.pictures import picture
 from attention.app.components.selection import Selection, tell_selection
 from attention.app.controls import notes
@@ -56,11 +54,7 @@ def whole_picture(view: View, result: Result, after: str = "") -> tuple[Picture,
     return shown, _content_of(shown, (result.settings, result.memory_text, parts, after))
 
 
-@cached(
-    LRUCache(CONTENT_BYTES, getsizeof=len),
-    key=lambda shown, made_from: made_from,
-    condition=Condition(),
-)
+@kept(nbytes=CONTENT_BYTES, key=lambda shown, made_from: made_from, together=True)
 def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
     """Content of a picture, the same for all who see it."""
     return shown.content()

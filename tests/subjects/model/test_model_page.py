@@ -294,6 +294,6 @@ def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
         return write(self, text)
 
     monkeypatch.setattr(EncoderDecoder, "write", counted)
-    runs._model_runs.clear()
+    runs.run_model.cache_clear()
     at_once(model="en-pt", s="a sentence that nobody has translated yet")
     assert times == ["a sentence that nobody has translated yet"]
