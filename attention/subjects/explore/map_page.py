@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Lock
 
 import streamlit as st
-from cachetools import LRUCache, cached
 
-from attention.app.cached import runs
+from attention.app.cached import kept, runs
 from attention.app.components.pictures import chart
 from attention.app.controls import notes, widgets
 from attention.app.state.shared import neighbours
@@ -20,7 +18,7 @@ from attention.subjects.explore import word_map
 from attention.subjects.explore.word_map import MapSettings, Where, why_nowhere
 
 
-@cached(LRUCache(64), lock=Lock())
+@kept(64)
 def where_it_goes(
     settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
 ) -> Where | None:

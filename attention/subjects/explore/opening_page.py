@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from threading import Condition
 
 import streamlit as st
-from cachetools import LRUCache, cached
 
-from attention.app.cached import runs
+from attention.app.cached import kept, runs
 from attention.app.components.inputs import focus_button
 from attention.app.components.pictures import Switch, picture
 from attention.app.components.selection import tell_selection
@@ -135,10 +133,10 @@ def _picture(result: Result) -> Picture:
     )
 
 
-@cached(
-    LRUCache(CONTENT_BYTES, getsizeof=len),
+@kept(
+    nbytes=CONTENT_BYTES,
     key=lambda result, other: (result.settings, other and other.settings),
-    condition=Condition(),
+    together=True,
 )
 def _content_of(result: Result, other: Result | None) -> bytes:
     """Content of the picture of a result, the same for all who see it.
