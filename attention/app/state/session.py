@@ -144,15 +144,27 @@ def _write(name: str, value: Any) -> None:
     """Put a setting without a widget into the address; a default stands in none."""
     if name in st.query_params:
         st.session_state[AGAIN] = True  # its widget would take what the address said before
-    if value != every_setting()[name].default:
-        st.query_params[name] = _texts(value)
-    elif name in st.query_params:
-        del st.query_params[name]
+    _write_address({name: None if value == every_setting()[name].default else _texts(value)})
 
 
-def _texts(value: Any) -> list[str] | str:
+def _write_address(texts: Mapping[str, Sequence[str] | None]) -> None:
+    """Write the texts of settings into the address; None takes one out, nothing sends it again.
+
+    All that the server writes there goes through here, but what a widget writes of its own value
+    (`bind` in `widgets`) and a page is asked with (`first_run`); a browser writes the selection. It
+    is one message for all that is set: each may be a step in the browser's history.
+    """
+    for name in texts:
+        if texts[name] is None and name in st.query_params:
+            del st.query_params[name]
+    written = {name: [*some] for name, some in texts.items() if some is not None}
+    if written or not texts:
+        st.query_params.update(written)
+
+
+def _texts(value: Any) -> list[str]:
     """A value as it stands in an address."""
-    return list(value) if isinstance(value, tuple) else str(value)
+    return [*map(str, value)] if isinstance(value, tuple) else [str(value)]
 
 
 def choose_query(query: int) -> None:
@@ -225,7 +237,7 @@ def enter(page: Page) -> View:
     keep(now)
     _correct_address(address, legal)
     if entry in (Entry.OPENED, Entry.RETURNED) and now.drawn:
-        st.query_params.update()  # a step in the history may have met the address of a run before
+        _write_address({})  # a step in the history may have met the address of a run before
     if not now.selected:
         keep(replace(now, selected={name: value_in(legal, name) for name in SELECTED}))
     if entry is Entry.ARRIVED:
@@ -258,11 +270,8 @@ def _correct_address(
     """
     drawn = visit().drawn
     wrong = [name for name in address if address[name] != legal.get(name) and name not in drawn]
-    for name in wrong:
-        del st.query_params[name]
-        if name in legal:
-            st.query_params[name] = [*legal[name]]
     if wrong:
+        _write_address({name: legal.get(name) for name in wrong})
         st.rerun()
 
 
@@ -277,7 +286,7 @@ def _take_browsers_link() -> None:
         _set(name, value_in(address, name))
     lost = {name for name in visit().drawn & address.keys() if name not in st.query_params}
     if lost:
-        st.query_params.update({name: [*address[name]] for name in lost})
+        _write_address({name: address[name] for name in lost})
     change(page="")
     st.rerun()
 
@@ -318,7 +327,7 @@ def _take_along(page: Page, before: Visit) -> None:
             if name not in _beside(before) and arrived[name] != every_setting()[name].default:
                 address[name] = _texts(arrived[name])
     if address:
-        st.query_params.update(address)
+        _write_address(address)
     if page.name not in before.started:
         _start(page, before, arrived)
 
@@ -351,7 +360,7 @@ def replace_value(name: str, value: Any) -> None:
     """Have a widget that is about to be drawn take another value than it has."""
     _set(name, value)
     if name not in visit().drawn:
-        st.query_params[name] = value
+        _write_address({name: _texts(value)})
 
 
 def mark_drawn(name: str) -> None:
