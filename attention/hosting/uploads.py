@@ -32,8 +32,8 @@ class NoRoom(ValueError):
     """There is no room for what a visitor opens."""
 
 
-class Taken:
-    """A part of the room that a visit has for as long as somebody keeps this."""
+class Reservation:
+    """Bytes of the quota that a visit has for as long as somebody keeps this."""
 
     def __init__(self, visit: str, nbytes: int) -> None:
         self.visit, self.nbytes = visit, nbytes
@@ -50,11 +50,11 @@ class Uploads:
     def __init__(self, megabytes: int, files: Callable[[], Mapping[str, int]]) -> None:
         self.megabytes, self.files = megabytes, files
         self._addresses: dict[str, str] = {}  # of visits
-        self._taken: WeakSet[Taken] = WeakSet()
+        self._taken: WeakSet[Reservation] = WeakSet()
         self._refused: LRUCache[str, bool] = LRUCache(REMEMBERED)
         self._lock = threading.Lock()
 
-    def take(self, visit: str, nbytes: int, address: str | None = None) -> Taken:
+    def take(self, visit: str, nbytes: int, address: str | None = None) -> Reservation:
         """Room for so many bytes more. address: of the visit, None = as said before.
 
         Raises NoRoom where there is none.
@@ -69,7 +69,7 @@ class Uploads:
             free = (self.megabytes << 20) - held.total() - nbytes
             if own + nbytes > free:
                 raise NoRoom(NO_ROOM.format(self.megabytes))
-            taken = Taken(visit, nbytes)
+            taken = Reservation(visit, nbytes)
             self._taken.add(taken)
             return taken
 

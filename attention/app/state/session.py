@@ -111,12 +111,12 @@ def _set(name: str, value: Any) -> None:
     st.session_state[name] = chosen
 
 
-def tell(key: str, value: Any) -> None:
+def set_widget_value(key: str, value: Any) -> None:
     """Have a widget that is about to be drawn, and is of no setting, show another value."""
     _set(key, value)
 
 
-def heard(key: str) -> Any:
+def widget_value(key: str) -> Any:
     """Value of such a widget, as the browser sent it unless it had not received the one told."""
     return visit().newest(key, st.session_state.get(key))
 

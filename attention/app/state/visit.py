@@ -14,7 +14,7 @@ from typing import Any
 from attention.app.state.links import every_setting
 from attention.app.state.pages import Page
 from attention.core.settings import Value, settings_of
-from attention.hosting.uploads import Taken
+from attention.hosting.uploads import Reservation
 from attention.pipeline import Selection
 from attention.training import TrainingSettings
 
@@ -61,7 +61,7 @@ class KeptText:
 
     text: str
     mark: str
-    taken: Taken
+    taken: Reservation
 
 
 @dataclass(frozen=True)
