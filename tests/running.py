@@ -33,7 +33,7 @@ from attention.app.state.session import RECEIVED
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import Visit
 from attention.figures.matrix import Matrix
-from attention.hosting.token_bucket import Pace
+from attention.hosting.token_bucket import TokenBucket
 
 SCRIPT = Path(__file__).parent.parent / "streamlit_app.py"
 TIMEOUT = 120  # seconds: the machine may be busy
@@ -47,7 +47,7 @@ def opened(page: str, /, **link: object) -> App:
     """The page of that name as a link opens it; of a list all texts are given."""
     app = App(SCRIPT, default_timeout=TIMEOUT)
     app._bidi_component_manager = _installed_components()
-    app.session_state["share"] = Pace.full(rate=1.0, burst=1.0, now=0.0)  # a whole core
+    app.session_state["share"] = TokenBucket.full(rate=1.0, burst=1.0, now=0.0)  # a whole core
     for name, value in link.items():
         several = value if isinstance(value, list | tuple) else [value]
         app.query_params[name] = [str(one) for one in several]

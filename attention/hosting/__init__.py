@@ -1,12 +1,14 @@
 """A server for the public: who comes in, how much each may have, and what it tells of itself.
 
-`addresses` says where a request comes from, `lengths` how long it may be, `backpressure` how much
-waits for who does not read, `room` says who is in and who waits, `door` stands before the server,
-`replica_uploads` sends on files for another replica, `uploads` has room for so many files, `work`
-times reruns and shares the time between sessions, `jobs` does work of seconds beside them, `turns`
-and `fair_share` have the address next that had least of the processor lately, `headers` says what a
-browser may do with a page, `preview` what other sites show of a link to it, `metrics` what an
-operator can read, `stopping` how it ends. It knows nothing of attention.
+In the order in which a request meets them: `request_limits` bounds its length, `addresses` says
+where it comes from, `backpressure` bounds what waits for a browser that does not read, `headers`
+says what a browser may do with a page, `admission` limits requests (`token_bucket`) and sessions
+(`admission_queue`, `waiting_page`), `bare_addresses` redirects to links, `preview` describes a link
+to other sites, `replica_uploads` sends files on to their replica, `uploads` bounds those held.
+
+`reruns` times reruns and limits those of a session, `rerun_scheduler` gives them turns by
+`fair_share` of the processor, `jobs` does work of seconds beside them by the same share. `metrics`
+are for operators, `shutdown` lets reruns end. It knows nothing of attention.
 
 May import: core; cachetools, starlette, uvicorn, prometheus_client.
 """

@@ -34,8 +34,8 @@ def network(host: str) -> str:
     return str(ipaddress.ip_network((int(address), 64), strict=False))
 
 
-def believed() -> Middleware:
-    """Has proxies say whose a request is, those of the owner, by what uvicorn believes.
+def trusted_proxies() -> Middleware:
+    """Middleware that has the owner's proxies say whose a request is, by what uvicorn trusts.
 
     uvicorn itself knows 127.0.0.1 and not ::ffff:127.0.0.1, which is how a socket of both protocols
     sees it; all servers listen on such a one unless they are told otherwise.

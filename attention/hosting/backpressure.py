@@ -12,13 +12,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attention.hosting import metrics
 from attention.hosting.addresses import address_of
 
-OF_ONE = 24 << 20  # bytes; Streamlit sends no message over 16 MB, the heaviest link brings 6
-TOGETHER = 128 << 20  # bytes
-BEHIND = 1 << 20  # bytes; where more waits, nothing new is taken from the browser
-LAGS = 60.0  # seconds that one message may take, as an answer to a ping may
+PER_CONNECTION = 24 << 20  # bytes; no message is over 16 MB, the heaviest link brings 6
+TOTAL = 128 << 20  # bytes
+HIGH_WATER = 1 << 20  # bytes; where more waits, nothing new is taken from the browser
+SEND_TIMEOUT = 60.0  # seconds that one message may take, as an answer to a ping may
 
 
-class Waiting:
+class SendQueue:
     """The messages that wait for one websocket, in their order.
 
     address: of the browser; send: of the server; nbytes: of all of them, the one being sent too.
@@ -27,14 +27,14 @@ class Waiting:
     """
 
     def __init__(self, address: str, send: Send) -> None:
-        self.address, self.nbytes, self.over = address, 0, False
+        self.address, self.nbytes, self.closed = address, 0, False
         self.messages: asyncio.Queue[Message] = asyncio.Queue()
-        self.keeps_up = asyncio.Event()
-        self.keeps_up.set()
+        self.has_room = asyncio.Event()
+        self.has_room.set()
         self.send = send
         self._connection = getattr(send, "__self__", None)
 
-    async def is_taken(self) -> None:
+    async def drain(self) -> None:
         """Returns once the system has taken all that was sent."""
         if writable := getattr(self._connection, "writable", None):
             await writable.wait()
@@ -46,95 +46,97 @@ class Waiting:
             transport.abort()
 
 
-class Unread:
-    """Before the server: counts what waits for each websocket, and cuts off those who lag.
+class Backpressure:
+    """Middleware: counts what waits for each websocket, and cuts off those who lag.
 
-    of_one: the most bytes that may wait for one of them; together: those for all of them. For an
-    address there may wait as much as it leaves free, so that it never takes all; beyond that the
-    websocket for which most waits is cut off. A browser that reads slowly is heard less often.
+    per_connection: the most bytes that may wait for one of them; total: those for all of them. For
+    an address there may wait as much as it leaves free, so that it never takes all; beyond that the
+    websocket for which most waits is cut off. From a browser that reads slowly less is received.
     """
 
-    def __init__(self, app: ASGIApp, of_one: int = OF_ONE, together: int = TOGETHER) -> None:
-        self.app, self.of_one, self.together = app, of_one, together
-        self.open: set[Waiting] = set()
+    def __init__(
+        self, app: ASGIApp, per_connection: int = PER_CONNECTION, total: int = TOTAL
+    ) -> None:
+        self.app, self.per_connection, self.total = app, per_connection, total
+        self.queues: set[SendQueue] = set()
         self.nbytes: Counter[str] = Counter()  # by address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        waiting = Waiting(address_of(HTTPConnection(scope)), send)
-        self.open.add(waiting)
+        queue = SendQueue(address_of(HTTPConnection(scope)), send)
+        self.queues.add(queue)
 
-        async def receive_from_who_keeps_up() -> Message:
-            await waiting.keeps_up.wait()
+        async def receive_if_drained() -> Message:
+            await queue.has_room.wait()
             return await receive()
 
         async def send_later(message: Message) -> None:
-            if waiting.over:
+            if queue.closed:
                 raise OSError("the websocket is closed")  # Starlette takes it for a disconnection
-            self._add(waiting, message)
+            self._add(queue, message)
             if message["type"] == "websocket.send":
                 await asyncio.sleep(0)  # so that many in a row do not wait for who reads them
                 return
-            await waiting.messages.join()
-            waiting.over |= message["type"] == "websocket.close"
+            await queue.messages.join()
+            queue.closed |= message["type"] == "websocket.close"
 
-        sending = asyncio.create_task(self._pass_on(waiting))
+        sending = asyncio.create_task(self._pass_on(queue))
         try:
-            await self.app(scope, receive_from_who_keeps_up, send_later)
+            await self.app(scope, receive_if_drained, send_later)
         finally:
             sending.cancel()
-            if waiting.nbytes:
-                self._end(waiting)
-            self.open.remove(waiting)
+            if queue.nbytes:
+                self._end(queue)
+            self.queues.remove(queue)
 
-    async def _pass_on(self, waiting: Waiting) -> None:
+    async def _pass_on(self, queue: SendQueue) -> None:
         """Send what waits, one after the other."""
         while True:
-            message = await waiting.messages.get()
+            message = await queue.messages.get()
             size = _size(message)
             try:
-                async with asyncio.timeout(LAGS):
-                    await waiting.send(message)
+                async with asyncio.timeout(SEND_TIMEOUT):
+                    await queue.send(message)
                     del message  # the server has a copy
-                    await waiting.is_taken()
+                    await queue.drain()
             except TimeoutError:
-                self._cut(waiting)
+                self._cut(queue)
             except (OSError, RuntimeError):  # it is closed already, or about to be
-                self._end(waiting)
-            if not waiting.over:
-                self._count(waiting, -size)
-            waiting.messages.task_done()
+                self._end(queue)
+            if not queue.closed:
+                self._count(queue, -size)
+            queue.messages.task_done()
 
-    def _add(self, waiting: Waiting, message: Message) -> None:
-        waiting.messages.put_nowait(message)
-        self._count(waiting, _size(message))
-        if waiting.nbytes > self.of_one:
-            self._cut(waiting)
-        while self.nbytes[waiting.address] > self.together - self.nbytes.total():
-            there = [each for each in self.open if each.address == waiting.address]
-            self._cut(max(there, key=lambda each: each.nbytes))
+    def _add(self, queue: SendQueue, message: Message) -> None:
+        queue.messages.put_nowait(message)
+        self._count(queue, _size(message))
+        if queue.nbytes > self.per_connection:
+            self._cut(queue)
+        while self.nbytes[queue.address] > self.total - self.nbytes.total():
+            same = [each for each in self.queues if each.address == queue.address]
+            self._cut(max(same, key=lambda each: each.nbytes))
 
-    def _cut(self, waiting: Waiting) -> None:
+    def _cut(self, queue: SendQueue) -> None:
         metrics.REFUSED.labels("unread").inc()
-        self._end(waiting)
+        self._end(queue)
 
-    def _end(self, waiting: Waiting) -> None:
+    def _end(self, queue: SendQueue) -> None:
         """Let go of a websocket and of all that waits for it."""
-        waiting.over = True
-        while not waiting.messages.empty():
-            waiting.messages.get_nowait()
-            waiting.messages.task_done()
-        self._count(waiting, -waiting.nbytes)
-        waiting.abort()
+        queue.closed = True
+        while not queue.messages.empty():
+            queue.messages.get_nowait()
+            queue.messages.task_done()
+        self._count(queue, -queue.nbytes)
+        queue.abort()
 
-    def _count(self, waiting: Waiting, nbytes: int) -> None:
-        waiting.nbytes += nbytes
-        self.nbytes[waiting.address] += nbytes
-        if not self.nbytes[waiting.address]:
-            del self.nbytes[waiting.address]
-        (waiting.keeps_up.clear if waiting.nbytes > BEHIND else waiting.keeps_up.set)()
+    def _count(self, queue: SendQueue, nbytes: int) -> None:
+        queue.nbytes += nbytes
+        self.nbytes[queue.address] += nbytes
+        if not self.nbytes[queue.address]:
+            del self.nbytes[queue.address]
+        (queue.has_room.clear if queue.nbytes > HIGH_WATER else queue.has_room.set)()
 
 
 def _size(message: Message) -> int:

@@ -1,4 +1,4 @@
-"""Shares of the processor that everybody has had lately: whoever had least goes first."""
+"""Fair share of the processor: whoever had least of it lately goes first."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-HALF = 30.0  # seconds after which half of what was taken is forgotten
+HALF_LIFE = 30.0  # seconds after which half of what was taken is forgotten
 REMEMBERED = 10_000
 
 
 @dataclass
-class Spending:
+class FairShare:
     """Seconds of a core, by who took them; the longer ago, the less they count.
 
     Times are those of a clock in seconds, given by whoever asks.
     """
 
-    half: float = HALF
-    _taken: LRUCache[Hashable, tuple[float, float]] = field(
+    half_life: float = HALF_LIFE
+    _used: LRUCache[Hashable, tuple[float, float]] = field(
         default_factory=lambda: LRUCache(REMEMBERED)
     )
 
-    def of(self, who: Hashable, now: float) -> float:
-        """The seconds that count at a time."""
-        seconds, at = self._taken.get(who, (0.0, now))
-        return float(seconds * 0.5 ** (max(0.0, now - at) / self.half))
+    def used_by(self, who: Hashable, now: float) -> float:
+        """The seconds of somebody that still count."""
+        seconds, since = self._used.get(who, (0.0, now))
+        return float(seconds * 0.5 ** (max(0.0, now - since) / self.half_life))
 
-    def take(self, who: Hashable, seconds: float, now: float) -> None:
-        """Take some more."""
-        self._taken[who] = self.of(who, now) + seconds, now
+    def charge(self, who: Hashable, seconds: float, now: float) -> None:
+        """Count some more."""
+        self._used[who] = self.used_by(who, now) + seconds, now

@@ -46,8 +46,8 @@ def security_headers(scripts: Iterable[str]) -> dict[str, str]:
     }
 
 
-class Headers:
-    """Puts headers on every answer that does not have them itself."""
+class SecurityHeaders:
+    """Middleware: puts headers on every answer that does not have them itself."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self.app, self.headers = app, headers
@@ -59,9 +59,9 @@ class Headers:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                found = MutableHeaders(scope=message)
+                response = MutableHeaders(scope=message)
                 for name, value in self.headers.items():
-                    found.setdefault(name, value)
+                    response.setdefault(name, value)
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

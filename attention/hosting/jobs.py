@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from attention.hosting.fair_share import Spending
+from attention.hosting.fair_share import FairShare
 
 PATIENCE = 15.0  # seconds: a job that nobody has asked for in this time has no turn
 KEPT = 60.0  # seconds: what nobody has asked for in this time is given up
@@ -85,10 +85,10 @@ class _DroppedError(Exception):
 
 
 @dataclass(eq=False)
-class _Begun:
-    """A step in its thread. asked: when it was last asked for; since: when its turn began."""
+class _Running:
+    """A step in its thread. wanted_until: as in `_Request`; since: when its turn began."""
 
-    asked: float
+    wanted_until: float
     parts: tuple[int, int] = (0, 1)
     found: object = None
     dropped: bool = False
@@ -96,11 +96,11 @@ class _Begun:
 
 
 @dataclass(eq=False)
-class _Asked:
-    """A job as somebody asks for it. asked: until when they wait, or when they last asked."""
+class _Request:
+    """A job as somebody asks for it. wanted_until: they wait, or when they last asked."""
 
     job: Job
-    asked: float
+    wanted_until: float
     over: int = 0  # steps
     error: Exception | None = None
 
@@ -113,7 +113,7 @@ class _Asked:
         return self.job.steps[self.over]
 
 
-Line = tuple[str, bool]  # jobs of an address that are quick, or those that are not: one by one
+Queue = tuple[str, bool]  # jobs of an address that are quick, or those that are not: one by one
 
 
 @dataclass(eq=False)
@@ -132,12 +132,12 @@ class Jobs:
     clock: Callable[[], float] = time.monotonic
     cpu: Callable[[], float] = time.thread_time
     crowded: Callable[[str], bool] = lambda address: False
-    _spending: Spending = field(default_factory=Spending)
+    _fair_share: FairShare = field(default_factory=FairShare)
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _asked: dict[Owner, _Asked] = field(default_factory=dict)
-    _begun: dict[Hashable, _Begun] = field(default_factory=dict)
-    _turn: tuple[_Begun, Line] | None = None
-    _rest: dict[Line, float] = field(default_factory=dict)  # until when, if others wait
+    _requests: dict[Owner, _Request] = field(default_factory=dict)
+    _running: dict[Hashable, _Running] = field(default_factory=dict)
+    _turn: tuple[_Running, Queue] | None = None
+    _rest: dict[Queue, float] = field(default_factory=dict)  # until when, if others wait
 
     def ask(self, owner: Owner, job: Job, wait: float = 0.0) -> State:
         """Ask for a job; it stands in line from now on, in place of another one of its owner.
@@ -146,28 +146,28 @@ class Jobs:
         """
         until = self.clock() + wait
         with self._changed:
-            asked = self._asked.get(owner)
-            if asked is None or asked.job.what != job.what:
-                self._asked.pop(owner, None)
-                asked = self._asked[owner] = _Asked(job, until)
-            asked.asked = max(asked.asked, until)
-            if not asked.is_over and (begun := self._begun.get(asked.step.key)):
-                begun.asked = max(begun.asked, until)
+            request = self._requests.get(owner)
+            if request is None or request.job.what != job.what:
+                self._requests.pop(owner, None)
+                request = self._requests[owner] = _Request(job, until)
+            request.wanted_until = max(request.wanted_until, until)
+            if not request.is_over and (running := self._running.get(request.step.key)):
+                running.wanted_until = max(running.wanted_until, until)
             self._go_on()
-            while not asked.is_over and (left := until - self.clock()) > 0:
+            while not request.is_over and (left := until - self.clock()) > 0:
                 self._changed.wait(left)
-            if not asked.is_over:
-                return self._state(owner, asked)
-            if self._asked.get(owner) is asked:
-                del self._asked[owner]
-        if asked.error is not None:
-            raise asked.error
+            if not request.is_over:
+                return self._state(owner, request)
+            if self._requests.get(owner) is request:
+                del self._requests[owner]
+        if request.error is not None:
+            raise request.error
         return State(done=True)
 
     def leave(self, owner: Owner) -> None:
         """Ask no more. What others need goes on; what nobody needs stays as it is for a while."""
         with self._changed:
-            self._asked.pop(owner, None)
+            self._requests.pop(owner, None)
 
     def end(self) -> None:
         """Give everything up, and wait until the step that has its turn has heard of it.
@@ -175,28 +175,32 @@ class Jobs:
         To be called before the process ends: it must not end within an operation of torch.
         """
         with self._changed:
-            self._asked.clear()
-            for key in [*self._begun]:
+            self._requests.clear()
+            for key in [*self._running]:
                 self._drop(key)
             self._changed.wait_for(lambda: self._turn is None, self.patience)
 
-    def _state(self, owner: Owner, asked: _Asked) -> State:
-        begun = self._begun.get(asked.step.key)
-        done, of = begun.parts if begun else (0, 1)
-        parts = PARTS * asked.over + PARTS * done // max(1, of), PARTS * len(asked.job.steps)
-        at_turn = begun is not None and self._turn is not None and self._turn[0] is begun
-        line = [who for who, each in self._in_line() if _line(who, each) == _line(owner, asked)]
-        ahead = 0 if at_turn or owner not in line else line.index(owner)
-        others = len({each.step.key for _, each in self._in_line()} - {asked.step.key})
-        found = begun.found if begun else None
-        return State(False, asked.step.title, parts, ahead, found, others)
+    def _state(self, owner: Owner, request: _Request) -> State:
+        running = self._running.get(request.step.key)
+        done, of = running.parts if running else (0, 1)
+        parts = PARTS * request.over + PARTS * done // max(1, of), PARTS * len(request.job.steps)
+        at_turn = running is not None and self._turn is not None and self._turn[0] is running
+        queue = [
+            who
+            for who, each in self._waiting_requests()
+            if _queue_of(who, each) == _queue_of(owner, request)
+        ]
+        ahead = 0 if at_turn or owner not in queue else queue.index(owner)
+        others = len({each.step.key for _, each in self._waiting_requests()} - {request.step.key})
+        found = running.found if running else None
+        return State(False, request.step.title, parts, ahead, found, others)
 
-    def _in_line(self) -> Iterator[tuple[Owner, _Asked]]:
+    def _waiting_requests(self) -> Iterator[tuple[Owner, _Request]]:
         """All who wait, in the order in which they came."""
         oldest = self.clock() - self.patience
-        for owner, asked in self._asked.items():
-            if not asked.is_over and asked.asked >= oldest:
-                yield owner, asked
+        for owner, request in self._requests.items():
+            if not request.is_over and request.wanted_until >= oldest:
+                yield owner, request
 
     def _go_on(self) -> None:
         """Give the turn to the step whose it is, if nobody has it."""
@@ -204,112 +208,114 @@ class Jobs:
             return
         now = self.clock()
         self._give_up(now)
-        first: dict[Line, _Asked] = {}
-        for owner, asked in self._in_line():
-            if asked.step.key in self._begun or self._has_room():
-                first.setdefault(_line(owner, asked), asked)
-        self._rest = {line: until for line, until in self._rest.items() if line in first}
-        first = {line: asked for line, asked in first.items() if not self._rests(line)}
+        first: dict[Queue, _Request] = {}
+        for owner, request in self._waiting_requests():
+            if request.step.key in self._running or self._has_room():
+                first.setdefault(_queue_of(owner, request), request)
+        self._rest = {queue: until for queue, until in self._rest.items() if queue in first}
+        first = {queue: request for queue, request in first.items() if not self._rests(queue)}
         if not first:
             return
 
-        def spent(line: Line) -> tuple[float, float]:
-            return self._spending.of(line[0], now), self._spending.of(line, now)
+        def spent(queue: Queue) -> tuple[float, float]:
+            return self._fair_share.used_by(queue[0], now), self._fair_share.used_by(queue, now)
 
-        line = min(first, key=spent)
-        step = first[line].step
-        begun = self._begun.get(step.key)
-        if begun is None:
+        queue = min(first, key=spent)
+        step = first[queue].step
+        running = self._running.get(step.key)
+        if running is None:
             self._make_room()
-            begun = self._begun[step.key] = _Begun(first[line].asked)
-            threading.Thread(target=self._run, args=(step, begun), daemon=True).start()
-        self._turn = begun, line
+            running = self._running[step.key] = _Running(first[queue].wanted_until)
+            threading.Thread(target=self._run, args=(step, running), daemon=True).start()
+        self._turn = running, queue
         self._changed.notify_all()
 
     def _has_room(self) -> bool:
         """True if one step more may begin, if need be in place of one that nobody asks for."""
-        return len(self._begun) < self.most or self._left() is not None
+        return len(self._running) < self.most or self._left() is not None
 
     def _left(self) -> Hashable | None:
         """The step that nobody has asked for, for the longest time."""
-        needed = {asked.step.key for _, asked in self._in_line()}
-        left = [key for key in self._begun if key not in needed]
-        return min(left, key=lambda key: self._begun[key].asked, default=None)
+        needed = {request.step.key for _, request in self._waiting_requests()}
+        left = [key for key in self._running if key not in needed]
+        return min(left, key=lambda key: self._running[key].wanted_until, default=None)
 
     def _make_room(self) -> None:
-        if len(self._begun) >= self.most:
+        if len(self._running) >= self.most:
             self._drop(self._left())
 
     def _give_up(self, now: float) -> None:
         """Give up what nobody has asked for in a long time."""
         oldest = now - self.kept
-        for owner in [owner for owner, each in self._asked.items() if each.asked < oldest]:
-            del self._asked[owner]
-        for key in [key for key, begun in self._begun.items() if begun.asked < oldest]:
+        for owner in [
+            owner for owner, each in self._requests.items() if each.wanted_until < oldest
+        ]:
+            del self._requests[owner]
+        for key in [key for key, running in self._running.items() if running.wanted_until < oldest]:
             self._drop(key)
 
     def _drop(self, key: Hashable) -> None:
-        self._begun.pop(key).dropped = True
+        self._running.pop(key).dropped = True
         self._changed.notify_all()
 
-    def _pay(self, begun: _Begun) -> None:
+    def _pay(self, running: _Running) -> None:
         """End a turn: what it took is its address's."""
         assert self._turn is not None
-        _, line = self._turn
-        took, now = self.cpu() - begun.since, self.clock()
-        for who in (line[0], line):
-            self._spending.take(who, took, now)
+        _, queue = self._turn
+        took, now = self.cpu() - running.since, self.clock()
+        for who in (queue[0], queue):
+            self._fair_share.charge(who, took, now)
         self._turn = None
 
-    def _rests(self, line: Line) -> bool:
-        """True if a line gives way: it has just had a turn, and reruns wait that go first."""
-        return time.monotonic() < self._rest.get(line, 0.0) and self.crowded(line[0])
+    def _rests(self, queue: Queue) -> bool:
+        """True if a queue gives way: it has just had a turn, and reruns wait that go first."""
+        return time.monotonic() < self._rest.get(queue, 0.0) and self.crowded(queue[0])
 
-    def _wait_for_turn(self, begun: _Begun) -> None:
-        while self._turn is None or self._turn[0] is not begun:
-            if begun.dropped:
+    def _wait_for_turn(self, running: _Running) -> None:
+        while self._turn is None or self._turn[0] is not running:
+            if running.dropped:
                 raise _DroppedError
             resting = self._turn is None and self._rest
             if not self._changed.wait(LOOK if resting else self.kept):
                 self._give_up(self.clock())
                 self._go_on()
-        begun.since = self.cpu()
+        running.since = self.cpu()
 
-    def _run(self, step: Step, begun: _Begun) -> None:
+    def _run(self, step: Step, running: _Running) -> None:
         """Do a step, in a thread of its own, one turn after the other."""
 
         def tell(done: int, of: int, found: object = None, /) -> None:
             with self._changed:
-                begun.parts = done, of
-                begun.found = begun.found if found is None else found
-                if self.cpu() - begun.since < self.least:
+                running.parts = done, of
+                running.found = running.found if found is None else found
+                if self.cpu() - running.since < self.least:
                     return
                 assert self._turn is not None
                 self._rest[self._turn[1]] = time.monotonic() + GIVE_WAY
-                self._pay(begun)
+                self._pay(running)
                 self._go_on()
                 self._changed.notify_all()
-                self._wait_for_turn(begun)
+                self._wait_for_turn(running)
 
         error: Exception | None = None
         try:
             with self._changed:
-                self._wait_for_turn(begun)
+                self._wait_for_turn(running)
             step.work(tell)
         except _DroppedError:
             return
         except Exception as raised:  # of any kind: `ask` raises it for who asked for the step
             error = raised
         with self._changed:
-            self._pay(begun)
-            if not begun.dropped:
-                del self._begun[step.key]
-            for asked in self._asked.values():
-                if not asked.is_over and asked.step.key == step.key:
-                    asked.over, asked.error = asked.over + 1, error
+            self._pay(running)
+            if not running.dropped:
+                del self._running[step.key]
+            for request in self._requests.values():
+                if not request.is_over and request.step.key == step.key:
+                    request.over, request.error = request.over + 1, error
             self._go_on()
             self._changed.notify_all()
 
 
-def _line(owner: Owner, asked: _Asked) -> Line:
-    return owner.address, asked.job.quick
+def _queue_of(owner: Owner, request: _Request) -> Queue:
+    return owner.address, request.job.quick

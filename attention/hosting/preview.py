@@ -14,32 +14,35 @@ END_OF_HEAD = b"</head>"
 
 
 class Preview:
-    """Puts the title, the line and the picture of a page into the head of its HTML.
+    """Middleware: puts the title, the line and the picture of a page into the head of its HTML.
 
-    site: the name of the app; told: of a path and its query the title and a line on what the page
-    shows, None where there is none; picture: a PNG file of 1200 × 630 pixels, served at `address`.
+    site: the name of the app; describe: gives, of a path and its query, the title and a line on
+    what the page shows, None where there is none; picture: a PNG file of 1200 × 630 pixels, served
+    at `address`.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         site: str,
-        told: Callable[[str, bytes], tuple[str, str] | None],
+        describe: Callable[[str, bytes], tuple[str, str] | None],
         picture: Path,
         address: str,
     ) -> None:
-        self.app, self.site, self.told = app, site, told
+        self.app, self.site, self.describe = app, site, describe
         self.picture, self.address = FileResponse(picture), address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == self.address:
             await self.picture(scope, receive, send)
-        elif _asks_for_text(scope) and (told := self.told(scope["path"], scope["query_string"])):
-            await self.app(_as_it_is(scope), receive, self._with_head(scope, told, send))
+        elif _is_read(scope) and (
+            description := self.describe(scope["path"], scope["query_string"])
+        ):
+            await self.app(_uncompressed(scope), receive, self._with_head(scope, description, send))
         else:
             await self.app(scope, receive, send)
 
-    def _with_head(self, scope: Scope, told: tuple[str, str], send: Send) -> Send:
+    def _with_head(self, scope: Scope, description: tuple[str, str], send: Send) -> Send:
         """Sends the same, with more in the head of a page that is sent as plain HTML."""
         begun: Message | None = None
         body = b""
@@ -53,7 +56,9 @@ class Preview:
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    whole = body.replace(END_OF_HEAD, self._head(scope, told) + END_OF_HEAD, 1)
+                    whole = body.replace(
+                        END_OF_HEAD, self._head(scope, description) + END_OF_HEAD, 1
+                    )
                     headers = MutableHeaders(scope=begun)
                     headers["content-length"] = str(len(whole))
                     await send(begun)
@@ -61,12 +66,12 @@ class Preview:
 
         return send_page
 
-    def _head(self, scope: Scope, told: tuple[str, str]) -> bytes:
-        title, words = told
-        given = Headers(scope=scope).get("x-forwarded-proto", "")
-        scheme = given if given in ("http", "https") else scope["scheme"]
+    def _head(self, scope: Scope, description: tuple[str, str]) -> bytes:
+        title, words = description
+        forwarded = Headers(scope=scope).get("x-forwarded-proto", "")
+        scheme = forwarded if forwarded in ("http", "https") else scope["scheme"]
         picture = URL(scope={**scope, "scheme": scheme, "path": self.address, "query_string": b""})
-        said = {
+        properties = {
             "og:type": "website",
             "og:site_name": self.site,
             "og:title": f"{title} · {self.site}",
@@ -77,18 +82,18 @@ class Preview:
         }
         lines = [
             f'<meta property="{name}" content="{html.escape(content)}">'
-            for name, content in said.items()
+            for name, content in properties.items()
         ]
         lines.append(f'<meta name="description" content="{html.escape(words)}">')
         lines.append('<meta name="twitter:card" content="summary_large_image">')
         return "".join(lines).encode()
 
 
-def _asks_for_text(scope: Scope) -> bool:
+def _is_read(scope: Scope) -> bool:
     return bool(scope["type"] == "http" and scope["method"] == "GET")
 
 
-def _as_it_is(scope: Scope) -> Scope:
+def _uncompressed(scope: Scope) -> Scope:
     """A request whose answer is not to be compressed."""
     kept = [each for each in scope["headers"] if each[0] != b"accept-encoding"]
     return {**scope, "headers": kept}

@@ -1,4 +1,4 @@
-"""So much at once, so much for long: a token bucket."""
+"""A token bucket: so much at once, so much a second for long."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Pace:
+class TokenBucket:
     """Rate at which something may be taken: `rate` a second for long, `burst` at once.
 
-    left: what may be taken now, below 0 what was taken too early.
+    tokens: what may be taken now, below 0 what was taken too early; updated: when, in seconds.
     """
 
     rate: float
     burst: float
-    left: float
-    at: float
+    tokens: float
+    updated: float
 
     @classmethod
-    def full(cls, rate: float, burst: float, now: float) -> Pace:
-        """One of which nothing was taken yet."""
+    def full(cls, rate: float, burst: float, now: float) -> TokenBucket:
+        """A bucket from which nothing was taken yet."""
         return cls(rate, burst, burst, now)
 
-    def spare(self, amount: float, now: float) -> bool:
+    def try_take(self, amount: float, now: float) -> bool:
         """Take some if so much is left; otherwise nothing is taken."""
         self.take(0, now)
-        enough = self.left >= amount
+        enough = self.tokens >= amount
         if enough:
-            self.left -= amount
+            self.tokens -= amount
         return enough
 
     def take(self, amount: float, now: float) -> float:
         """Take some; gives the seconds to wait until nothing is taken too early."""
-        self.left = min(self.burst, self.left + (now - self.at) * self.rate) - amount
-        self.at = now
-        return max(0.0, -self.left / self.rate)
+        self.tokens = min(self.burst, self.tokens + (now - self.updated) * self.rate) - amount
+        self.updated = now
+        return max(0.0, -self.tokens / self.rate)

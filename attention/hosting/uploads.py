@@ -1,4 +1,4 @@
-"""The room for opened files: how much all of them take together, and those from one address."""
+"""A quota for opened files: how much all of them take together, and those from one address."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class NoRoom(ValueError):
     """There is no room for what a visitor opens."""
 
 
-class Taken:
-    """A part of the room that a visit has for as long as somebody keeps this."""
+class Reservation:
+    """Bytes of the quota that a visit has for as long as somebody keeps this."""
 
     def __init__(self, visit: str, nbytes: int) -> None:
         self.visit, self.nbytes = visit, nbytes
@@ -50,26 +50,26 @@ class Uploads:
     def __init__(self, megabytes: int, files: Callable[[], Mapping[str, int]]) -> None:
         self.megabytes, self.files = megabytes, files
         self._addresses: dict[str, str] = {}  # of visits
-        self._taken: WeakSet[Taken] = WeakSet()
+        self._taken: WeakSet[Reservation] = WeakSet()
         self._refused: LRUCache[str, bool] = LRUCache(REMEMBERED)
         self._lock = threading.Lock()
 
-    def take(self, visit: str, nbytes: int, address: str | None = None) -> Taken:
+    def take(self, visit: str, nbytes: int, address: str | None = None) -> Reservation:
         """Room for so many bytes more. address: of the visit, None = as said before.
 
         Raises NoRoom where there is none.
         """
         with self._lock:
             held = self._held()
-            known = {each: self._addresses.get(each, "") for each in (visit, *held)}
+            addresses = {each: self._addresses.get(each, "") for each in (visit, *held)}
             if address is not None:
-                known[visit] = address
-            self._addresses = known
-            of_address = sum(held[each] for each in held if known[each] == known[visit])
+                addresses[visit] = address
+            self._addresses = addresses
+            own = sum(held[each] for each in held if addresses[each] == addresses[visit])
             free = (self.megabytes << 20) - held.total() - nbytes
-            if of_address + nbytes > free:
+            if own + nbytes > free:
                 raise NoRoom(NO_ROOM.format(self.megabytes))
-            taken = Taken(visit, nbytes)
+            taken = Reservation(visit, nbytes)
             self._taken.add(taken)
             return taken
 
@@ -90,8 +90,8 @@ class Uploads:
             return NO_ROOM.format(self.megabytes) if file in self._refused else NOT_HELD
 
 
-class Counted:
-    """Before the server: takes no file that there is no room for.
+class UploadLimit:
+    """Middleware: takes no file that there is no room for.
 
     Streamlit's page would show the status of a refusal instead of a sentence. So such a file is
     read to its end, thrown away, and answered as if it were held; the app says why it is not.
@@ -108,15 +108,15 @@ class Counted:
             return
         request = Request(scope, receive := _in_time(receive))
         visit, _, file = named.partition("/")
-        told = request.headers.get("content-length", "")
-        if not (told.isascii() and told.isdecimal() and len(told) < 16):
+        length = request.headers.get("content-length", "")
+        if not (length.isascii() and length.isdecimal() and len(length) < 16):
             await Response("Length required", 411)(scope, receive, send)
             return
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
             await Response("A file comes as multipart/form-data", 415)(scope, receive, send)
             return
         try:
-            await self._pass_on(request, visit, file, int(told), send)
+            await self._pass_on(request, visit, file, int(length), send)
         except TimeoutError:
             metrics.REFUSED.labels("uploads").inc()
             answer = Response("The file came too slowly", 408, {"Connection": "close"})

@@ -22,8 +22,8 @@ from attention.app.components import base
 from attention.app.shell import server
 from attention.app.state import shared
 from attention.core.limits import Limits, read_limits
-from attention.hosting import work
-from attention.hosting.token_bucket import Pace
+from attention.hosting import reruns
+from attention.hosting.token_bucket import TokenBucket
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.pipeline import Settings, preparing
 from attention.subjects.guide import chapter_page
@@ -199,13 +199,15 @@ def test_threads_share_two_heaps(tmp_path: Path) -> None:
 
 
 def test_a_change_that_had_to_wait_says_so(monkeypatch) -> None:
-    monkeypatch.setattr(work, "_hold_back", lambda seconds, still_wanted: None)
+    monkeypatch.setattr(reruns, "_hold_back", lambda seconds, still_wanted: None)
     app = opened("explore")
     assert "waited" not in " ".join(app.notes)
-    app.session_state["share"] = Pace(rate=1.0, burst=1.0, left=-600.0, at=time.monotonic())
+    app.session_state["share"] = TokenBucket(
+        rate=1.0, burst=1.0, tokens=-600.0, updated=time.monotonic()
+    )
     app.run()
-    assert f"This change waited {work.MAX_HELD:.0f} s" in " ".join(app.notes)
-    app.session_state["share"] = Pace.full(rate=1.0, burst=1.0, now=time.monotonic())
+    assert f"This change waited {reruns.MAX_HELD:.0f} s" in " ".join(app.notes)
+    app.session_state["share"] = TokenBucket.full(rate=1.0, burst=1.0, now=time.monotonic())
     app.run()
     assert "waited" not in " ".join(app.notes)
 

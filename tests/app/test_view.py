@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, Page
 from attention.app.state.sides import OTHER
@@ -19,6 +20,7 @@ from tests.cases import over
 from tests.hostile import links
 from tests.properties import given
 from tests.properties import strategies as st
+from tests.running import opened
 
 page_named = {page.name: page for page in PAGES}
 EXPLORE, STEPS = page_named["explore"], page_named["steps"]
@@ -126,3 +128,19 @@ def test_settings_without_any_effect_have_their_default() -> None:
     assert (shown.settings().radius, shown.settings().factor, shown.settings().seed) == (1, 1.0, 0)
     shown = view(radius="5", mask="window", vectors="random", seed="7")
     assert (shown.settings().radius, shown.settings().seed) == (5, 7)
+
+
+def test_a_view_is_made_once_for_all_parts_of_a_run(monkeypatch) -> None:
+    made: list[View] = []
+
+    def counted(*given: Any) -> View:
+        made.append(view_of(*given))
+        return made[-1]
+
+    app = opened("steps")
+    app.run()
+    monkeypatch.setattr(session, "view_of", counted)
+    app.run()
+    assert made == [], "nothing has changed"
+    app.choose("scale", "none")
+    assert [view["scale"] for view in made] == ["none"]

@@ -18,8 +18,8 @@ import pytest
 import yaml
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from attention.hosting.door import FULL
-from attention.hosting.stopping import PATIENCE_SECONDS
+from attention.hosting.shutdown import PATIENCE_SECONDS
+from attention.hosting.waiting_page import FULL
 from tests.deploy.replicas import DEPLOY, find_nginx, in_front_of
 from tests.hosting.asking import answer, inner
 from tests.serving import ROOT, free_port
@@ -134,7 +134,7 @@ def test_a_forged_address_in_front_of_hugging_face_s_own_changes_nothing() -> No
         ("10.16.3.80", "203.0.113.9", "203.0.113.9"),
         ("10.16.3.80", "198.51.100.7, 203.0.113.9", "203.0.113.9"),
         ("10.16.3.80", "198.51.100.7, 203.0.113.9, 10.16.9.7", "203.0.113.9"),
-        ("192.0.2.1", "198.51.100.7", "192.0.2.1"),  # from elsewhere it is not believed
+        ("192.0.2.1", "198.51.100.7", "192.0.2.1"),  # from elsewhere it is not trusted_proxies
     )
     found: list[str] = []
 
@@ -143,8 +143,8 @@ def test_a_forged_address_in_front_of_hugging_face_s_own_changes_nothing() -> No
         await inner(scope, receive, send)
 
     for proxy, header, seen in cases:
-        believed = ProxyHeadersMiddleware(app, trusted_hosts=named)
-        answer(believed, address=proxy, x_forwarded_for=header)
+        trusted_proxies = ProxyHeadersMiddleware(app, trusted_hosts=named)
+        answer(trusted_proxies, address=proxy, x_forwarded_for=header)
         assert found.pop() == seen
 
 

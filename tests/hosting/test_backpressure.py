@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from attention.hosting import backpressure
-from attention.hosting.backpressure import Unread
+from attention.hosting.backpressure import Backpressure
 from tests.hosting.asking import to_its_end
 
 
@@ -20,7 +20,7 @@ class Browser:
     It takes one message; the next one is taken once it reads, which it does while `reads` is set.
     """
 
-    def __init__(self, server: Unread, address: str = "10.0.0.1") -> None:
+    def __init__(self, server: Backpressure, address: str = "10.0.0.1") -> None:
         self.server, self.address = server, address
         self.writable, self.gone, self.begun = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.writable.set()
@@ -77,7 +77,7 @@ async def settled(true: Callable[[], bool]) -> None:
 
 @to_its_end
 async def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads() -> None:
-    server = Unread(None, of_one=100)
+    server = Backpressure(None, per_connection=100)
     async with Browser(server) as browser:
         await browser.sent(3, 5, 7)
         await settled(lambda: len(browser.got) == 1)
@@ -89,7 +89,7 @@ async def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads() 
 
 @to_its_end
 async def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_more() -> None:
-    server = Unread(None, of_one=100)
+    server = Backpressure(None, per_connection=100)
     async with Browser(server) as lagging, Browser(server) as reading:
         reading.read()
         await lagging.sent(50, 50)
@@ -106,7 +106,7 @@ async def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_mo
 
 @to_its_end
 async def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_goes_first() -> None:
-    server = Unread(None, of_one=100, together=200)
+    server = Backpressure(None, per_connection=100, total=200)
     async with AsyncExitStack() as there:
         browsers = [await there.enter_async_context(Browser(server)) for _ in range(3)]
         other = await there.enter_async_context(Browser(server, "10.0.0.2"))
@@ -124,8 +124,8 @@ async def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_go
 
 @to_its_end
 async def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch) -> None:
-    monkeypatch.setattr(backpressure, "BEHIND", 10)
-    async with Browser(Unread(None)) as browser:
+    monkeypatch.setattr(backpressure, "HIGH_WATER", 10)
+    async with Browser(Backpressure(None)) as browser:
         browser.said.put_nowait({"type": "websocket.receive", "bytes": b"first"})
         await settled(lambda: len(browser.heard) == 1)
         await browser.sent(11)
@@ -141,29 +141,29 @@ async def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch) -> 
 
 @to_its_end
 async def test_a_message_that_is_not_taken_in_time_is_the_last(monkeypatch) -> None:
-    monkeypatch.setattr(backpressure, "LAGS", 0.0)
-    server = Unread(None)
+    monkeypatch.setattr(backpressure, "SEND_TIMEOUT", 0.0)
+    server = Backpressure(None)
     async with Browser(server) as browser:
         await browser.sent(1)
         await settled(browser.gone.is_set)
         await browser.visit
-        assert not server.open
+        assert not server.queues
 
 
 @to_its_end
 async def test_a_connection_that_ends_while_something_waits_is_not_kept_for_it() -> None:
-    server = Unread(None)
+    server = Backpressure(None)
     async with Browser(server) as browser:
         await browser.sent(1, 2)
         browser.said.put_nowait({"type": "websocket.disconnect"})
         await browser.visit
         assert browser.gone.is_set()
-        assert (server.open, server.nbytes) == (set(), {})
+        assert (server.queues, server.nbytes) == (set(), {})
 
 
 @to_its_end
 async def test_a_websocket_that_the_app_closes_is_closed_after_all_that_waits() -> None:
-    async with Browser(Unread(None)) as browser:
+    async with Browser(Backpressure(None)) as browser:
         await browser.sent(3)
         closing = asyncio.create_task(browser.send({"type": "websocket.close"}))
         for _ in range(20):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attention.hosting import jobs as module
-from attention.hosting.fair_share import Spending
+from attention.hosting.fair_share import FairShare
 from attention.hosting.jobs import Job, Jobs, Owner, State, Step, Tell
 
 LONG = 30.0
@@ -199,10 +199,10 @@ def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done(place: Pla
 
 
 def test_what_was_taken_counts_half_after_a_while() -> None:
-    spending = Spending(half=30.0)
-    spending.take("A", 8.0, now=100.0)
-    spending.take("A", 3.0, now=130.0)
-    assert [spending.of(who, 190.0) for who in "AB"] == [7.0 / 4, 0.0]
+    fair_share = FairShare(half_life=30.0)
+    fair_share.charge("A", 8.0, now=100.0)
+    fair_share.charge("A", 3.0, now=130.0)
+    assert [fair_share.used_by(who, 190.0) for who in "AB"] == [7.0 / 4, 0.0]
 
 
 def test_the_end_waits_until_the_step_under_way_has_stopped(place: Place) -> None:

@@ -12,12 +12,12 @@ import pytest
 from attention.app.components.answers import MAX_NAMES, Gate
 from attention.app.shell import server
 from attention.app.state.pages import PAGES, first_page
-from attention.hosting.door import Door
-from attention.hosting.entrance import Entrance
-from attention.hosting.lengths import Bounded
+from attention.hosting.admission import Admission
+from attention.hosting.bare_addresses import BareAddresses
 from attention.hosting.preview import Preview
-from attention.hosting.replica_uploads import Elsewhere
-from attention.hosting.uploads import Counted
+from attention.hosting.replica_uploads import ReplicaUploads
+from attention.hosting.request_limits import RequestLimits
+from attention.hosting.uploads import UploadLimit
 from attention.subjects.guide.carried import EXAMPLE, LONGEST, pack
 from attention.subjects.guide.chapters import CARRIED, OWN_LESSONS_VARIABLE
 from attention.subjects.guide.reading import text_told
@@ -91,52 +91,55 @@ def test_the_picture_is_of_the_size_that_is_told() -> None:
 
 def test_every_page_has_its_words() -> None:
     for page in PAGES:
-        assert server._told(f"/{page.name}", b"") == page.told
-    assert server._told("/", b"") == server._told(f"/{first_page().name}", b"")
-    assert server._told("/nowhere", b"") is None
-    assert server._told("/static/guide", b"") is None
+        assert server._describe(f"/{page.name}", b"") == page.told
+    assert server._describe("/", b"") == server._describe(f"/{first_page().name}", b"")
+    assert server._describe("/nowhere", b"") is None
+    assert server._describe("/static/guide", b"") is None
 
 
 @pytest.mark.parametrize("line", ["lesson: First look", 'lesson: "First look"'])
 def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters_it_has(line: str) -> None:
     link = {"lesson": CARRIED, "carried": pack(EXAMPLE.replace("lesson: A first look", line))}
     words = "A lesson in 2 short chapters: a live figure, and a question to answer."
-    assert server._told("/guide", urlencode(link).encode()) == ("First look", words)
-    guide = server._told("/guide", b"")
-    assert server._told("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
-    assert server._told("/guide", f"lesson={CARRIED}".encode()) == guide
+    assert server._describe("/guide", urlencode(link).encode()) == ("First look", words)
+    guide = server._describe("/guide", b"")
+    assert server._describe("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
+    assert server._describe("/guide", f"lesson={CARRIED}".encode()) == guide
 
 
 def test_a_link_of_too_many_names_is_not_read() -> None:
     link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode()
-    guide = server._told("/guide", b"")
-    assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 2)) != guide
-    assert server._told("/guide", link + b"&a=1" * (MAX_NAMES - 1)) == guide
+    guide = server._describe("/guide", b"")
+    assert server._describe("/guide", link + b"&a=1" * (MAX_NAMES - 2)) != guide
+    assert server._describe("/guide", link + b"&a=1" * (MAX_NAMES - 1)) == guide
 
 
 def test_a_link_longer_than_one_that_carries_a_lesson_is_not_read() -> None:
     link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode() + b"&s="
     longest = link + b"a" * (2 * LONGEST - len(link))
-    assert server._told("/guide", longest) != server._told("/guide", b"")
-    assert server._told("/guide", longest + b"a") == server._told("/guide", b"")
+    assert server._describe("/guide", longest) != server._describe("/guide", b"")
+    assert server._describe("/guide", longest + b"a") == server._describe("/guide", b"")
 
 
-def test_the_door_comes_before_all_that_looks_at_a_request_for_longer() -> None:
+def test_admission_comes_before_all_that_looks_at_a_request_for_longer() -> None:
     order = [each.cls for each in server.options()["middleware"]]
-    assert order[0] is Bounded, "even an address is read of a list that may be long"
-    assert next(each for each in order if each in (Door, Entrance, Preview, Elsewhere)) is Door
-    assert order.index(Door) < order.index(Counted) < order.index(Gate)
+    assert order[0] is RequestLimits, "even an address is read of a list that may be long"
+    assert (
+        next(each for each in order if each in (Admission, BareAddresses, Preview, ReplicaUploads))
+        is Admission
+    )
+    assert order.index(Admission) < order.index(UploadLimit) < order.index(Gate)
 
 
 def test_a_link_to_the_owners_lesson_says_its_title(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "1.md").write_text(EXAMPLE.split("===")[0], "utf-8")
-    guide = server._told("/guide", b"")
-    assert server._told("/guide", b"lesson=own") == guide
+    guide = server._describe("/guide", b"")
+    assert server._describe("/guide", b"lesson=own") == guide
     monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
-    assert (server._told("/guide", b"lesson=own") or ("",))[0] == "A first look"
-    assert server._told("/guide", b"") == guide
+    assert (server._describe("/guide", b"lesson=own") or ("",))[0] == "A first look"
+    assert server._describe("/guide", b"") == guide
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "", "---\nlesson: [\n", "lesson: " + "x" * 9000])

@@ -1,4 +1,4 @@
-"""The door before Streamlit's own server, as plain processes."""
+"""Admission control before Streamlit's own server, as plain processes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if __name__ == "__main__":
 else:
     from streamlit.starlette import App
     from attention.app.shell import server
-    from attention.hosting import door
-    door.SILENT = 1.0
+    from attention.hosting import admission
+    admission.FIRST_MESSAGE_SECONDS = 1.0
     app = App(__file__, **server.options())
 """
 

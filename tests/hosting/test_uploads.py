@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from attention.hosting import uploads as room
-from attention.hosting.uploads import NOT_HELD, Counted, NoRoom, Uploads
+from attention.hosting.uploads import NOT_HELD, NoRoom, UploadLimit, Uploads
 from tests.hosting.asking import ask, inner, to_its_end
 from tests.properties import given
 from tests.properties import strategies as st
@@ -74,7 +74,7 @@ class Server:
         self.reached: list[tuple[str, str]] = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
-        self.app = Counted(self._answer, uploads or uploads_of())
+        self.app = UploadLimit(self._answer, uploads or uploads_of())
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append((scope["method"], scope["path"]))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Condition, Lock
 
-from cachetools import LRUCache, cached
 from torch import Tensor
 
 from attention.analysis import effects, glances
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.analysis.probes import Probe, probe
+from attention.app.cached import kept
 from attention.app.cached.runs import result_of, run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
@@ -21,14 +20,14 @@ from attention.pipeline import Settings
 from attention.trained.models import Transformer, goes_on
 
 
-@cached(LRUCache(8), key=sentence_of, lock=Lock())  # 0.2 MB each for 72 heads, up to 3 for 1,200
+@kept(8, key=sentence_of)  # 0.2 MB each for 72 heads, up to 3 for 1,200
 def glances_of(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
     name, text, aside = sentence_of(view)
     return glances.glances(run_model(name, text), aside)
 
 
-@cached(LRUCache(4), condition=Condition())
+@kept(4, together=True)
 def _probe(name: str) -> Probe:
     model = load_model(name)
     assert isinstance(model, Transformer)
@@ -41,20 +40,20 @@ def probe_of(view: View) -> Probe | None:
     return _probe(view["model"]) if goes_on(model) else None
 
 
-@cached(LRUCache(64), key=sentence_of, lock=Lock())
+@kept(64, key=sentence_of)
 def rows_in_all_layers(view: View, query: int) -> Tensor:
     """The weights of a piece of the sentence in each layer, (layers, heads, keys)."""
     name, text, aside = sentence_of(view)
     return glances.rows_of(run_model(name, text), query, aside)
 
 
-@cached(LRUCache(64), key=lambda settings: replace(settings, head=0), lock=Lock())
+@kept(64, key=lambda settings: replace(settings, head=0))
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
     return layer_words.overview(result_of(settings))
 
 
-@cached(LRUCache(32), lock=Lock())
+@kept(32)
 def _without_each(name: str, text: str, layer: int) -> Tensor:
     return effects.without_each(load_model(name), run_model(name, text), layer)
 

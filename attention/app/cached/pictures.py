@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-from threading import Condition
 
 import torch
-from cachetools import LRUCache, cached
 
+from attention.app.cached import kept
 from attention.app.state.shared import neighbours
 from attention.app.state.view import View
 from attention.figures import layer_words, result_words
@@ -43,10 +42,10 @@ def whole_picture(view: View, result: Result, after: str = "") -> AttentionPictu
     return AttentionPicture(shown, made, key="picture")
 
 
-@cached(
-    LRUCache(CONTENT_BYTES, getsizeof=len),
+@kept(
+    nbytes=CONTENT_BYTES,
     key=lambda shown, made_from: made_from,
-    condition=Condition(),
+    together=True,
 )
 def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
     """Content of a picture, the same for all who see it."""

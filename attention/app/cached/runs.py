@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from threading import Condition, Lock
 from typing import Any
 
-from cachetools import LRUCache, cached
-
+from attention.app.cached import kept
 from attention.app.state.pages import OF_MODELS, SHARED
 from attention.app.state.shared import load_model, load_vectors
 from attention.app.state.view import View
@@ -29,22 +27,12 @@ def untold(done: int, of: int) -> None:
     """Progress that nobody is told of."""
 
 
-_runs: LRUCache[tuple[object, ...], Result] = LRUCache(
-    CACHED_BYTES, getsizeof=lambda result: result.nbytes
-)
-
-
-@cached(_runs, condition=Condition())  # who asks for what is being worked out waits for it
+@kept(nbytes=CACHED_BYTES, together=True)
 def _run(settings: Settings, memory: str | None) -> Result:
     return compute(settings, load_vectors, memory, run_model)
 
 
-_model_runs: LRUCache[tuple[object, ...], Run] = LRUCache(
-    MODEL_BYTES, getsizeof=lambda run: run.nbytes
-)
-
-
-@cached(_model_runs, lock=Lock())
+@kept(nbytes=MODEL_BYTES)
 def run_model(name: str, text: str) -> Run:
     """A text through a trained model, as it was trained: one run serves all layers.
 
@@ -109,7 +97,7 @@ def run_of(settings: Settings) -> Run:
     return run_model(settings.model, plain(settings.s))
 
 
-@cached(LRUCache(32), lock=Lock())
+@kept(32)
 def translation_of(name: str, text: str) -> Decoded:
     model = load_model(name)
     assert isinstance(model, EncoderDecoder)

@@ -12,7 +12,7 @@ import streamlit as st
 import streamlit.components.v1 as components
 from torch import Tensor
 
-from attention.app.components.turns import Taken, turn_of, when
+from attention.app.components.turns import Handler, turn_of, when
 from attention.figures.messages import declare, message
 from attention.figures.modules import BROWSER, style_of
 
@@ -89,7 +89,7 @@ class Component(Generic[Header]):
         key: str,
         rest: bytes = b"",
         width: Literal["stretch", "content"] = "stretch",
-        **taken: Taken,
+        **taken: Handler,
     ) -> None:
         """Draw it; taken: for each event what is asked of an answer, and what is done then."""
         callbacks: dict[str, Any] = {

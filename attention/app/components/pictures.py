@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention.app.components.scene import draw
 from attention.app.components.selection import Selection
-from attention.app.components.turns import Taken
+from attention.app.components.turns import Handler
 from attention.figures.chart import Chart
 from attention.figures.head_grid import HeadGrid
 from attention.figures.lines import HeadLines
@@ -20,7 +20,7 @@ from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Figure, scene
 
 
-def draw_alone(figure: Figure, selection: Selection | None = None, **taken: Taken) -> None:
+def draw_alone(figure: Figure, selection: Selection | None = None, **taken: Handler) -> None:
     """Draw one figure. taken: for each of its events what is asked of an answer, and done then."""
     key = f"scene_of_{figure.key}"
     draw(scene(figure), key=key, selection=selection, taken={figure.key: taken})

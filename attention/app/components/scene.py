@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.app.components.base import LOADER
 from attention.app.components.selection import Selection, SelectionHeader, now
-from attention.app.components.turns import Taken, turn_of, when
+from attention.app.components.turns import Handler, turn_of, when
 from attention.figures.messages import message
 from attention.figures.modules import BROWSER
 from attention.figures.scene import Column, Figure, Row, Scene, digest
@@ -54,7 +54,7 @@ def draw(
     *,
     key: str,
     selection: Selection | None = None,
-    taken: Mapping[str, Mapping[str, Taken]] | None = None,
+    taken: Mapping[str, Mapping[str, Handler]] | None = None,
 ) -> None:
     """Draw a scene in one element of the page.
 

@@ -15,7 +15,7 @@ import streamlit as st
 from attention.figures.messages import KINDS, is_a
 
 # What is asked of an answer of the declared type before it is taken, and what is done then.
-Taken = tuple[Callable[[Any], bool], Callable[[Any], object]]
+Handler = tuple[Callable[[Any], bool], Callable[[Any], object]]
 
 KEYS: set[str] = set()  # of all components that were ever drawn and may answer
 TURNS = "turns"
@@ -27,7 +27,7 @@ def turn_of(key: str) -> int:
     return turns.get(key, 0)
 
 
-def when(key: str, event: str, taken: Taken, within: str = "") -> Callable[[], None]:
+def when(key: str, event: str, taken: Handler, within: str = "") -> Callable[[], None]:
     """The callback of an event of the component of that key, or of a figure of that key.
 
     within: the key of the scene that the figure stands in.

@@ -71,10 +71,10 @@ def widget(
     """
     if name in view.hidden:
         return view[name]
-    session.bring(name)
+    session.restore_choice(name)
     about = every_setting()[name]
     if view[name] == view.page.implied.get(name) != about.default:
-        session.give(name, view[name])
+        session.replace_value(name, view[name])
     shared: dict[str, Any] = {
         "label": about.label,
         "key": name,
@@ -85,7 +85,7 @@ def widget(
     try:
         return _drawn(view, about, offered, boxed, narrow, listed, shared)
     finally:
-        session.draws(name)
+        session.mark_drawn(name)
 
 
 def _drawn(
@@ -110,7 +110,7 @@ def _drawn(
             )
         first = default if default in choices else None
         if st.session_state.get(name, first) not in choices:
-            session.give(name, view[name] if view[name] in choices else choices[0])
+            session.replace_value(name, view[name] if view[name] in choices else choices[0])
         if narrow and sum(map(len, choices)) > MOST_LETTERS:
             at = (
                 choices.index(first) if first is not None else None

@@ -10,14 +10,14 @@ from typing import Any
 import streamlit as st
 
 from attention.app.state import session
-from attention.hosting import work
+from attention.hosting import reruns
 from attention.hosting.jobs import Job, Jobs, State, Step
 
 MOMENT = 0.05  # seconds that a page waits for a work that has the server to itself
 PAUSE = 0.3  # seconds from one look at a work to the next
 MAX_PAUSE = 4.0  # seconds: who waits for many others looks less often
 
-_jobs = Jobs(crowded=work.is_crowded_for)
+_jobs = Jobs(crowded=reruns.is_crowded_for)
 atexit.register(_jobs.end)
 
 
@@ -86,7 +86,7 @@ def ask(task: Task, *, waits: bool = False) -> State:
     job, owner = Job(task.what, task.steps, task.quick), session.owner(task.key)
     state = task.jobs.ask(owner, job)
     if waits and not state.done and (seconds := patience(state, owner.address)):
-        with work.waiting():
+        with reruns.pause():
             state = task.jobs.ask(owner, job, seconds)
     if state.done:
         session.change(begun=session.visit().begun - {task.what})
@@ -95,7 +95,7 @@ def ask(task: Task, *, waits: bool = False) -> State:
 
 def patience(state: State, address: str) -> float:
     """Seconds that a page waits for a work: none where others have a turn, or wait for one."""
-    return 0.0 if state.others or work.is_crowded_for(address) else MOMENT
+    return 0.0 if state.others or reruns.is_crowded_for(address) else MOMENT
 
 
 def _shown(task: Task) -> None:

@@ -113,7 +113,7 @@ def _body(page: Page, drawing: Drawing) -> None:
         if session.whole_run_is_due():
             st.rerun()
         now = session.view()
-        now = session.follow(now, drawing.tokens(now))
+        now = session.follow_chosen_word(now, drawing.tokens(now))
         _draw(now, drawing, held or st.session_state.pop("held", 0.0))
 
 

@@ -29,21 +29,21 @@ from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.errors import log_without_words
 from attention.app.streamlit_fixes.late_files import LateFiles
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
-from attention.app.streamlit_fixes.reconnect import WholeRuns
-from attention.app.streamlit_fixes.session_cleanup import Leaving
-from attention.app.streamlit_fixes.stale_fragments import LeftPages
+from attention.app.streamlit_fixes.reconnect import Reconnect
+from attention.app.streamlit_fixes.session_cleanup import SessionCleanup
+from attention.app.streamlit_fixes.stale_fragments import StaleFragments
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
-from attention.hosting.addresses import believed
-from attention.hosting.backpressure import Unread
-from attention.hosting.door import Door
-from attention.hosting.entrance import Entrance
-from attention.hosting.headers import Headers, security_headers
-from attention.hosting.lengths import Bounded
+from attention.hosting.addresses import trusted_proxies
+from attention.hosting.admission import Admission
+from attention.hosting.backpressure import Backpressure
+from attention.hosting.bare_addresses import BareAddresses
+from attention.hosting.headers import SecurityHeaders, security_headers
 from attention.hosting.preview import Preview
-from attention.hosting.replica_uploads import Elsewhere
-from attention.hosting.stopping import stop_once_idle
-from attention.hosting.uploads import Counted
+from attention.hosting.replica_uploads import ReplicaUploads
+from attention.hosting.request_limits import RequestLimits
+from attention.hosting.shutdown import stop_once_idle
+from attention.hosting.uploads import UploadLimit
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
@@ -64,25 +64,25 @@ def options() -> dict[str, Any]:
         "lifespan": lifespan,
         "routes": [metrics.ROUTE],
         "middleware": [
-            Middleware(Bounded),
-            believed(),
-            Middleware(Unread),
-            Middleware(Headers, headers=headers),
-            Middleware(Door, limits=allowed, here=_is_kept),
-            Middleware(Entrance, links=_links()),
+            Middleware(RequestLimits),
+            trusted_proxies(),
+            Middleware(Backpressure),
+            Middleware(SecurityHeaders, headers=headers),
+            Middleware(Admission, limits=allowed, is_kept=_is_kept),
+            Middleware(BareAddresses, links=_links()),
             Middleware(
                 Preview,
                 site=APP,
-                told=_told,
+                describe=_describe,
                 picture=Path(__file__).with_name("preview.png"),
                 address=f"{_top()}preview.png",
             ),
-            Middleware(Elsewhere, here=_is_here),
-            Middleware(Counted, uploads=uploads()),
+            Middleware(ReplicaUploads, is_here=_is_here),
+            Middleware(UploadLimit, uploads=uploads()),
             Middleware(Gate, whole=whole_numbers()),
-            Middleware(WholeRuns),
-            Middleware(LeftPages),
-            Middleware(Leaving, afterwards=give_back),
+            Middleware(Reconnect),
+            Middleware(StaleFragments),
+            Middleware(SessionCleanup, afterwards=give_back),
             Middleware(LateFiles),
         ],
     }
@@ -98,7 +98,7 @@ def _links() -> dict[str, Callable[[], str]]:
     }
 
 
-def _told(path: str, query: bytes) -> tuple[str, str] | None:
+def _describe(path: str, query: bytes) -> tuple[str, str] | None:
     """The title of the page at a path, or of the lesson that a link to it carries, and what one
     finds there; None where there is no page. The first page has two paths."""
     name = path.removeprefix(_top()) or first_page().name

@@ -20,14 +20,15 @@ from attention.app.state.links import every_setting, read_link, value_in
 from attention.app.state.pages import EARLIER, PAGES, Page
 from attention.app.state.shared import width_of
 from attention.app.state.view import View, model_on, view_of
-from attention.app.state.visit import SELECTED, Entry, Followed, Visit
+from attention.app.state.visit import SELECTED, ChosenWord, Entry, Visit
 from attention.core.settings import Value
-from attention.hosting import work
+from attention.hosting import reruns
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
 from attention.trained.sources import NONE
 
 VISIT = "visit"
+VIEW = "view"  # the last one, with all that it was made from
 RECEIVED = "received"  # the number of the last choice from code that the browser has received
 WHOLE_RUN = "whole_run"  # whether something beside the page has been chosen by code
 AGAIN = "again"  # whether the run is to begin anew, with the address as it is now
@@ -35,9 +36,9 @@ AGAIN = "again"  # whether the run is to begin anew, with the address as it is n
 
 def visit() -> Visit:
     """The state of this visit."""
-    found: Visit = st.session_state.get(VISIT) or Visit()
+    kept: Visit = st.session_state.get(VISIT) or Visit()
     received = st.session_state.get(RECEIVED, 0)
-    return found if received <= found.received else replace(found, received=received)
+    return kept if received <= kept.received else replace(kept, received=received)
 
 
 def change(**changes: Any) -> None:
@@ -51,9 +52,17 @@ def keep(now: Visit) -> None:
 
 
 def view() -> View:
-    """The view of this run, or within a callback of the next one."""
+    """The view of this run, or within a callback of the next one.
+
+    It is made anew only where a widget, the address or the selection says something else.
+    """
     now = visit()
-    return view_of(page(), now, link(), _widgets(now))
+    source = page(), now.selected, link(), _widgets(now)
+    last: tuple[object, View] | None = st.session_state.get(VIEW)
+    if last is None or last[0] != source:
+        last = source, view_of(source[0], now, *source[2:])
+        st.session_state[VIEW] = last
+    return replace(last[1], visit=now)
 
 
 def page() -> Page:
@@ -102,17 +111,17 @@ def _set(name: str, value: Any) -> None:
     st.session_state[name] = chosen
 
 
-def tell(key: str, value: Any) -> None:
+def set_widget_value(key: str, value: Any) -> None:
     """Have a widget that is about to be drawn, and is of no setting, show another value."""
     _set(key, value)
 
 
-def heard(key: str) -> Any:
+def widget_value(key: str) -> Any:
     """Value of such a widget, as the browser sent it unless it had not received the one told."""
     return visit().newest(key, st.session_state.get(key))
 
 
-def bring(name: str) -> None:
+def restore_choice(name: str) -> None:
     """Have a widget that is about to be drawn take a choice that the browser has not received."""
     sent = st.session_state.get(name)
     if (newest := visit().newest(name, sent)) != sent:
@@ -135,20 +144,32 @@ def _write(name: str, value: Any) -> None:
     """Put a setting without a widget into the address; a default stands in none."""
     if name in st.query_params:
         st.session_state[AGAIN] = True  # its widget would take what the address said before
-    if value != every_setting()[name].default:
-        st.query_params[name] = _texts(value)
-    elif name in st.query_params:
-        del st.query_params[name]
+    _write_address({name: None if value == every_setting()[name].default else _texts(value)})
 
 
-def _texts(value: Any) -> list[str] | str:
+def _write_address(texts: Mapping[str, Sequence[str] | None]) -> None:
+    """Write the texts of settings into the address; None takes one out, nothing sends it again.
+
+    All that the server writes there goes through here, but what a widget writes of its own value
+    (`bind` in `widgets`) and a page is asked with (`first_run`); a browser writes the selection. It
+    is one message for all that is set: each may be a step in the browser's history.
+    """
+    for name in texts:
+        if texts[name] is None and name in st.query_params:
+            del st.query_params[name]
+    written = {name: [*some] for name, some in texts.items() if some is not None}
+    if written or not texts:
+        st.query_params.update(written)
+
+
+def _texts(value: Any) -> list[str]:
     """A value as it stands in an address."""
-    return list(value) if isinstance(value, tuple) else str(value)
+    return [*map(str, value)] if isinstance(value, tuple) else [str(value)]
 
 
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
-    change(followed=None)
+    change(chosen_word=None)
     _choose_query(query)
 
 
@@ -157,7 +178,7 @@ def _choose_query(query: int) -> None:
     keep(now.selecting({**_selected(), "query": query}))
 
 
-def follow(now: View, tokens: Sequence[str]) -> View:
+def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
     """Have the chosen word stay chosen where the tokens are others than before, and the view so.
 
     tokens: those of the page that is about to be drawn. A word that is gone, in the opening one
@@ -165,20 +186,20 @@ def follow(now: View, tokens: Sequence[str]) -> View:
     """
     if not tokens:
         return now
-    before, at = now.visit.followed, int(now["query"])
+    before, position = now.visit.chosen_word, int(now["query"])
     if before is None:
-        chosen = at > 0 or "query" in st.query_params
-        change(followed=Followed(tuple(tokens), at, chosen))
-        return now
-    chosen = before.chosen or at != before.at
-    if before.tokens != tuple(tokens):
-        there = at < len(before.tokens)
-        found = same_word(before.tokens, at, tokens) if chosen and there else None
-        chosen = found is not None
-        at = found if found is not None else now.page.asks(tokens) if now.calm else at
-    change(followed=Followed(tuple(tokens), at, chosen))
-    if at != now["query"]:
-        _choose_query(at)
+        by_visitor = position > 0 or "query" in st.query_params
+    else:
+        by_visitor = before.by_visitor or position != before.position
+        if before.tokens != tuple(tokens):
+            there = by_visitor and position < len(before.tokens)
+            same = same_word(before.tokens, position, tokens) if there else None
+            by_visitor = same is not None
+            gone = now.page.asks(tokens) if now.calm else position
+            position = gone if same is None else same
+    change(chosen_word=ChosenWord(tuple(tokens), position, by_visitor))
+    if position != now["query"]:
+        _choose_query(position)
         return view()
     return replace(now, visit=visit())
 
@@ -210,23 +231,23 @@ def enter(page: Page) -> View:
         known = (before.drawn | before.choices.keys()) & every_setting().keys()
         for name in known:  # Streamlit sets each only as its widget is drawn
             _set(name, value_in(link(), name))
-    said = link()
-    taken, problems = read_link(said, width_of, _instead(page))
+    address = link()
+    legal, problems = read_link(address, width_of, _instead(page))
     now = visit().entered(page, entry, problems)
     keep(now)
-    _put_right(said, taken)
+    _correct_address(address, legal)
     if entry in (Entry.OPENED, Entry.RETURNED) and now.drawn:
-        st.query_params.update()  # a step in the history may have met the address of a run before
+        _write_address({})  # a step in the history may have met the address of a run before
     if not now.selected:
-        keep(replace(now, selected={name: value_in(taken, name) for name in SELECTED}))
+        keep(replace(now, selected={name: value_in(legal, name) for name in SELECTED}))
     if entry is Entry.ARRIVED:
         _take_along(page, before)
-        _set_aside_or_back(page)
-    shown = view()
-    change(hidden={name: shown[name] for name in shown.hidden})
+        _swap_sentence(page)
+    entered = view()
+    change(hidden={name: entered[name] for name in entered.hidden})
     if now.problems and now.opened_as is None:
-        change(opened_as=(shown.settings(), shown.layer_settings))
-    return replace(shown, visit=visit())
+        change(opened_as=(entered.settings(), entered.layer_settings))
+    return replace(entered, visit=visit())
 
 
 def _returned() -> bool:
@@ -240,17 +261,17 @@ def _instead(page: Page) -> dict[str, Value]:
     return {"model": model_on(page, page.implied.get("model", NONE))}
 
 
-def _put_right(said: Mapping[str, Sequence[str]], taken: Mapping[str, Sequence[str]]) -> None:
+def _correct_address(
+    address: Mapping[str, Sequence[str]], legal: Mapping[str, Sequence[str]]
+) -> None:
     """Take out of the address what cannot be taken, so that no widget fails on it.
 
     A widget that is there puts its own right.
     """
-    wrong = [name for name in said if said[name] != taken.get(name) and name not in visit().drawn]
-    for name in wrong:
-        del st.query_params[name]
-        if name in taken:
-            st.query_params[name] = [*taken[name]]
+    drawn = visit().drawn
+    wrong = [name for name in address if address[name] != legal.get(name) and name not in drawn]
     if wrong:
+        _write_address({name: legal.get(name) for name in wrong})
         st.rerun()
 
 
@@ -260,17 +281,17 @@ def _take_browsers_link() -> None:
     Streamlit would leave out of it what the page before has drawn too.
     """
     context = get_script_run_ctx()
-    said = parse_qs(context.query_string if context else "", keep_blank_values=True)
+    address = parse_qs(context.query_string if context else "", keep_blank_values=True)
     for name in visit().drawn:
-        _set(name, value_in(said, name))
-    lost = {name for name in visit().drawn & said.keys() if name not in st.query_params}
+        _set(name, value_in(address, name))
+    lost = {name for name in visit().drawn & address.keys() if name not in st.query_params}
     if lost:
-        st.query_params.update({name: [*said[name]] for name in lost})
+        _write_address({name: address[name] for name in lost})
     change(page="")
     st.rerun()
 
 
-def _set_aside_or_back(page: Page) -> None:
+def _swap_sentence(page: Page) -> None:
     """Set the visitor's sentence aside on a page that shows its own, and back on any other."""
     typed, default = view()["s"], every_setting()["s"].default
     if page.own_sentences and typed != default:
@@ -306,7 +327,7 @@ def _take_along(page: Page, before: Visit) -> None:
             if name not in _beside(before) and arrived[name] != every_setting()[name].default:
                 address[name] = _texts(arrived[name])
     if address:
-        st.query_params.update(address)
+        _write_address(address)
     if page.name not in before.started:
         _start(page, before, arrived)
 
@@ -316,9 +337,9 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
     been set but what that link says too. A sentence of one's own, or one seen before, stays."""
     declared = every_setting()
     link = parse_qs(page.opens()) if page.opens else {}
-    said: dict[str, Any] = {name: value_in(link, name) for name in link}
-    apart = any(said.get(name) != value for name, value in arrived.changed().items())
-    begin = {} if before.hidden or apart else said
+    opening: dict[str, Any] = {name: value_in(link, name) for name in link}
+    apart = any(opening.get(name) != value for name, value in arrived.changed().items())
+    begin = {} if before.hidden or apart else opening
     if begin.get("model", arrived["model"]) == NONE:
         begin = {**begin, **page.starts}
     seen = any(known.models for known in PAGES if known.name in before.started)
@@ -335,14 +356,14 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
             choose(name, value)
 
 
-def give(name: str, value: Any) -> None:
+def replace_value(name: str, value: Any) -> None:
     """Have a widget that is about to be drawn take another value than it has."""
     _set(name, value)
     if name not in visit().drawn:
-        st.query_params[name] = value
+        _write_address({name: _texts(value)})
 
 
-def draws(name: str) -> None:
+def mark_drawn(name: str) -> None:
     """Note that a setting has a widget from now on."""
     now = visit()
     if name not in now.drawn:
@@ -355,15 +376,15 @@ def _beside(now: Visit) -> set[str]:
 
 
 def turn(page: Page) -> AbstractContextManager[float]:
-    """A turn at the server, to be entered by all that runs for this visit, see `work.rerun`.
+    """A turn at the server, to be entered by all that runs for this visit, see `reruns.rerun`.
 
     Streamlit stops a run that is not wanted any more where it looks at the session's state; else
     each change of a visitor who has to wait would leave one more waiting thread.
     """
     if "share" not in st.session_state:
-        st.session_state["share"] = work.share()
-    used = st.session_state["share"]
-    return work.rerun(page.name, used, _address(), lambda: st.session_state["share"])
+        st.session_state["share"] = reruns.session_bucket()
+    bucket = st.session_state["share"]
+    return reruns.rerun(page.name, bucket, _address(), lambda: st.session_state["share"])
 
 
 def _address() -> str:

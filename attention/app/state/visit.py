@@ -14,7 +14,7 @@ from typing import Any
 from attention.app.state.links import every_setting
 from attention.app.state.pages import Page
 from attention.core.settings import Value, settings_of
-from attention.hosting.uploads import Taken
+from attention.hosting.uploads import Reservation
 from attention.pipeline import Selection
 from attention.training import TrainingSettings
 
@@ -61,19 +61,19 @@ class KeptText:
 
     text: str
     mark: str
-    taken: Taken
+    taken: Reservation
 
 
 @dataclass(frozen=True)
-class Followed:
-    """The word that is chosen, among the tokens it was last seen in.
+class ChosenWord:
+    """Chosen word, among the tokens it was last seen in.
 
-    chosen: whether a visitor or a link has chosen it.
+    by_visitor: whether a visitor or a link has chosen it.
     """
 
     tokens: tuple[str, ...]
-    at: int
-    chosen: bool
+    position: int
+    by_visitor: bool
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class Visit:
     received: how many of these the browser is known to have received; beside:
     the parts drawn at the side of the page, each with the setting it belongs to and all that
     decides it, None while no side is drawn; started: the pages whose `starts` were set; selected:
-    the query and the stage chosen in the pictures; followed: the word chosen there; chapter: which
-    chapter is open, and in_chapter: what is chosen in its figure;
+    the query and the stage chosen in the pictures; chosen_word: the word chosen there; chapter:
+    which chapter is open, and in_chapter: what is chosen in its figure;
     answer, marked: the answer to the question asked, and the cells marked for it, see
     `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
@@ -109,7 +109,7 @@ class Visit:
     beside: tuple[tuple[str, object], ...] | None = None
     started: frozenset[str] = frozenset()
     selected: Mapping[str, Any] = field(default_factory=dict)
-    followed: Followed | None = None
+    chosen_word: ChosenWord | None = None
     chapter: tuple[object, ...] = ()
     in_chapter: Mapping[str, Any] = field(default_factory=dict)
     answer: Any = None
@@ -147,7 +147,7 @@ class Visit:
             problems=tuple(problems) if decides else self.problems,
             opened_as=None if decides else self.opened_as,
             selected={} if decides else self.selected,
-            followed=None if decides else self.followed,
+            chosen_word=None if decides else self.chosen_word,
             started=self.started | {page.name},
             viewed=page.name if page.chapter else self.viewed,
             draft=None if decides and self.draft and self.draft.link is not None else self.draft,

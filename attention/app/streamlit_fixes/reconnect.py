@@ -13,7 +13,7 @@ ASK = BackMsg(app_heartbeat=True).SerializeToString()
 PAUSE, MOST_ASKED = 0.02, 100  # seconds, times
 
 
-class WholeRuns:
+class Reconnect:
     """Before Streamlit: what a page gets that comes back."""
 
     def __init__(self, app: ASGIApp) -> None:

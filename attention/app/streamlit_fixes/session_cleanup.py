@@ -15,7 +15,7 @@ from attention.app.state.uploads import held_files
 ENDED = (1000, 1001)  # how a browser closes a websocket for good: done, or going away
 
 
-class Leaving:
+class SessionCleanup:
     """Before Streamlit: as a visit with files ends, or was cut off for long, nothing is held of it.
 
     afterwards: what is to be done then.

@@ -9,7 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 MAX_NAVIGATION = 1 << 15  # bytes; the message that names the page takes some 4,000
 
 
-class LeftPages:
+class StaleFragments:
     """Before Streamlit: what comes from a page that is shown no more."""
 
     def __init__(self, app: ASGIApp) -> None:

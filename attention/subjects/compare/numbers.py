@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from threading import Lock
 
-from cachetools import LRUCache, cached
 from torch import Tensor
 
 from attention.analysis import effects, sweeps
 from attention.analysis.sweeps import Sweep
+from attention.app.cached import kept
 from attention.app.cached.runs import if_there_are_words, result_of, run_of
 from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
@@ -51,11 +50,7 @@ def changed_states(view: View) -> dict[str, Tensor]:
     return {side: _states(result.settings) for side, result in sides if result.changes}
 
 
-@cached(
-    LRUCache(16),  # up to 1.2 MB each
-    key=lambda settings: replace(settings, head=0, join="pieces"),
-    lock=Lock(),
-)
+@kept(16, key=lambda settings: replace(settings, head=0, join="pieces"))  # up to 1.2 MB each
 def _states(settings: Settings) -> Tensor:
     model, run = load_model(settings.model), run_of(settings)
     return layer_words.changed_states(model, run, result_of(settings))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Lock
 
-from cachetools import LRUCache, cached
-
-from attention.app.cached import runs
+from attention.app.cached import kept, runs
 from attention.app.state.shared import neighbours
 from attention.pipeline import Settings
 from attention.subjects.explore import word_map
 from attention.subjects.explore.word_map import Where
 
 
-@cached(LRUCache(64), lock=Lock())
+@kept(64)
 def where_it_goes(
     settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
 ) -> Where | None:

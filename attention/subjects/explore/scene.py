@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Condition
 
-from cachetools import LRUCache, cached
-
-from attention.app.cached import pictures, runs
+from attention.app.cached import kept, pictures, runs
 from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
@@ -127,10 +124,10 @@ def _picture(result: Result) -> Picture:
     )
 
 
-@cached(
-    LRUCache(CONTENT_BYTES, getsizeof=len),
+@kept(
+    nbytes=CONTENT_BYTES,
     key=lambda result, other: (result.settings, other and other.settings),
-    condition=Condition(),
+    together=True,
 )
 def _content_of(result: Result, other: Result | None) -> bytes:
     """Content of the picture of a result, the same for all who see it.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from threading import Lock
-
-from cachetools import LRUCache, cached
 
 from attention.analysis.interventions import Progress
+from attention.app.cached import kept
 from attention.app.cached.runs import if_there_are_words, result_of, run_model, untold
 from attention.app.state.shared import load_model
 from attention.hosting.jobs import Step
@@ -36,10 +34,9 @@ def found_ending(text: str) -> tuple[Ending, Result] | None:
 
 
 # Nobody waits for what a step of a job is working out: the step may have to wait itself.
-_endings: LRUCache[tuple[str, str], Ending] = LRUCache(64)
 
 
-@cached(_endings, key=lambda name, text, progress: (name, text), lock=Lock())
+@kept(64, key=lambda name, text, progress: (name, text))
 def _ending(name: str, text: str, progress: Progress) -> Ending:
     return finale.ending(load_model(name), run_model(name, text), text, progress)
 
@@ -47,7 +44,7 @@ def _ending(name: str, text: str, progress: Progress) -> Ending:
 def steps_to_ending(text: str) -> list[Step]:
     """Steps until the head that fits a sentence best is found."""
     name, text = finale.reader(sources.names()), plain(text)
-    if (name, text) in _endings or not text.strip() or name == NONE:
+    if (name, text) in _ending.cache or not text.strip() or name == NONE:
         return []
     if all(load_model(name).pieces(text).special):
         return []

@@ -8,7 +8,7 @@ import streamlit as st
 from attention.app.components.inputs import examples, lights
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
-from attention.app.components.turns import Taken
+from attention.app.components.turns import Handler
 from attention.app.controls import widgets, works
 from attention.app.controls.part import part
 from attention.app.shell import frame
@@ -266,9 +266,9 @@ def show(view: View, chapter: Chapter, drawn: Scene, key: str) -> None:
             )
 
 
-def answers_of(drawn: Scene) -> Mapping[str, Mapping[str, Taken]]:
+def answers_of(drawn: Scene) -> Mapping[str, Mapping[str, Handler]]:
     """For each figure that can be answered, its events: see `draw`."""
-    taken: dict[str, Mapping[str, Taken]] = {}
+    taken: dict[str, Mapping[str, Handler]] = {}
     for each in drawn:
         match each:
             case SweptHeatmap():

@@ -8,12 +8,13 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Condition, Lock
+from threading import Lock
 
 import torch
-from cachetools import LRUCache, cached
+from cachetools import LRUCache
 from torch import Tensor
 
+from attention.app.cached import kept
 from attention.app.controls.works import Task
 from attention.app.state.shared import load_model
 from attention.app.state.uploads import uploads
@@ -51,7 +52,7 @@ class LongText:
         return _pieces(self.model, self.text)
 
 
-@cached(LRUCache(16), lock=Lock())
+@kept(16)
 def _pieces(name: str, text: str) -> Pieces:
     return load_model(name).all_pieces(text)
 
@@ -105,7 +106,7 @@ _rates: dict[str, float] = {}  # products a second of each model, as last measur
 
 def forget() -> None:
     """Let go of all that is kept."""
-    for cache in (_states, _layers):
+    for cache in (_states, _layer.cache):
         cache.clear()
 
 
@@ -184,12 +185,7 @@ def task_of(asked: LongText, wanted: Collection[int]) -> Task:
     return Task(what, steps, seconds < UNFELT, seconds < UNASKED, "long_run", words=words)
 
 
-_layers: LRUCache[tuple[object, ...], tuple[Result, Opened]] = LRUCache(
-    RESULT_BYTES, getsizeof=lambda made: made[0].nbytes
-)
-
-
-@cached(_layers, condition=Condition())
+@kept(nbytes=RESULT_BYTES, size=lambda made: made[0].nbytes, together=True)
 def _layer(asked: LongText, settings: Settings) -> tuple[Result, Opened]:
     model = load_model(asked.model)
     position = min(settings.layer, len(model.layers) - 1)

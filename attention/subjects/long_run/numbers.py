@@ -17,7 +17,7 @@ from attention.app.cached.runs import result_of
 from attention.app.state.uploads import uploads
 from attention.capture.folders import RUN_VARIABLE, open_recordings
 from attention.core.functional import Trace
-from attention.hosting.uploads import NoRoom, Taken
+from attention.hosting.uploads import NoRoom, Reservation
 from attention.pipeline import Settings
 from attention.subjects.long_run.opened_run import OpenedRun, opened_run
 from attention.subjects.long_run.own_weights import (
@@ -33,7 +33,7 @@ class Opened:
     """The weights or the run of a file, and the room that they take."""
 
     weights: OpenedWeights | OpenedRun
-    taken: Taken | None = None
+    taken: Reservation | None = None
 
     @functools.cached_property
     def glance(self) -> Glance:

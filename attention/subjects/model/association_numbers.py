@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from threading import Lock
 
-from cachetools import LRUCache, cached
 from torch import Tensor
 
 from attention.analysis import associations as followed
 from attention.analysis.associations import METHODS, Curves, Followed
 from attention.analysis.interventions import Progress
+from attention.app.cached import kept
 from attention.app.cached.runs import run_model, untold
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
@@ -23,23 +22,14 @@ from attention.subjects.model.association_words import Association, AssociationS
 ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 through 6 take 5 KB
 
 
-_associations: LRUCache[tuple[str, str, str, int], Tensor] = LRUCache(
-    ASSOCIATION_BYTES, getsizeof=lambda found: found.nbytes
-)
-
-
 def _key(name: str, text: str, method: str, layer: int) -> tuple[str, str, str, int]:
     """The name of a kept association: most methods find those of all layers at once."""
     return name, text, method, layer if METHODS[method].apart else -1
 
 
-_curves: LRUCache[tuple[str, str, str, int], Curves] = LRUCache(256)
-
-
-@cached(
-    _associations,
+@kept(
+    nbytes=ASSOCIATION_BYTES,
     key=lambda name, text, method, layer, progress: _key(name, text, method, layer),
-    lock=Lock(),
 )
 def _associate(name: str, text: str, method: str, layer: int, progress: Progress) -> Tensor:
     model, pieces = load_model(name), run_model(name, text).pieces
@@ -60,10 +50,10 @@ def association(view: View, method: str) -> Association:
 
 def is_associated(view: View, method: str) -> bool:
     """True if a method has been worked out for the sentence, and is kept."""
-    return _key(view["model"], plain(view["s"]), method, _last_layer(view)) in _associations
+    return _key(view["model"], plain(view["s"]), method, _last_layer(view)) in _associate.cache
 
 
-@cached(LRUCache(1024), lock=Lock())
+@kept(1024)
 def _agreement(name: str, text: str, method: str, layer: int) -> float:
     found, erased = (_associate(name, text, one, layer, untold) for one in (method, "erasure"))
     kept = run_model(name, text).pieces.kept(True)
@@ -90,11 +80,7 @@ def _last_layer(view: View) -> int:
     return association_words.layers_shown(view["after"], followed_layers(view)) - 1
 
 
-@cached(
-    _curves,
-    key=lambda name, text, method, layer, progress: (name, text, method, layer),
-    lock=Lock(),
-)
+@kept(256, key=lambda name, text, method, layer, progress: (name, text, method, layer))
 def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
     found = _associate(name, text, method, layer, progress)[layer]
     sentence = Followed(load_model(name), run_model(name, text).pieces, progress=progress)
@@ -132,4 +118,4 @@ def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[
 
 def has_curves(view: View, method: str) -> bool:
     """True if they have been worked out, and are kept."""
-    return (view["model"], plain(view["s"]), method, _last_layer(view)) in _curves
+    return (view["model"], plain(view["s"]), method, _last_layer(view)) in _curves_of.cache

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.analysis.switches import Head
 from attention.app.cached import runs
-from attention.app.components.turns import Taken
+from attention.app.components.turns import Handler
 from attention.app.controls import works
 from attention.app.state import session
 from attention.app.state.shared import load_model
@@ -23,7 +23,7 @@ from attention.trained.models import Model
 from attention.trained.sources import NONE
 
 
-def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Taken]:
+def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Handler]:
     """For each event of the window what is asked of an answer, and what is done then."""
     model = shown.model
     return {

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from threading import Lock
-
-from cachetools import LRUCache, cached
 
 from attention.analysis import questions
 from attention.analysis.interventions import Progress
 from attention.analysis.questions import Answer, CauseSettings, Question
+from attention.app.cached import kept
 from attention.app.cached.runs import run_model, untold
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
@@ -31,10 +29,7 @@ def question_of(view: View) -> Question:
     return questions.question(load_model(name), run_model(name, text), other, asked, typed)
 
 
-_effects: LRUCache[Question, Answer] = LRUCache(64)
-
-
-@cached(_effects, key=lambda asked, progress: asked, lock=Lock())
+@kept(64, key=lambda asked, progress: asked)
 def _effects_of(asked: Question, progress: Progress) -> Answer:
     run = run_model(asked.model, asked.text)
     other = run_model(asked.model, asked.second) if asked.second else None
@@ -48,12 +43,12 @@ def effects_of(asked: Question) -> Answer:
 
 def steps_to_effects(asked: Question) -> list[Step]:
     """Steps until the effects have been worked out."""
-    if asked in _effects:
+    if asked in _effects_of.cache:
         return []
     return [Step("Changing one head after the other", asked, partial(_effects_of, asked))]
 
 
-@cached(LRUCache(64), lock=Lock())
+@kept(64)
 def guesses_of(asked: Question) -> Guesses | None:
     """Guesses of each layer for the next piece; None where the model says no next word."""
     model = load_model(asked.model)
@@ -63,7 +58,7 @@ def guesses_of(asked: Question) -> Guesses | None:
     return effect_words.guesses(model, run_model(asked.model, asked.text), asked.words)
 
 
-@cached(LRUCache(32), lock=Lock())
+@kept(32)
 def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) -> Reasons:
     """Why a query of a sentence looks at a key, see `causes.reasons`."""
     return effect_words.reasons(

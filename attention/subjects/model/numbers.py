@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 
 import torch
-from cachetools import LRUCache, cached
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
@@ -21,6 +19,7 @@ from attention.analysis.interventions import Progress, check_same_length, means
 from attention.analysis.losses_on_corpus import MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.study import most_trusted
 from attention.analysis.switches import Head, Replacement
+from attention.app.cached import kept
 from attention.app.cached.overviews import glances_of
 from attention.app.cached.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
@@ -101,10 +100,7 @@ def means_of(name: str) -> Sequence[Tensor]:
     return packaged.means if packaged is not None else _means_of(name, lambda done, of: None)
 
 
-_means: LRUCache[str, Sequence[Tensor]] = LRUCache(16)
-
-
-@cached(_means, key=lambda name, progress: name, lock=Lock())
+@kept(16, key=lambda name, progress: name)
 def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
     return means(load_model(name), sentences_for(name)[:MEANS_OVER], "output")
 
@@ -121,7 +117,7 @@ def _metric(asked: Asked) -> tuple[Metric, int | None]:
     return switches.answer_at(model, run, asked.position)
 
 
-@cached(LRUCache(64), lock=Lock())
+@kept(64)
 def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
     model = load_model(asked.model)
     run = run_model(asked.model, asked.text)
@@ -140,7 +136,7 @@ def erased_of(view: View, asked: Asked) -> int:
     return at if switches.can_erase(model, pieces, at, asked.position) else -1
 
 
-@cached(LRUCache(256), lock=Lock())
+@kept(256)
 def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answered:
     """The answer as trained, and with heads switched off and a piece erased."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
@@ -164,10 +160,7 @@ def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, 
     return [*zip(map(word_of, model.shown(ids)), most.values.tolist(), ids, strict=True)]
 
 
-_effects: LRUCache[tuple[Asked, int], Tensor] = LRUCache(8192)
-
-
-@cached(_effects, key=lambda asked, layer, progress: (asked, layer), lock=Lock())
+@kept(8192, key=lambda asked, layer, progress: (asked, layer))
 def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = _metric(asked)
@@ -181,7 +174,9 @@ def effects_so_far(asked: Asked) -> Tensor:
         return packaged
     model = load_model(asked.model)
     nothing = torch.full((model.layers[0].attention.heads,), torch.nan)
-    return torch.stack([_effects.get((asked, at), nothing) for at in range(len(model.layers))])
+    return torch.stack(
+        [_effects_of.cache.get((asked, at), nothing) for at in range(len(model.layers))]
+    )
 
 
 def _packaged(asked: Asked) -> Tensor | None:
@@ -196,7 +191,7 @@ def steps_to_effects(asked: Asked) -> list[Step]:
     if _packaged(asked) is not None or is_long(asked):
         return []
     steps: list[Step] = []
-    if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means:
+    if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means_of.cache:
         means_first = "Taking means over packaged sentences"
         steps.append(Step(means_first, asked.model, partial(_means_of, asked.model)))
     layers = reversed(range(len(load_model(asked.model).layers)))
@@ -207,14 +202,11 @@ def steps_to_effects(asked: Asked) -> list[Step]:
             partial(_effects_of, asked, layer),
         )
         for layer in layers
-        if (asked, layer) not in _effects
+        if (asked, layer) not in _effects_of.cache
     ]
 
 
-_needs: LRUCache[Asked, tuple[Head, ...]] = LRUCache(64)
-
-
-@cached(_needs, key=lambda asked, most, progress: asked, lock=Lock())
+@kept(64, key=lambda asked, most, progress: asked)
 def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = _metric(asked)
@@ -225,7 +217,7 @@ def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
 
 def steps_to_needs(asked: Asked, most: int) -> list[Step]:
     """Remaining steps until the heads that the answer needs most are found."""
-    if asked in _needs:
+    if asked in _needs_of.cache:
         return []
     title = "Looking for the heads that the answer needs most"
     return [Step(title, ("needs", asked), partial(_needs_of, asked, most))]
@@ -233,10 +225,10 @@ def steps_to_needs(asked: Asked, most: int) -> list[Step]:
 
 def needs_of(asked: Asked) -> tuple[Head, ...]:
     """The heads that the answer needs most, those found first by greedy search first."""
-    return _needs[asked]
+    return _needs_of.cache[asked]
 
 
-@cached(LRUCache(64), lock=Lock())
+@kept(64)
 def votes_of(asked: Asked) -> Tensor:
     """The vote of each head for the answer, not the next likeliest piece. (layers, heads)."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
@@ -261,20 +253,14 @@ def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:
     return trusted_words(trusted), found.shares[query].tolist()
 
 
-@cached(
-    LRUCache(64), key=lambda view, queries: sentence_of(view, queries[0], queries[-1]), lock=Lock()
-)
+@kept(64, key=lambda view, queries: sentence_of(view, queries[0], queries[-1]))
 def rows_of(view: View, queries: Sequence[int]) -> list[Tensor]:
     """The weights of the chosen query in each layer, (heads, keys). queries: of each sequence."""
     name, text, aside = sentence_of(view)
     return glances.rows_of_each(run_model(name, text), queries[0], queries[-1], aside)
 
 
-@cached(
-    LRUCache(64),
-    key=lambda view, rows, words, queries, of_layers: sentence_of(view, *queries),
-    lock=Lock(),
-)
+@kept(64, key=lambda view, rows, words, queries, of_layers: sentence_of(view, *queries))
 def looks_of(
     view: View,
     rows: Sequence[Tensor],
@@ -310,7 +296,7 @@ def marks_of(pieces: Pieces, aside: bool, first: bool) -> list[int]:
     return [at for at, position in enumerate(pieces.kept(aside)) if special[position]]
 
 
-@cached(LRUCache(64), key=sentence_of, lock=Lock())
+@kept(64, key=sentence_of)
 def tiles_of(view: View) -> list[Tensor]:
     """A thumbnail of each head of each layer, uint8 (heads, rows, columns)."""
     model: Model = load_model(view["model"])

@@ -64,8 +64,8 @@ def change(make: Callable[[Draft], Draft]) -> None:
 
 def field(key: str, value: Any, make: Callable[[Draft, Any], Draft]) -> None:
     """Have a widget that is about to be drawn show a value. make: the draft with another one."""
-    if key not in st.session_state or session.heard(key) != value:
-        session.tell(key, value)
+    if key not in st.session_state or session.widget_value(key) != value:
+        session.set_widget_value(key, value)
     st.session_state.setdefault(FIELDS, {})[key] = value, make
 
 
@@ -73,7 +73,7 @@ def take_over() -> None:
     """Take over into the draft what has been typed and chosen in its fields."""
     fields = st.session_state.get(FIELDS, {})
     for key, (told, make) in [*fields.items()]:
-        if key in st.session_state and (value := session.heard(key)) != told:
+        if key in st.session_state and (value := session.widget_value(key)) != told:
             change(functools.partial(_made, make, value))
             fields[key] = value, make
 

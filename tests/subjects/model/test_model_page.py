@@ -18,7 +18,7 @@ from attention.app.state.links import every_setting
 from attention.app.state.pages import EARLIER, Page, page_named
 from attention.app.state.view import view_of
 from attention.app.state.visit import Visit
-from attention.hosting import work
+from attention.hosting import reruns
 from attention.hosting.jobs import State
 from attention.subjects.model import numbers as model_numbers
 from attention.subjects.model import window
@@ -202,7 +202,7 @@ def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wa
 ) -> None:
     state, crowded, expected = case
     monkeypatch.undo()
-    monkeypatch.setattr(work, "is_crowded_for", lambda address: crowded)
+    monkeypatch.setattr(reruns, "is_crowded_for", lambda address: crowded)
     assert works.patience(state, "") == expected
 
 
@@ -310,6 +310,6 @@ def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
         return write(self, text)
 
     monkeypatch.setattr(EncoderDecoder, "write", counted)
-    runs._model_runs.clear()
+    runs.run_model.cache_clear()
     at_once(model="en-pt", s="a sentence that nobody has translated yet")
     assert times == ["a sentence that nobody has translated yet"]

@@ -9,16 +9,16 @@ from functools import partial
 
 import pytest
 
-from attention.hosting import metrics, work
-from attention.hosting.token_bucket import Pace
-from attention.hosting.turns import Turns
+from attention.hosting import metrics, reruns
+from attention.hosting.rerun_scheduler import RerunScheduler
+from attention.hosting.token_bucket import TokenBucket
 from tests.hosting.conftest import LONG, Within
 
 
 def spin(seconds: float) -> None:
     """Keep the core busy for so long."""
-    end = work.time.thread_time() + seconds
-    while work.time.thread_time() < end:
+    end = reruns.time.thread_time() + seconds
+    while reruns.time.thread_time() < end:
         pass
 
 
@@ -28,16 +28,16 @@ def sample(name: str, **labels: str) -> float:
 
 def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(work, "_hold_back", lambda seconds, still_wanted: slept.append(seconds))
-    used = Pace.full(rate=0.005, burst=0.02, now=work.time.monotonic())
-    with work.rerun("explore", used) as held:
+    monkeypatch.setattr(reruns, "_hold_back", lambda seconds, still_wanted: slept.append(seconds))
+    bucket = TokenBucket.full(rate=0.005, burst=0.02, now=reruns.time.monotonic())
+    with reruns.rerun("explore", bucket) as held:
         spin(0.05)
     assert (held, slept) == (0.0, [])
     before = sample("attention_held_seconds_total")
-    with work.rerun("explore", used) as held:
+    with reruns.rerun("explore", bucket) as held:
         pass
     assert slept == [held]
-    assert 1.0 < held <= work.MAX_HELD  # 30 ms too many, at 5 ms a second
+    assert 1.0 < held <= reruns.MAX_HELD  # 30 ms too many, at 5 ms a second
     assert sample("attention_held_seconds_total") == before + held
 
 
@@ -50,33 +50,33 @@ def start(within: Within) -> Callable[..., threading.Event]:
 
     def begin(address: str = "", until: threading.Event | None = None) -> threading.Event:
         do = partial(until.wait, LONG) if until is not None else bool
-        return within(work.rerun("explore", work.share(), address), do)
+        return within(reruns.rerun("explore", reruns.session_bucket(), address), do)
 
     return begin
 
 
-def turns_of(monkeypatch, places: int, most: float = 0.0) -> Turns:
-    turns = Turns(most, places=places)
-    monkeypatch.setattr(work, "_turns", lambda: turns)
-    return turns
+def scheduler_of(monkeypatch, max_running: int, quantum: float = 0.0) -> RerunScheduler:
+    scheduler = RerunScheduler(quantum, max_running=max_running)
+    monkeypatch.setattr(reruns, "_scheduler", lambda: scheduler)
+    return scheduler
 
 
 def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, start) -> None:
-    turns, over = turns_of(monkeypatch, 2), threading.Event()
+    scheduler, over = scheduler_of(monkeypatch, 2), threading.Event()
     begun = [start(f"address {number}", over) for number in range(7)]
-    while sum(each.is_set() for each in begun) < 2 or len(turns._waiting) < 5:
-        work.time.sleep(0.001)
+    while sum(each.is_set() for each in begun) < 2 or len(scheduler._waiting) < 5:
+        reruns.time.sleep(0.001)
     assert sum(each.is_set() for each in begun) == 2
     over.set()
     assert all(each.wait(LONG) for each in begun)
 
 
 def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start) -> None:
-    turns_of(monkeypatch, 1)
-    with work.rerun("explore", work.share()):
+    scheduler_of(monkeypatch, 1)
+    with reruns.rerun("explore", reruns.session_bucket()):
         begun = start()
         assert not begun.wait(0.2)
-        with work.waiting():
+        with reruns.pause():
             assert begun.wait(LONG)
         begun = start()
         assert not begun.wait(0.2)
@@ -88,39 +88,39 @@ class NotWantedError(Exception):
 
 
 def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch) -> None:
-    turns = turns_of(monkeypatch, 1, LONG)
-    used_up = Pace(rate=1e-6, burst=0.0, left=-1.0, at=work.time.monotonic())
+    scheduler = scheduler_of(monkeypatch, 1, LONG)
+    empty = TokenBucket(rate=1e-6, burst=0.0, tokens=-1.0, updated=reruns.time.monotonic())
 
     def stop() -> None:
         raise NotWantedError
 
-    def wait(used: Pace) -> None:
-        with pytest.raises(NotWantedError), work.rerun("explore", used, still_wanted=stop):
+    def wait(bucket: TokenBucket) -> None:
+        with pytest.raises(NotWantedError), reruns.rerun("explore", bucket, still_wanted=stop):
             raise AssertionError("nobody gives a turn to it")
 
-    with work.rerun("explore", work.share()):
-        for used in (work.share(), used_up):
-            thread = threading.Thread(target=wait, args=(used,))
+    with reruns.rerun("explore", reruns.session_bucket()):
+        for bucket in (reruns.session_bucket(), empty):
+            thread = threading.Thread(target=wait, args=(bucket,))
             thread.start()
             thread.join(LONG)
             assert not thread.is_alive()
-        assert not turns._waiting
-    with work.rerun("explore", work.share()):
+        assert not scheduler._waiting
+    with reruns.rerun("explore", reruns.session_bucket()):
         pass
 
 
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
     before = sample("attention_rerun_seconds_count", page="heads")
-    used = work.share()
-    with work.rerun("heads", used), work.rerun("heads", used):
+    bucket = reruns.session_bucket()
+    with reruns.rerun("heads", bucket), reruns.rerun("heads", bucket):
         pass
     assert sample("attention_rerun_seconds_count", page="heads") == before + 1
 
 
 def test_a_rerun_that_fails_is_over() -> None:
-    used = work.share()
+    bucket = reruns.session_bucket()
     before = sample("attention_rerun_seconds_count", page="steps")
     for _ in range(2):
-        with contextlib.suppress(RuntimeError), work.rerun("steps", used):
+        with contextlib.suppress(RuntimeError), reruns.rerun("steps", bucket):
             raise RuntimeError
     assert sample("attention_rerun_seconds_count", page="steps") == before + 2

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from attention.hosting import lengths
-from attention.hosting.door import COOKIE
-from attention.hosting.lengths import (
+from attention.hosting import request_limits
+from attention.hosting.request_limits import (
     MAX_HEADER,
     MAX_HEADERS,
     MAX_PATH,
-    Bounded,
+    RequestLimits,
     too_long,
     without_escapes,
 )
+from attention.hosting.waiting_page import COOKIE
 from tests.hosting.asking import answer, inner
 
 
@@ -43,13 +43,13 @@ def test_a_request_may_be_as_long_as_the_bounds_say_and_no_longer() -> None:
     ],
 )
 def test_a_long_request_is_refused_and_told_what_may_be(monkeypatch, path: str, more: Any) -> None:
-    monkeypatch.setattr(lengths, "PAUSE", 0.0)
+    monkeypatch.setattr(request_limits, "PAUSE", 0.0)
     reached: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         reached.append(scope)
 
-    bounded = Bounded(app)
+    bounded = RequestLimits(app)
     refused = answer(bounded, path, **more)
     assert (refused.status, reached) == (431, [])
     assert f"{MAX_HEADERS} headers of {MAX_HEADER:,} bytes" in refused.text
@@ -76,7 +76,7 @@ def test_cookies_with_escapes_are_left_out_before_anybody_reads_one() -> None:
     other = SimpleCookie({"other": 'a "word"'})["other"].coded_value
     assert "\\" in other
     sent = f"first=1; other={other}; {COOKIE}=me; last={chr(92) * 3000}"
-    assert answer(Bounded(app), cookie=sent).status == 200
+    assert answer(RequestLimits(app), cookie=sent).status == 200
     assert seen == [f"first=1; {COOKIE}=me".encode()]
     plain = scope("/", (b"cookie", b"first=1"), (b"x-other", b"a\\b"))
     assert without_escapes(plain) is plain

@@ -1,4 +1,4 @@
-"""The door behind nginx, as both are deployed, before a server that only answers."""
+"""Admission control behind nginx, as both are deployed, before a server that only answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ import websockets
 import yaml
 
 from attention.core.limits import LIMITS_VARIABLE
-from attention.hosting.door import COOKIE, QUEUE
+from attention.hosting.admission import QUEUE_PATH
+from attention.hosting.waiting_page import COOKIE
 from tests.deploy.replicas import DEPLOY, cookies_for, find_nginx, in_front_of
 from tests.serving import ROOT, free_port, wait_until_healthy
 
@@ -30,7 +31,7 @@ pytestmark = [
     pytest.mark.skipif(find_nginx() is None, reason="needs nginx"),
 ]
 
-# Says its own port to whoever gets past the door, and by websocket what it hears; the files of a
+# Says its own port to whoever gets past admission, and by websocket what it hears; the files of a
 # session are taken where a websocket has named it.
 REPLICA = """
 import sys
@@ -41,8 +42,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
 from attention.core.limits import limits
-from attention.hosting.door import Door
-from attention.hosting.replica_uploads import Elsewhere
+from attention.hosting.admission import Admission
+from attention.hosting.replica_uploads import ReplicaUploads
 
 port, sessions = sys.argv[1], set()
 
@@ -65,8 +66,8 @@ app = Starlette(
         Route("/{path:path}", page, methods=["GET", "PUT"]),
     ],
     middleware=[
-        Middleware(Elsewhere, here=sessions.__contains__),
-        Middleware(Door, limits=limits(), here=sessions.__contains__),
+        Middleware(ReplicaUploads, is_here=sessions.__contains__),
+        Middleware(Admission, limits=limits(), is_kept=sessions.__contains__),
     ],
 )
 
@@ -195,7 +196,7 @@ def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(
             status, text, headers = await asyncio.to_thread(nginx.get, "/", cookie=led)
             assert (status, "are taken at the moment" in text) == (403, True)
             kept = f"{led}; {re.search(rf'{COOKIE}=[^;]+', headers)[0]}"
-            asked = partial(asyncio.to_thread, nginx.get, QUEUE, cookie=kept)
+            asked = partial(asyncio.to_thread, nginx.get, QUEUE_PATH, cookie=kept)
             assert await asked() == (403, '{"place":1}', ANY)
             async with nginx.visit(kept) as refused:
                 assert refused is None

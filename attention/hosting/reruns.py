@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from attention.core.limits import limits
 from attention.hosting import metrics
-from attention.hosting.token_bucket import Pace
-from attention.hosting.turns import ASK_AGAIN, Turns
+from attention.hosting.rerun_scheduler import POLL, RerunScheduler
+from attention.hosting.token_bucket import TokenBucket
 
 AT_ONCE = 3.0  # seconds of a core that a session may use at once
 MAX_HELD = 10.0  # seconds
@@ -19,36 +19,36 @@ MAX_HELD = 10.0  # seconds
 _thread = threading.local()
 
 
-def share() -> Pace:
+def session_bucket() -> TokenBucket:
     """Seconds of a core that a session may use."""
-    return Pace.full(limits().share / 100, AT_ONCE, time.monotonic())
+    return TokenBucket.full(limits().share / 100, AT_ONCE, time.monotonic())
 
 
 @functools.cache
-def _turns() -> Turns:
+def _scheduler() -> RerunScheduler:
     """Of all reruns, so many of which may be under way at once; further ones wait for a place.
 
     One rerun after the other is done sooner than all of them by slices of Python's lock: of 100
     visitors 95 % waited up to 173 to 384 ms without this, 134 to 223 with it.
     """
-    return Turns(0.1, limits().runs)
+    return RerunScheduler(0.1, limits().runs)
 
 
 def is_crowded_for(address: str) -> bool:
     """True if reruns wait to which work of an address, which runs beside them, gives way."""
-    return _turns().is_crowded_for(address)
+    return _scheduler().is_crowded_for(address)
 
 
 def _hold_back(seconds: float, still_wanted: Callable[[], object]) -> None:
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
-        time.sleep(min(left, ASK_AGAIN))
+        time.sleep(min(left, POLL))
         still_wanted()
 
 
 @contextlib.contextmanager
-def waiting() -> Iterator[None]:
-    """To be entered while a rerun waits for work that is done elsewhere: others have its turn."""
+def pause() -> Iterator[None]:
+    """To be entered while a rerun waits for a job that runs beside it: others have its turn."""
     turn: contextlib.ExitStack | None = getattr(_thread, "turn", None)
     if turn is None:
         yield
@@ -57,37 +57,37 @@ def waiting() -> Iterator[None]:
     try:
         yield
     finally:
-        turn.enter_context(_turns().one(*_thread.asks))
+        turn.enter_context(_scheduler().turn(*_thread.waits_as))
 
 
 @contextlib.contextmanager
 def rerun(
-    page: str, used: Pace, address: str = "", still_wanted: Callable[[], object] = bool
+    page: str, bucket: TokenBucket, address: str = "", still_wanted: Callable[[], object] = bool
 ) -> Iterator[float]:
     """To be entered by all that runs for a session; one within another is a part of it.
 
-    page: its name; used: the session's `share`; address: where it comes from; still_wanted: raises
+    page: its name; bucket: see `session_bucket`; address: where it comes from; still_wanted: raises
     once the rerun is to be stopped, and is asked while it waits. Gives the seconds that it was held
     back, during which the others have the core.
     """
     if getattr(_thread, "turn", None):
         yield 0.0
         return
-    held = min(used.take(0, time.monotonic()), MAX_HELD)
+    held = min(bucket.take(0, time.monotonic()), MAX_HELD)
     if held:
         _hold_back(held, still_wanted)
         metrics.HELD.inc(held)
     _thread.turn = turn = contextlib.ExitStack()
-    _thread.asks = address, still_wanted
+    _thread.waits_as = address, still_wanted
     try:
         with metrics.RERUNS.labels(page).time(), turn:
-            turn.enter_context(_turns().one(address, still_wanted))
+            turn.enter_context(_scheduler().turn(address, still_wanted))
             yield held
     finally:
         _thread.turn = None
         # All that the thread did since the last time, what ran before the page included.
         counted, now = time.thread_time(), time.monotonic()
         took = counted - getattr(_thread, "counted", 0.0)
-        used.take(took, now)
-        _turns().take(address, took)
+        bucket.take(took, now)
+        _scheduler().charge(address, took)
         _thread.counted = counted

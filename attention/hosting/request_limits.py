@@ -1,4 +1,4 @@
-"""Headers of a request, bounded before anybody reads them: all that is read costs its length."""
+"""Limits of a request's path and headers, held before anybody reads them: reading costs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ TOO_LONG = (
 )
 
 
-class Bounded:
-    """Before all others: refuses a request that is too long, and passes on no cookie with escapes.
+class RequestLimits:
+    """Middleware: refuses a request that is too long, and passes on no cookie with escapes.
 
     What is read of a request, whose it is and what it asks for, is read on the event loop, where
     everybody waits for it.

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from attention.core.limits import Limits
-from attention.hosting.addresses import PROXIES_VARIABLE, believed
-from attention.hosting.door import Door
-from attention.hosting.entrance import Entrance
-from attention.hosting.headers import EMBEDDED_VARIABLE, Headers, security_headers
-from attention.hosting.lengths import Bounded
-from attention.hosting.replica_uploads import Elsewhere
+from attention.hosting.addresses import PROXIES_VARIABLE, trusted_proxies
+from attention.hosting.admission import Admission
+from attention.hosting.bare_addresses import BareAddresses
+from attention.hosting.headers import EMBEDDED_VARIABLE, SecurityHeaders, security_headers
+from attention.hosting.replica_uploads import ReplicaUploads
+from attention.hosting.request_limits import RequestLimits
 from tests.hosting.asking import answer, inner
 
 
@@ -42,7 +42,7 @@ def test_a_proxy_is_believed_whatever_kind_of_socket_sees_it(
         found.append(scope["client"][0])
         await inner(scope, receive, send)
 
-    wrapped = believed().cls(app, *believed().args, **believed().kwargs)
+    wrapped = trusted_proxies().cls(app, *trusted_proxies().args, **trusted_proxies().kwargs)
     answer(wrapped, address=peer, type="websocket", x_forwarded_for=header)
     assert found == [address]
 
@@ -58,13 +58,13 @@ def test_a_proxy_is_believed_whatever_kind_of_socket_sees_it(
     ],
 )
 def test_a_file_is_taken_where_its_session_is(path: str, status: int) -> None:
-    assert answer(Elsewhere(inner, {"here"}.__contains__), path, method="PUT").status == status
+    assert answer(ReplicaUploads(inner, {"here"}.__contains__), path, method="PUT").status == status
 
 
 @pytest.mark.parametrize("path", ["/", "/base/", "/base/trained"])
 def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
     for method in ("GET", "HEAD"):
-        found = answer(Entrance(inner, {path: lambda: "s=a+cat&query=3"}), path, method=method)
+        found = answer(BareAddresses(inner, {path: lambda: "s=a+cat&query=3"}), path, method=method)
         assert (found.status, found.headers["location"]) == (307, "?s=a+cat&query=3")
         assert found.headers["cache-control"] == "no-store"
 
@@ -78,13 +78,17 @@ def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
     ],
 )
 def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, Any]) -> None:
-    entrance = Entrance(inner, {"/": lambda: "s=a+cat", "/none": lambda: ""})
+    entrance = BareAddresses(inner, {"/": lambda: "s=a+cat", "/none": lambda: ""})
     assert answer(entrance, path, **more) == (200, {}, "the app")
 
 
 @pytest.mark.parametrize(
     "before",
-    [lambda app: Door(app, Limits(), bool), lambda app: Elsewhere(app, bool), Bounded],
+    [
+        lambda app: Admission(app, Limits(), bool),
+        lambda app: ReplicaUploads(app, bool),
+        RequestLimits,
+    ],
 )
 def test_what_is_no_request_is_passed_on(before: Any) -> None:
     passed: list[str] = []
@@ -101,7 +105,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it() -> None:
         own = [(b"referrer-policy", b"no-referrer")]
         await send({"type": "http.response.start", "status": 200, "headers": own})
 
-    found = answer(Headers(app, security_headers(["one()"]))).headers
+    found = answer(SecurityHeaders(app, security_headers(["one()"]))).headers
     assert found["x-content-type-options"] == "nosniff"
     assert found["referrer-policy"] == "no-referrer"
     policy = dict(part.split(" ", 1) for part in found["content-security-policy"].split("; "))

@@ -1,4 +1,4 @@
-"""Door before the server, asked as a server asks it."""
+"""Admission control before a server, asked as a server asks it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from attention.core.limits import Limits
-from attention.hosting import door
-from attention.hosting.door import COOKIE, QUEUE, Door
+from attention.hosting import admission
+from attention.hosting.admission import QUEUE_PATH, Admission
+from attention.hosting.waiting_page import COOKIE
 from tests.hosting.asking import Answer, ask, inner, to_its_end
 
 
@@ -28,16 +29,16 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 
 class Asked:
-    """A door before that server, and what was asked of it."""
+    """Admission control before that server, and what was asked of it."""
 
     def __init__(self, app: Any = echo, **limits: Any) -> None:
-        self.door = Door(app, Limits(**limits), here={"a session"}.__contains__)
+        self.admission = Admission(app, Limits(**limits), is_kept={"a session"}.__contains__)
 
     async def get(self, path: str = "/", **more: Any) -> Answer:
-        return await ask(self.door, path, accept="text/html,*/*", **more)
+        return await ask(self.admission, path, accept="text/html,*/*", **more)
 
     def visit(self, cookie: str = "", address: str = "10.0.0.1", says: bytes = b"hello") -> Visit:
-        return Visit(self.door, cookie, address, says)
+        return Visit(self.admission, cookie, address, says)
 
 
 class Visit:
@@ -46,8 +47,8 @@ class Visit:
     answers: what came of it, by then.
     """
 
-    def __init__(self, door: Door, cookie: str, address: str, says: bytes) -> None:
-        self.door, self.says, self.client = door, says, (address, 1)
+    def __init__(self, admission: Admission, cookie: str, address: str, says: bytes) -> None:
+        self.admission, self.says, self.client = admission, says, (address, 1)
         self.headers = [(b"cookie", f"{COOKIE}={cookie}".encode())] if cookie else []
         self.protocols = ["streamlit", "token"]
         self.coming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
@@ -59,7 +60,7 @@ class Visit:
             **{"client": self.client, "headers": self.headers, "subprotocols": self.protocols},
         }
         self.coming.put_nowait({"type": "websocket.connect"})
-        self.task = asyncio.create_task(self.door(scope, self.coming.get, self.sent.put))
+        self.task = asyncio.create_task(self.admission(scope, self.coming.get, self.sent.put))
         self.answers = [await self.sent.get()]
         if self.says and self.answers[0]["type"] == "websocket.accept":
             self.say(self.says)
@@ -94,10 +95,10 @@ async def test_who_finds_all_places_taken_gets_a_place_in_the_queue_and_later_th
             assert (await asked.get(path)).text == "the app"
         async with asked.visit() as second:
             assert [each["type"] for each in second.answers] == ["websocket.close"]
-        status, _, told = await asked.get(QUEUE, cookie=kept)
+        status, _, told = await asked.get(QUEUE_PATH, cookie=kept)
         assert (status, json.loads(told)) == (403, {"place": 1})
-    asked.door.room.inside.clear()  # as after the seconds that a place is kept
-    status, _, told = await asked.get(QUEUE, cookie=kept)
+    asked.admission.queue.admitted.clear()  # as after the seconds that a place is kept
+    status, _, told = await asked.get(QUEUE_PATH, cookie=kept)
     assert (status, json.loads(told)) == (200, {"place": 0})
     assert (await asked.get("/compare", cookie=kept)).text == "the app"
     async with asked.visit() as passing, asked.visit(cookie) as called:
@@ -109,7 +110,7 @@ async def test_a_websocket_takes_a_place_by_its_first_message() -> None:
     asked = Asked(sessions=1)
     async with asked.visit(says=b"") as silent:
         assert silent.answers[0] == {"type": "websocket.accept", "subprotocol": "streamlit"}
-        assert asked.door.room.free == 1
+        assert asked.admission.queue.free == 1
         async with asked.visit(address="10.0.0.2") as other:
             assert other.has_a_place
             silent.say(b"too late")
@@ -121,7 +122,7 @@ async def test_a_websocket_takes_a_place_by_its_first_message() -> None:
 async def test_a_websocket_that_says_nothing_is_closed_and_the_server_hears_nothing_of_it(
     monkeypatch,
 ) -> None:
-    monkeypatch.setattr(door, "SILENT", 0.01)
+    monkeypatch.setattr(admission, "FIRST_MESSAGE_SECONDS", 0.01)
     heard: list[str] = []
 
     async def hears(scope: Any, receive: Any, send: Any) -> None:
@@ -131,19 +132,19 @@ async def test_a_websocket_that_says_nothing_is_closed_and_the_server_hears_noth
     async with asked.visit(says=b"") as silent:
         closed = await asyncio.wait_for(silent.sent.get(), 5)
         assert (closed["type"], closed["code"]) == ("websocket.close", 1008)
-    assert not asked.door.room.silent
+    assert not asked.admission.queue.opening
     assert heard == []
 
 
 @to_its_end
 async def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypatch) -> None:
-    monkeypatch.setattr(door, "SILENT", 0.0)
+    monkeypatch.setattr(admission, "FIRST_MESSAGE_SECONDS", 0.0)
     asked = Asked(sessions=7)
     back = asked.visit(says=b"")
     back.protocols.append("a session")
     async with back:
         assert back.answers == [{"type": "websocket.accept"}], "by the server itself"
-        assert asked.door.room.free == 6
+        assert asked.admission.queue.free == 6
         back.say(b"changed")
         assert (await back.sent.get())["bytes"] == b"changed"
     for session in ("", "x", "another session"):
@@ -198,7 +199,7 @@ async def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatc
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr("attention.hosting.door.asyncio.sleep", sleep)
+    monkeypatch.setattr("attention.hosting.admission.asyncio.sleep", sleep)
     async with Asked(messages=5).visit() as visit:
         for _ in range(52):
             visit.say(b"x")

@@ -1,0 +1,185 @@
+"""Admission control: so many requests of an address, so many sessions; the others wait."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+import time
+from collections.abc import Callable
+
+from cachetools import LRUCache
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attention.core.limits import Limits
+from attention.hosting import metrics
+from attention.hosting.addresses import ADDRESSES, address_of
+from attention.hosting.admission_queue import AdmissionQueue, Visitor
+from attention.hosting.token_bucket import TokenBucket
+from attention.hosting.waiting_page import COOKIE, FULL, waiting_page
+
+QUEUE_PATH = "/attention-queue"  # where the waiting page asks for its position
+BURST_SECONDS = 10  # the allowance of so many may come at once
+MESSAGE_BYTES = 1 << 16  # a longer message counts as several
+MAX_NAME = 64  # characters of a visitor's name, which a browser may make as long as it likes
+FIRST_MESSAGE_SECONDS = 10.0  # a page sends one as soon as its websocket is open
+NOT_PAGES = ("/_stcore/", "/static/", "/component/", "/media/", "/metrics")
+TOO_MANY = "Too many requests came from your address. Please wait a moment, then reload the page."
+
+
+class Admission:
+    """Middleware: limits requests and messages, and answers with the waiting page where it is full.
+
+    is_kept: whether a session is kept, so that a page may come back to it.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits, is_kept: Callable[[str], bool]) -> None:
+        self.app, self.limits, self.is_kept = app, limits, is_kept
+        per_address = max(1, limits.sessions * limits.address // 100)
+        self.queue = AdmissionQueue(limits.sessions, per_address)
+        self.buckets: LRUCache[str, TokenBucket] = LRUCache(ADDRESSES)
+        metrics.WAITING.set_function(lambda: len(self.queue.waiting))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            answer = self._refusal(Request(scope)) or self.app
+            await answer(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._visit(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _too_many(self, connection: HTTPConnection) -> bool:
+        """True if more requests than allowed have come from its address."""
+        rate, now = self.limits.requests, time.monotonic()
+        full = TokenBucket.full(rate, BURST_SECONDS * rate, now)
+        bucket = self.buckets.setdefault(address_of(connection), full)
+        if bucket.try_take(1, now):
+            return False
+        metrics.REFUSED.labels("requests").inc()
+        return True
+
+    def _refusal(self, request: Request) -> Response | None:
+        """The answer to a request that goes no further."""
+        if self._too_many(request):
+            return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
+        if metrics.are_asked_for(request) and metrics.through_proxy(request):
+            return PlainTextResponse("Not found", 404)
+        is_queue = request.scope["path"].endswith(QUEUE_PATH)
+        if not (is_queue or _is_for_page(request)):
+            return None
+        visitor = _visitor(request)
+        named = visitor._replace(name=visitor.name or secrets.token_urlsafe(12))
+        # Visitor has no name yet may be shown the page of another replica, and waits once it asks.
+        position = self.queue.position(named, time.monotonic(), wait=bool(visitor.name))
+        if is_queue:
+            status = FULL if position else 200
+            return JSONResponse({"place": position}, status, {"Cache-Control": "no-store"})
+        if not position:
+            return None
+        crowded = self.queue.is_crowded(visitor.address)
+        return waiting_page(position, crowded, named.name, request.url.scheme == "https")
+
+    async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One tab, from its first message to its end."""
+        connection = HTTPConnection(scope)
+        visitor = _visitor(connection)
+        if self._too_many(connection) or not self.queue.admits(visitor, time.monotonic()):
+            await receive()
+            await _refuse(send)
+            return
+        came: list[Message] = []
+        if not self._resumes(scope):
+            came = await self._first_message(visitor.address, scope, receive, send)
+            if not came:
+                return
+        if not self.queue.connect(visitor, time.monotonic()):
+            await _refuse(send)
+            return
+        metrics.SESSIONS.inc()
+        try:
+            await self._serve(came, scope, receive, send)
+        finally:
+            metrics.SESSIONS.dec()
+            self.queue.leave(visitor, time.monotonic())
+
+    def _resumes(self, scope: Scope) -> bool:
+        """True if a page goes on with its session: it says nothing until something is changed."""
+        session = _protocols(scope)[2:3]
+        return bool(session) and self.is_kept(session[0])
+
+    async def _serve(self, came: list[Message], scope: Scope, receive: Receive, send: Send) -> None:
+        """A visitor who has a place, until they leave; came: the messages from them so far."""
+        begun, accepted, rate = time.monotonic(), bool(came), self.limits.messages
+        bucket = TokenBucket.full(rate, BURST_SECONDS * rate, begun)
+        counts = {"changes": 0, "received": 0, "sent": 0}
+
+        async def receive_limited() -> Message:
+            message = came.pop(0) if came else await receive()
+            if message["type"] == "websocket.receive":
+                size = len(message.get("bytes") or message.get("text") or b"")
+                counts["changes"] += 1
+                counts["received"] += size
+                await asyncio.sleep(bucket.take(1 + size // MESSAGE_BYTES, time.monotonic()))
+            return message
+
+        async def send_counted(message: Message) -> None:
+            if accepted and message["type"] == "websocket.accept":
+                return  # once is enough
+            counts["sent"] += len(message.get("bytes") or b"")
+            await send(message)
+
+        try:
+            await self.app(scope, receive_limited, send_counted)
+        finally:
+            seconds = round(time.monotonic() - begun)
+            line = {"visit": time.strftime("%FT%TZ", time.gmtime()), "seconds": seconds}
+            print(json.dumps(line | counts), file=sys.stderr, flush=True)
+
+    async def _first_message(
+        self, address: str, scope: Scope, receive: Receive, send: Send
+    ) -> list[Message]:
+        """Open a websocket: how it began and its first message, nothing where none comes in time.
+
+        Only then the server is told of it: what says nothing takes no place, and costs no session.
+        """
+        protocol = next(iter(_protocols(scope)), None)
+        with self.queue.opening_connection(address):
+            begun = await receive()
+            await send({"type": "websocket.accept", "subprotocol": protocol})
+            try:
+                message = await asyncio.wait_for(receive(), FIRST_MESSAGE_SECONDS)
+            except TimeoutError:
+                metrics.REFUSED.labels("silent").inc()
+                await send({"type": "websocket.close", "code": 1008, "reason": "silent"})
+                return []
+        return [begun, message] if message["type"] == "websocket.receive" else []
+
+
+async def _refuse(send: Send) -> None:
+    """Close a websocket for which there is no place."""
+    metrics.REFUSED.labels("sessions").inc()
+    await send({"type": "websocket.close", "code": 1013, "reason": "full"})
+
+
+def _protocols(scope: Scope) -> list[str]:
+    """Subprotocols that a page sends: the protocol, a token, the session that it had."""
+    return list(scope.get("subprotocols") or ())
+
+
+def _is_for_page(request: Request) -> bool:
+    """True if a browser opens a page, and not something that a page needs."""
+    wants = "text/html" in request.headers.get("accept", "")
+    return (
+        wants
+        and request.method == "GET"
+        and not any(part in request.scope["path"] for part in NOT_PAGES)
+    )
+
+
+def _visitor(connection: HTTPConnection) -> Visitor:
+    """The visitor who asks; without a name until they had to wait."""
+    return Visitor(address_of(connection), connection.cookies.get(COOKIE, "")[:MAX_NAME])
