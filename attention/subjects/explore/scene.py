@@ -82,7 +82,7 @@ def opening_result(view: View) -> Result | None:
 def opening(view: View, result: Result) -> Scene:
     """The sentence with its arcs, the heatmap, the new vector, and words on what reads it."""
     begun = opening_of(view)
-    other = _other(view, begun)
+    other = _other(view, begun) if begun else None
     picture = AttentionPicture(
         _picture(result),
         _content_of(result, other),
