@@ -1,4 +1,4 @@
-"""Bare addresses, which lead to links that name all their settings."""
+"""Addresses that lead on: bare ones to links that say all, those of before to those of now."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Entrance:
-    """Leads who asks for a page, and says nothing else, to a link.
+    """Leads who asks for a page on to another address.
 
-    links: for the path of each such page what gives the query of its link, as it is by then, ""
-    where there is none. An address that says anything itself is passed on.
+    ways: for the path of each page that may lead on, what gives the address to go to from the query
+    of the one asked for, as it is by then, "" to stay.
     """
 
-    def __init__(self, app: ASGIApp, links: Mapping[str, Callable[[], str]]) -> None:
-        self.app, self.links = app, links
+    def __init__(self, app: ASGIApp, ways: Mapping[str, Callable[[str], str]]) -> None:
+        self.app, self.ways = app, ways
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        link = self.links.get(scope["path"]) if asked and not scope["query_string"] else None
-        if link and (query := link()):
+        asks = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        way = self.ways.get(scope["path"]) if asks else None
+        if way and (address := way(scope["query_string"].decode("utf-8", "replace"))):
             headers = {"Cache-Control": "no-store"}  # another release may begin elsewhere
-            answer = RedirectResponse(f"?{query}", 307, headers)
+            answer = RedirectResponse(address, 307, headers)
             await answer(scope, receive, send)
         else:
             await self.app(scope, receive, send)

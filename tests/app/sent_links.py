@@ -12,15 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from streamlit.util import calc_hash
-
 from attention import subjects
 from attention.app.state.links import every_setting
-from attention.app.state.pages import first_page, page_named
+from attention.app.state.pages import first_page, link_of_now, page_named
 from attention.app.state.session import VISIT
 from attention.app.state.view import view_of
-from tests import running
-from tests.running import App
+from tests.running import App, opened
 
 subjects.declare_pages()
 
@@ -36,17 +33,12 @@ def table() -> dict[str, dict[str, Any]]:
 
 
 def opened_by(address: str) -> App:
-    """The page of a link; one that says nothing leads on as the server has it."""
+    """The page of a link, to which the server leads."""
     parts = urlsplit(address)
-    page = page_named(parts.path.strip("/") or first_page().name)
-    query = parts.query or (page.opens() if page.opens else "")
-    app = App(running.SCRIPT, default_timeout=running.TIMEOUT)
-    app._bidi_component_manager = running._installed_components()
-    app.session_state["share"] = running.Pace.full(rate=1.0, burst=1.0, now=0.0)
-    for name, texts in parse_qs(query, keep_blank_values=True).items():
-        app.query_params[name] = texts
-    app._page_hash = calc_hash("" if page.first else page.name)
-    return app._run()
+    name, query = link_of_now(parts.path.strip("/") or first_page().name, parts.query)
+    page = page_named(name)
+    query = query or (page.opens() if page.opens else "")
+    return opened(page.name, **parse_qs(query, keep_blank_values=True))
 
 
 def seen(app: App) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import functools
 import gc
 import re
 import sys
@@ -23,7 +24,7 @@ from attention.app.components.answers import Gate
 from attention.app.components.base import serve
 from attention.app.shell.heading import APP
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import EARLIER, PAGES, first_page
+from attention.app.state.pages import PAGES, first_page, link_of_now, moved_pages
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.errors import log_without_words
@@ -69,7 +70,7 @@ def options() -> dict[str, Any]:
             Middleware(Unread),
             Middleware(Headers, headers=headers),
             Middleware(Door, limits=allowed, here=_is_kept),
-            Middleware(Entrance, links=_links()),
+            Middleware(Entrance, ways=_ways()),
             Middleware(
                 Preview,
                 site=APP,
@@ -88,21 +89,31 @@ def options() -> dict[str, Any]:
     }
 
 
-def _links() -> dict[str, Callable[[], str]]:
-    """Of each page that opens on a link of its own its path, and what gives that link."""
+def _ways() -> dict[str, Callable[[str], str]]:
+    """The ways on from the paths of pages that open on a link of their own, and of those of before;
+    see `Entrance`."""
     top = _top()
-    return {
-        top + ("" if page.first else page.name): page.opens
-        for page in (*PAGES, *EARLIER)
+    ways: dict[str, Callable[[str], str]] = {
+        top + ("" if page.first else page.name): functools.partial(_opening, page.opens)
+        for page in PAGES
         if page.opens
     }
+    return ways | {top + name: functools.partial(_now, name) for name in moved_pages()}
+
+
+def _opening(opens: Callable[[], str], said: str) -> str:
+    return f"?{link}" if not said and (link := opens()) else ""
+
+
+def _now(name: str, said: str) -> str:
+    return "?".join(link_of_now(name, said))
 
 
 def _told(path: str, query: bytes) -> tuple[str, str] | None:
     """The title of the page at a path, or of the lesson that a link to it carries, and what one
     finds there; None where there is no page. The first page has two paths."""
     name = path.removeprefix(_top()) or first_page().name
-    page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+    page = next((page for page in PAGES if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
     return page.title_of_link(query) or page.told
