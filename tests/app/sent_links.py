@@ -27,7 +27,7 @@ WAITED = "This change waited"  # on a busy machine
 
 
 def table() -> dict[str, dict[str, Any]]:
-    """What each link opened, see `seen`."""
+    """Views that links opened, see `seen`."""
     written: dict[str, dict[str, Any]] = json.loads(TABLE.read_text("utf-8"))
     return written
 

@@ -17,7 +17,6 @@ from attention.core.printing import fixed
 from attention.figures import files, plots, result_words
 from attention.figures.scene import Words
 from attention.figures.script import pytorch_script
-from attention.figures.short_script import is_short, short_script
 from attention.pipeline import Result
 from attention.trained import sources
 
@@ -154,16 +153,11 @@ def offer_files(result: Result, query: int) -> None:
             title, [*stages, (f"The weighted sum of token {query}.", terms)]
         )
 
-    variant = "trained" if result.trained else result.settings.variant
-
     files.offer_matrix("vectors x", result.x, named(result.tokens))
     files.offer_csv(f"row {query} term by term", table, result_words.head_words(result))
     files.offer("Heatmaps and weighted sum, HTML", "heatmaps-and-weighted-sum.html", pictures)
-    if is_short(result):
-        short = f"{variant}_attention_short.py"
-        files.offer("PyTorch in a few lines", short, lambda: short_script(result))
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
-        script = f"{variant}_attention.py"
+        script = f"{result.settings.variant}_attention.py"
         files.offer("PyTorch script of every step", script, lambda: pytorch_script(result))
 
 
