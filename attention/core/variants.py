@@ -47,12 +47,9 @@ class Variant(nn.Module):
     `published_scale` is the scale the source uses, `usual_scale` the settings with which its
     weights show something on word vectors; `projections` names the parameter that makes queries,
     keys, values or the layer's output, where there is one: a matrix W_…, with its bias b_… if the
-    variant has a parameter of that name. `short` is the variant as a few lines of torch: from `x`,
-    `memory` and the parameters to the `scores` and `values` of one head, with its settings,
-    `head` and `group` in braces; none where that takes more. `by_distance`: whether the score of a
-    query and a key that are rotated by their positions depends on how far apart these are alone.
-    `origin` says where the parameters are
-    from: "seeded", "identity", "learned" or "typed"; "" where there are none.
+    variant has a parameter of that name. `by_distance`: whether the score of a query and a key that
+    are rotated by their positions depends on how far apart these are alone. `origin` says where the
+    parameters are from: "seeded", "identity", "learned" or "typed"; "" where there are none.
     """
 
     name: ClassVar[str]
@@ -62,7 +59,6 @@ class Variant(nn.Module):
     scoring: ClassVar[str] = "score"
     published_scale: ClassVar[str] = "none"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k"}
-    short: ClassVar[str] = ""
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
     by_distance: ClassVar[bool] = False
@@ -399,7 +395,6 @@ class DotProduct(DotScores):
     """Self-attention without parameters: y = softmax(X Xᵀ) X."""
 
     name = "dot"
-    short = "values = memory\nscores = x @ memory.T"
     title = "Dot-product self-attention"
     formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{LUONG}, “dot”; with 1/√d_k, {VASWANI}, eq. 1 with Q = K = V = X"
@@ -420,7 +415,6 @@ class QueryKeyValue(DotScores):
     source = f"{VASWANI}, eq. 1"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = {"queries": "W_q", "keys": "W_k", "values": "W_v"}
-    short = "queries, keys, values = x @ W_q, memory @ W_k, memory @ W_v\nscores = queries @ keys.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -457,11 +451,6 @@ class MultiHead(DotScores):
     source = f"{VASWANI}, section 3.2.2"
     published_scale = "1/√d_k"
     projections: ClassVar[dict[str, str]] = QueryKeyValue.projections | {"output": "W_o"}
-    short = (
-        "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
-        "keys, values = ((memory @ W).chunk({heads}, -1)[{head}] for W in (W_k, W_v))\n"
-        "scores = queries @ keys.T"
-    )
 
     def add_parameters(self, make: ParameterMaker) -> None:
         d_model = self.config.d_model
@@ -499,11 +488,6 @@ class GroupedQuery(MultiHead):
         f"[Shazeer 2019]({ARXIV}1911.02150), section 3, which folds 1/√d_k into W_q or W_k"
     )
     published_scale = "none"
-    short = (
-        "queries = (x @ W_q).chunk({heads}, -1)[{head}]\n"
-        "keys, values = ((memory @ W).chunk({groups}, -1)[{group}] for W in (W_k, W_v))\n"
-        "scores = queries @ keys.T"
-    )
 
     @property
     def groups(self) -> int:
@@ -523,7 +507,6 @@ class TalkingHeads(MultiHead):
     )
     source = f"[Shazeer et al. 2020]({ARXIV}2003.02436), section 4"
     published_scale = "none"
-    short = ""
 
     def add_parameters(self, make: ParameterMaker) -> None:
         super().add_parameters(make)
@@ -559,9 +542,6 @@ class Additive(Variant):
     source = f"{BAHDANAU}, appendix A.1.2"
     scoring = "tanh, v"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none"}
-    short = (
-        "values = memory\nhidden = ((x @ W_q)[:, None] + memory @ W_k).tanh()\nscores = hidden @ v"
-    )
 
     def add_parameters(self, make: ParameterMaker) -> None:
         config = self.config
@@ -589,7 +569,6 @@ class Bilinear(Variant):
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{LUONG}, “general”"
     scoring = "matmul W"
-    short = "values = memory\nscores = x @ W @ memory.T"
 
     def add_parameters(self, make: ParameterMaker) -> None:
         self.W = make(self.config.d_model, self.config.d_model)
@@ -620,9 +599,6 @@ class Cosine(Variant):
     by_distance = True
     published_scale = "factor"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "factor", "factor": 5.0}
-    short = (
-        "values = memory\nscores = torch.cosine_similarity(x[:, None], memory, dim=-1, eps=1e-12)"
-    )
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.cosine_scores(queries, keys)
@@ -652,7 +628,6 @@ class Gaussian(Variant):
     )
     scoring = "distance"
     by_distance = True
-    short = "values = memory\nscores = -(x[:, None] - memory).square().sum(-1) / (2 * {sigma} ** 2)"
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.gaussian_scores(queries, keys, self.config.sigma)

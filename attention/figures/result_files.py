@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from attention.core import analysis
 from attention.figures import files, plots, result_words
 from attention.figures.script import pytorch_script
-from attention.figures.short_script import is_short, short_script
 from attention.pipeline import Result
 
 
@@ -38,9 +37,6 @@ def offer_files(result: Result, query: int) -> None:
         result_words.head_words(result),
     )
     files.offer("Heatmaps and weighted sum, HTML", "heatmaps-and-weighted-sum.html", heatmaps)
-    if is_short(result):
-        short = f"{variant}_attention_short.py"
-        files.offer("PyTorch in a few lines", short, lambda: short_script(result))
     if result.trained is None:  # the parameters of a trained layer would make it 13 MB long
         script = f"{variant}_attention.py"
         files.offer("PyTorch script of every step", script, lambda: pytorch_script(result))

@@ -3,7 +3,7 @@
 In the order in which a request meets them: `request_limits` bounds its length, `addresses` says
 where it comes from, `backpressure` bounds what waits for a browser that does not read, `headers`
 says what a browser may do with a page, `admission` limits requests (`token_bucket`) and sessions
-(`admission_queue`, `waiting_page`), `bare_addresses` redirects to links, `preview` describes a link
+(`admission_queue`, `waiting_page`), `redirects` leads to links, `preview` describes a link
 to other sites, `replica_uploads` sends files on to their replica, `uploads` bounds those held.
 
 `reruns` times reruns and limits those of a session, `rerun_scheduler` gives them turns by

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from attention.app.state.links import every_setting
-from attention.app.state.pages import PAGES, SHARED, EmbedSettings
+from attention.app.state.pages import PAGES, SHARED, EmbedSettings, moved_pages
 from attention.app.state.sides import OTHER
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection
 
 ABOVE_PAGES = "| page | what it shows |\n|---|---|\n"
+ABOVE_MOVED = (
+    "| page of before | page of now | what its links mean | its figures |\n|---|---|---|---|\n"
+)
 HEADER = ("name", "what it sets", "default", "values", "belongs to")
 
 
@@ -77,15 +81,33 @@ def pages() -> list[str]:
     return [f"| {page.title} | {page.shows} |" for page in PAGES]
 
 
+def moved() -> list[str]:
+    """Rows of all pages of before: where each went."""
+
+    def cell(said: Mapping[str, str], between: str) -> str:
+        return ", ".join(f"`{name}`{between}`{text}`" for name, text in said.items())
+
+    return [
+        f"| `/{name}` | `/{page.name}` | {cell(it.means, ' = ')} | {cell(it.figures, ' → ')} |"
+        for name, (page, it) in moved_pages().items()
+    ]
+
+
+def published_moved(text: str) -> list[str]:
+    """Rows of pages of before that docs/links.md has."""
+    return text.split(ABOVE_MOVED)[1].split("\n\n")[0].splitlines()
+
+
 def readmes_pages(text: str) -> list[str]:
     """Rows of pages that a README has."""
     return text.split(ABOVE_PAGES)[1].split("\n\n")[0].splitlines()
 
 
 def write(root: Path) -> None:
-    """Write both tables anew, in docs/links.md and README.md."""
+    """Write all tables anew, in docs/links.md and README.md."""
     links, readme = root / "docs" / "links.md", root / "README.md"
     before = links.read_text("utf-8").split(f"| {' | '.join(HEADER)} |")[0]
+    before = before.replace("\n".join(published_moved(before)), "\n".join(moved()))
     links.write_text(f"{before}{markdown()}\n", "utf-8")
     text = readme.read_text("utf-8")
     rows = "\n".join(readmes_pages(text))

@@ -55,6 +55,10 @@ def test_names_words_defaults_and_values_of_links_are_at_least_those_published()
             assert {*cell.split(", ")} <= {*grown.split(", ")}, RELEASED
 
 
+def test_pages_of_before_are_published_with_all_that_their_links_mean() -> None:
+    assert {*link_table.published_moved(LINKS.read_text("utf-8"))} <= {*link_table.moved()}
+
+
 def test_the_readme_tells_of_pages_as_they_are_declared() -> None:
     rows, declared = link_table.readmes_pages(README.read_text("utf-8")), link_table.pages()
     assert rows == [row for row in declared if row in rows]
@@ -64,6 +68,7 @@ def test_the_readme_tells_of_pages_as_they_are_declared() -> None:
 def test_the_tables_of_the_readme_and_of_links_are_whole() -> None:
     assert link_table.readmes_pages(README.read_text("utf-8")) == link_table.pages(), NEW
     assert LINKS.read_text("utf-8").rstrip().endswith(link_table.markdown()), NEW
+    assert link_table.published_moved(LINKS.read_text("utf-8")) == link_table.moved(), NEW
 
 
 def test_a_name_means_one_setting_wherever_it_is_declared() -> None:

@@ -13,8 +13,8 @@ from attention.app.components.answers import MAX_NAMES, Gate
 from attention.app.shell import server
 from attention.app.state.pages import PAGES, first_page
 from attention.hosting.admission import Admission
-from attention.hosting.bare_addresses import BareAddresses
 from attention.hosting.preview import Preview
+from attention.hosting.redirects import Redirects
 from attention.hosting.replica_uploads import ReplicaUploads
 from attention.hosting.request_limits import RequestLimits
 from attention.hosting.uploads import UploadLimit
@@ -125,7 +125,7 @@ def test_admission_comes_before_all_that_looks_at_a_request_for_longer() -> None
     order = [each.cls for each in server.options()["middleware"]]
     assert order[0] is RequestLimits, "even an address is read of a list that may be long"
     assert (
-        next(each for each in order if each in (Admission, BareAddresses, Preview, ReplicaUploads))
+        next(each for each in order if each in (Admission, Redirects, Preview, ReplicaUploads))
         is Admission
     )
     assert order.index(Admission) < order.index(UploadLimit) < order.index(Gate)

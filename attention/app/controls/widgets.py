@@ -73,8 +73,6 @@ def widget(
         return view[name]
     session.restore_choice(name)
     about = every_setting()[name]
-    if view[name] == view.page.implied.get(name) != about.default:
-        session.replace_value(name, view[name])
     shared: dict[str, Any] = {
         "label": about.label,
         "key": name,

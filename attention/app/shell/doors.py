@@ -8,17 +8,16 @@ from typing import Literal
 
 import streamlit as st
 
-from attention.app.state.pages import EARLIER, PAGES, Page
+from attention.app.state.pages import PAGES, Page
 
 ADDRESS = "address"  # of the page shown, the name of a path
 
 
 def addresses() -> dict[str, Page]:
     """The page at each address, in the order of the menu; the first page has two of them."""
-    named = {page.name: page for page in (*PAGES, *EARLIER)}
     found: dict[str, Page] = {}
-    for name, page in named.items():
-        found |= {"": page, name: page} if page.first else {name: page}
+    for page in PAGES:
+        found |= {"": page, page.name: page} if page.first else {page.name: page}
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import functools
 import gc
 import re
 import sys
@@ -23,7 +24,7 @@ from attention.app.components.answers import Gate
 from attention.app.components.base import serve
 from attention.app.shell.heading import APP
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import EARLIER, PAGES, first_page
+from attention.app.state.pages import PAGES, first_page, link_of_now, moved_pages
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.errors import log_without_words
@@ -37,9 +38,9 @@ from attention.hosting import metrics
 from attention.hosting.addresses import trusted_proxies
 from attention.hosting.admission import Admission
 from attention.hosting.backpressure import Backpressure
-from attention.hosting.bare_addresses import BareAddresses
 from attention.hosting.headers import SecurityHeaders, security_headers
 from attention.hosting.preview import Preview
+from attention.hosting.redirects import Redirects
 from attention.hosting.replica_uploads import ReplicaUploads
 from attention.hosting.request_limits import RequestLimits
 from attention.hosting.shutdown import stop_once_idle
@@ -69,7 +70,7 @@ def options() -> dict[str, Any]:
             Middleware(Backpressure),
             Middleware(SecurityHeaders, headers=headers),
             Middleware(Admission, limits=allowed, is_kept=_is_kept),
-            Middleware(BareAddresses, links=_links()),
+            Middleware(Redirects, targets=_targets()),
             Middleware(
                 Preview,
                 site=APP,
@@ -88,21 +89,30 @@ def options() -> dict[str, Any]:
     }
 
 
-def _links() -> dict[str, Callable[[], str]]:
-    """Of each page that opens on a link of its own its path, and what gives that link."""
+def _targets() -> dict[str, Callable[[str], str]]:
+    """Targets of redirects: from paths of pages that open on a link, and from those of before."""
     top = _top()
-    return {
-        top + ("" if page.first else page.name): page.opens
-        for page in (*PAGES, *EARLIER)
+    targets: dict[str, Callable[[str], str]] = {
+        top + ("" if page.first else page.name): functools.partial(_opening, page.opens)
+        for page in PAGES
         if page.opens
     }
+    return targets | {top + name: functools.partial(_link_of_now, name) for name in moved_pages()}
+
+
+def _opening(opens: Callable[[], str], query: str) -> str:
+    return f"?{link}" if not query and (link := opens()) else ""
+
+
+def _link_of_now(name: str, query: str) -> str:
+    return "?".join(link_of_now(name, query))
 
 
 def _describe(path: str, query: bytes) -> tuple[str, str] | None:
     """The title of the page at a path, or of the lesson that a link to it carries, and what one
     finds there; None where there is no page. The first page has two paths."""
     name = path.removeprefix(_top()) or first_page().name
-    page = next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+    page = next((page for page in PAGES if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
     return page.title_of_link(query) or page.told

@@ -17,11 +17,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.analysis.words import same_word
 from attention.app.state.links import every_setting, read_link, value_in
-from attention.app.state.pages import EARLIER, PAGES, Page
+from attention.app.state.pages import PAGES, Page
 from attention.app.state.shared import width_of
 from attention.app.state.view import View, model_on, view_of
 from attention.app.state.visit import SELECTED, ChosenWord, Entry, Visit
-from attention.core.settings import Value
 from attention.hosting import reruns
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
@@ -71,7 +70,7 @@ def page() -> Page:
 
 
 def _named(name: str) -> Page | None:
-    return next((page for page in (*PAGES, *EARLIER) if page.name == name), None)
+    return next((page for page in PAGES if page.name == name), None)
 
 
 def viewed() -> View | None:
@@ -232,7 +231,7 @@ def enter(page: Page) -> View:
         for name in known:  # Streamlit sets each only as its widget is drawn
             _set(name, value_in(link(), name))
     address = link()
-    legal, problems = read_link(address, width_of, _instead(page))
+    legal, problems = read_link(address, width_of, {"model": model_on(page, NONE)})
     now = visit().entered(page, entry, problems)
     keep(now)
     _correct_address(address, legal)
@@ -254,11 +253,6 @@ def _returned() -> bool:
     """True if this run follows a step in the browser's history."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
-
-
-def _instead(page: Page) -> dict[str, Value]:
-    """The values that a page takes where a link says nothing legal, if they are no defaults."""
-    return {"model": model_on(page, page.implied.get("model", NONE))}
 
 
 def _correct_address(

@@ -155,8 +155,7 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     """
     declared = every_setting()
     values = {
-        name: _value(about, widgets.get(name), link.get(name), page.implied.get(name))
-        for name, about in declared.items()
+        name: _value(about, widgets.get(name), link.get(name)) for name, about in declared.items()
     }
     values |= visit.selected
     values["model"] = model_on(page, values["model"])
@@ -173,15 +172,13 @@ def model_on(page: Page, chosen: Value) -> Value:
     return models[1] if page.models == "needed" and chosen == NONE and len(models) > 1 else chosen
 
 
-def _value(
-    about: Setting, widget: Any, texts: Sequence[str] | None, implied: Value | None
-) -> Value:
+def _value(about: Setting, widget: Any, texts: Sequence[str] | None) -> Value:
     if widget is not None:
         value = about.parse_all(widget) if isinstance(widget, list) else widget
     elif texts:
         value = about.parse_all(texts)
     else:
-        return about.default if implied is None else implied
+        return about.default
     return about.default if about.problem(value) else value
 
 

@@ -5,6 +5,7 @@ import { saveFigure, savePicture } from "../shared/svg.js"
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
+const PARTS = ["lines", "heatmap", "sum"] // of pictures: each is a figure of its own
 const SAVES = { SVG: saveFigure, PNG: savePicture }
 
 export default component(build, draw, null)
@@ -35,6 +36,6 @@ function partsOf(name, key) {
   return [...main.querySelectorAll(`[class*="st-key-${key}"]`)].flatMap((element) => {
     const parts = element.querySelectorAll(".attention-picture > .part")
     const named = [...parts].filter((part) => part.classList.contains(name))
-    return parts.length && name !== "figure" ? named : [element]
+    return parts.length && PARTS.includes(name) ? named : [element]
   })
 }

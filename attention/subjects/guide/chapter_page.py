@@ -23,7 +23,7 @@ from attention.app.components.selection import Selection
 from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.links import every_setting, read_link, settings_of_link, value_in
-from attention.app.state.pages import EARLIER, PAGES
+from attention.app.state.pages import PAGES, moved_pages
 from attention.app.state.session import change, choose, keep, visit
 from attention.app.state.shared import width_of
 from attention.app.state.sides import OTHER
@@ -63,7 +63,8 @@ def check(link: Link, page: str) -> list[str]:
 
     A trained model may be missing here and be there elsewhere: its name is not looked at.
     """
-    names = [known.name for known in (*PAGES, *EARLIER) if known.name != "guide"]
+    names = [known.name for known in PAGES if known.name != "guide"]
+    names += moved_pages()
     if page and page not in names:
         return [f"page must be one of {', '.join(names)}, got {page[:40]!r}"]
     return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]

@@ -14,7 +14,7 @@ from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
-from attention.app.state.pages import EARLIER, PAGES
+from attention.app.state.pages import PAGES, link_of_now
 from attention.app.state.view import View
 from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid
@@ -31,9 +31,8 @@ from attention.subjects.learning import trainings
 from attention.subjects.model import continuations
 from attention.training import TrainingSettings
 
-KNOWN = (*PAGES, *EARLIER)
-TITLES = {page.name: page.title for page in KNOWN}
-ADDRESSES = {page.name: "." if page.first else page.name for page in KNOWN}
+TITLES = {page.name: page.title for page in PAGES}
+ADDRESSES = {page.name: "." if page.first else page.name for page in PAGES}
 
 
 def guide(view: View) -> None:
@@ -218,10 +217,11 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
             next_one = there[at + 1]
             st.button("Next", type="primary", on_click=chapter_page.turn_to, args=(next_one,))
         if chapter.page:
-            link = shown.link_with(chapter_page.sentence_of(view, shown))
+            said = shown.link_with(chapter_page.sentence_of(view, shown))
+            page, link = link_of_now(chapter.page, said)
             st.link_button(
-                f"Open this on {TITLES[chapter.page]}",
-                f"{ADDRESSES[chapter.page]}?{link}",
+                f"Open this on {TITLES[page]}",
+                f"{ADDRESSES[page]}?{link}",
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
-from attention.app.state.pages import Page
+from attention.app.state.pages import Moved, Page
 from attention.subjects.long_run.text_words import LongTextSettings
 from attention.subjects.model.association_words import AssociationSettings, opening_link
 from attention.subjects.model.known_heads import EXAMPLES, first_cause, first_link
@@ -39,7 +37,15 @@ PAGE = Page(
         "‖·‖",
         "Σ",
     ),
-    figures={"window": "model_window", "heatmap": "picture", "layers": "layer_lines"},
+    figures={
+        "window": "model_window",
+        "heatmap": "picture",
+        "layers": "layer_lines",
+        "effects": "effects",
+        "association": "association_0",
+        "graph": "association_graph",
+        "curves": "association_curves",
+    },
     settings=(
         SwitchSettings,
         SamplingSettings,
@@ -54,45 +60,22 @@ PAGE = Page(
     opens=lambda: first_link(EXAMPLES),
     beside=lambda values: (),
     chapter=lambda values: "picture",
+    before=(
+        Moved(
+            "trained",
+            {"lens": LOOKS, "more": COMPUTED},
+            {"heads": "window"},
+            opens=lambda: first_link(EXAMPLES),
+        ),
+        Moved("causes", {"more": PARTS}, {"lines": "window"}, opens=first_cause),
+        Moved(
+            "associations",
+            {"more": ASSOCIATIONS},
+            {"lines": "association", "heatmap": "association"},
+            opens=opening_link,
+        ),
+    ),
     place=60,
 )
 
-# Pages of before, whose links lead to a view of the page that took their place.
-EARLIER = (
-    replace(
-        PAGE,
-        name="trained",
-        file=PAGE.path,
-        earlier=True,
-        figures={"heads": "model_window", "heatmap": "picture", "layers": "layer_lines"},
-        implied={"lens": LOOKS, "more": COMPUTED},
-    ),
-    replace(
-        PAGE,
-        name="causes",
-        file=PAGE.path,
-        earlier=True,
-        figures={"effects": "effects", "lines": "model_window"},
-        opens=first_cause,
-        implied={"more": PARTS},
-    ),
-    replace(
-        PAGE,
-        name="associations",
-        file=PAGE.path,
-        earlier=True,
-        figures={
-            "lines": "association_0",
-            "heatmap": "association_0",
-            "graph": "association_graph",
-            "curves": "association_curves",
-        },
-        opens=opening_link,
-        implied={"more": ASSOCIATIONS},
-    ),
-)
-
-PAGES = (
-    PAGE,
-    *EARLIER,
-)
+PAGES = (PAGE,)

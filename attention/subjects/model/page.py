@@ -40,7 +40,12 @@ TABS = {
     model_words.COMPUTED: tab_computed.draw_computed,
 }
 # Where a figure stands that a link asks for alone.
-OF_FIGURES = {"layers": model_words.LAYERS, "heatmap": model_words.COMPUTED}
+OF_FIGURES = {
+    "layers": model_words.LAYERS,
+    "heatmap": model_words.COMPUTED,
+    "effects": model_words.PARTS,
+    **dict.fromkeys(("association", "graph", "curves"), model_words.ASSOCIATIONS),
+}
 
 
 def page(view: View) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from attention.app.state.links import read_link
 from attention.app.state.openings import OPENINGS, Opening
-from attention.app.state.pages import EARLIER, PAGES
+from attention.app.state.pages import PAGES
 from attention.figures.picture import AttentionPicture
 from attention.subjects.cross import words as cross_words
 from attention.subjects.explore import scene
@@ -139,13 +139,12 @@ def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> No
 # Doors of the menu
 
 
-def test_doors_lead_to_all_pages_and_pages_of_before_stand_behind_them() -> None:
+def test_doors_lead_to_all_pages() -> None:
     doors = {page.name: page.door for page in PAGES}
     titles = "Learn, Play, A real model, Two sequences, Watch it learn, Laboratory, Teach"
     first = ["guide", "explore", "model", "cross", "learning", "operations", "write"]
     assert [doors[name] for name in first] == titles.split(", ")
     assert [door for door in dict.fromkeys(doors.values()) if door in titles] == titles.split(", ")
-    assert {page.door for page in EARLIER} <= {*doors.values()}
 
 
 def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> None:

@@ -14,10 +14,6 @@ from attention.analysis.losses_on_corpus import Elsewhere, elsewhere
 from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
-from attention.app.state.links import every_setting
-from attention.app.state.pages import EARLIER, Page, page_named
-from attention.app.state.view import view_of
-from attention.app.state.visit import Visit
 from attention.hosting import reruns
 from attention.hosting.jobs import State
 from attention.subjects.model import numbers as model_numbers
@@ -25,7 +21,7 @@ from attention.subjects.model import window
 from attention.subjects.model import words as told
 from attention.subjects.model.figures import ModelWindow, WindowSaid
 from attention.subjects.model.known_heads import EXAMPLES
-from attention.subjects.model.words import AS_IN, CLOSED
+from attention.subjects.model.words import AS_IN
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run
@@ -213,15 +209,6 @@ def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> 
     assert "Without head 20.1" in figure.said["offWords"]
     assert "needs" not in {name for name, _ in figure.said["acts"]}
     assert len(figure.content()) < 1_500_000
-
-
-@over("page", EARLIER)
-def test_a_link_of_before_leads_to_the_view_that_took_its_place(page: Page) -> None:
-    shown = view_of(page, Visit(), {}, {})
-    assert {name: shown[name] for name in page.implied} == page.implied
-    link = view_of(page, Visit(), {"more": [CLOSED], "lens": ["says"]}, {})
-    assert (link["more"], link["lens"]) == (CLOSED, "says")
-    assert view_of(page_named("model"), Visit(), {}, {})["more"] == every_setting()["more"].default
 
 
 @over("link", [{}, {"more": told.PARTS}, {"off_to": AS_IN, "off": "3 4"}])

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 import segno
 
-from attention.app.state.pages import PAGES
+from attention.app.state.pages import PAGES, link_of_now, moved_pages
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.carried import EXAMPLE, Result, code_of, pack, unpack
 from attention.subjects.guide.chapters import CARRIED, Lesson
@@ -119,13 +119,15 @@ def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
     assert lesson_of(app).chapters[1].figure == "sweep"
 
 
-@over("name", [page.name for page in PAGES if page.chapter])
+@over("name", [*(page.name for page in PAGES if page.chapter), *moved_pages()])
 def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str) -> None:
     pasted = f"https://a.example/{name}?cross=sentences&s=a+cat&target=a+cat&nonsense=1"
     app = opened("write").choose("view_0", pasted)
     assert (app.notes, app.values["view_0"]) == ([], "")
     first = lesson_of(app).chapters[0]
-    assert (first.page, first.sentence) == (name, "a cat")
+    assert (first.page, first.sentence) == (link_of_now(name, "")[0], "a cat")
+    if name == "trained":
+        assert (first.link["lens"], first.link["more"]) == (["looks"], ["as it is computed"])
     shown = carried("guide", text(app))
     assert not shown.notes
     assert any(part.header for part in shown.sent.values())
