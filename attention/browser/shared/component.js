@@ -63,9 +63,10 @@ export function component(build, draw, again = draw) {
 function follow(root, view, again) {
   for (const each of watching) if (!each.inside.isConnected) letGo(each)
   const inside = root instanceof ShadowRoot ? root.host : root
-  const themed = inside.closest("[style*='--st-']") ?? document.body
+  // Streamlit sets the theme by a style, or by a class where the page's own reaches the component.
+  const themed = inside.closest("[style*='--st-'], .stBidiComponent > *") ?? document.body
   const observer = new MutationObserver(() => requestAnimationFrame(again))
-  observer.observe(themed, { attributes: true, attributeFilter: ["style"] })
+  observer.observe(themed, { attributes: true, attributeFilter: ["style", "class"] })
   watching.add({ inside, observer, task: again })
   const resized = () => view.width !== view.frame.clientWidth && again()
   if (view.width !== undefined) new ResizeObserver(resized).observe(view.frame)
