@@ -22,6 +22,8 @@ const LABELLED = 12 // pixels of a cell that has its name
 const LETTER = 7 // pixels, of names that are words
 const DASHES = ["", "5 4", "2 3"] // of the tests of one network
 
+export const style = "shared/matrix.css" // besides its own
+
 export default component(build, draw)
 
 /** @param {Mount<"learning">} mount */

@@ -126,10 +126,10 @@ function lend(kind) {
 /** @type {(given: Given, kind: string) => Promise<void>} */
 async function load({ load, loadStyle }, kind) {
   if (!load || !loadStyle) throw new TypeError("a scene must be given what loads its figures")
-  const [module, matrices, style] = await Promise.all([
+  const [module, style] = await Promise.all([
     load(`${kind}/index.js`),
-    loadStyle("shared/matrix.css"),
     loadStyle(`${kind}/style.css`),
   ])
+  const matrices = module.style ? await loadStyle(module.style) : ""
   loaded[kind] = { draw: module.default, matrices, style }
 }

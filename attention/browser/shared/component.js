@@ -8,7 +8,7 @@ import { isLate, nextTurn } from "./turns.js"
     @typedef {HTMLElement | ShadowRoot} Root
     @typedef {{ data: Uint8Array, parentElement: Root,
       setTriggerValue: (event: string, value: unknown) => void,
-      within?: { key: string, turn: number }, load?: (path: string) => Promise<{ default: Draw }>,
+      within?: { key: string, turn: number }, load?: (path: string) => Promise<{ default: Draw, style?: string }>,
       loadStyle?: (path: string) => Promise<string> }} Given
     within: of a figure in a scene its key and the turn of its last answer; load, loadStyle: get a
     module and the text of a style.
