@@ -168,6 +168,7 @@ def check_paper(page: Page) -> None:
     seen = "canvas, table, pre, textarea, .lines .token, .st-key-card img"
     shown: Any = page.locator(seen).locator("visible=true")
     expect(shown.first).to_be_attached()
+    eventually(page, lambda: painted(page) == painted_later(page), True)
     light = painted(page)
     page.emulate_media(color_scheme="dark")
     eventually(page, lambda: bool({*light} & {*painted(page)}), False)
@@ -183,6 +184,12 @@ def painted_as(page: Page, before: list[str]) -> bool:
     """True if each picture that is as large as it was looks as it did."""
     both = zip(painted(page), before, strict=True)
     return all(now == then for now, then in both if now.split()[0] == then.split()[0])
+
+
+def painted_later(page: Page) -> list[str]:
+    """The pictures that are seen a moment later: some are painted after others."""
+    page.wait_for_timeout(200)
+    return painted(page)
 
 
 def painted(page: Page) -> list[str]:
