@@ -18,6 +18,7 @@ from attention.figures.messages import declare, message
 from attention.figures.modules import BROWSER
 from attention.figures.plots import HeatmapAxis, HeatmapCells, HeatmapLayout
 from attention.figures.scene import KINDS
+from tests.app.declarations import declarations
 
 
 def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes() -> None:
@@ -54,6 +55,7 @@ def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> Non
 def test_each_module_is_built_from_the_message_of_its_own_component() -> None:
     folders = {file.parent.name: file.read_text("utf-8") for file in BROWSER.glob("*/index.js")}
     assert folders.pop("scene")  # draws the others
+    declarations()  # loads all of them
     assert folders.keys() == COMPONENTS.keys() | KINDS.keys()
     for name, module in folders.items():
         assert re.findall(r"Mount<\"(\w+)\">", module) == [name]
