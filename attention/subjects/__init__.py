@@ -1,7 +1,7 @@
 """Pages, each in a folder of its own: its settings, numbers, words, figures and drawing.
 
-A folder here has a module `declaration` with its pages, and `component` where it draws one of its
-own in the browser.
+A folder here has a module `declaration` with its pages, and `figures` where it draws some of
+its own in the browser.
 
 May import: core, capture, inputs, trained, training, analysis, pipeline, figures, hosting, app;
 torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml.
@@ -21,6 +21,5 @@ def declare_pages() -> None:
     before anything asks for them."""
     for _, folder, _ in iter_modules(__path__, f"{__name__}."):
         pages.declare(import_module(f"{folder}.declaration").PAGES)
-        for drawn in ("component", "figures"):
-            if find_spec(f"{folder}.{drawn}"):
-                import_module(f"{folder}.{drawn}")
+        if find_spec(f"{folder}.figures"):
+            import_module(f"{folder}.figures")
