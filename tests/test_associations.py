@@ -181,6 +181,7 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert "No such file" in capsys.readouterr().err
 
 
+@pytest.mark.soak
 def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path) -> None:
     """One worker is killed as soon as a shard is done; what is there is not worked out again, not
     on another cluster either."""

@@ -27,6 +27,8 @@ from attention.core.settings import settings_of
 from tests.serving import ROOT, running
 from tests.test_boundaries import may_import
 
+pytestmark = pytest.mark.soak
+
 DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 LIBRARY = Path(attention.__file__).parent
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,9 +56,14 @@ def seen(app: App) -> dict[str, Any]:
         "alone": page.figures.get(values.pop("figure", ""), ""),
         "heading": app.heading[0],
         "settings": values,
-        "notes": [note for note in app.notes if not note.startswith(WAITED)],
+        "notes": [without_options(note) for note in app.notes if not note.startswith(WAITED)],
         "figures": sorted(name for name in app.sent if " " not in name and name not in NO_FIGURES),
     }
+
+
+def without_options(note: str) -> str:
+    """The note without the options it lists, as any of them may be added."""
+    return re.sub(r"(one of) .*(, got )", r"\1 …\2", note)
 
 
 def write(rows: Mapping[str, Mapping[str, Any]]) -> None:

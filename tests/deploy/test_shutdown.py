@@ -7,10 +7,13 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.visitors import Found, Visitor, connected
 from tests.serving import started
+
+pytestmark = pytest.mark.soak
 
 # With ?stop=… in the link a run tells its own server to stop, and takes its time.
 SLOW = """

@@ -23,6 +23,8 @@ from streamlit.testing.v1 import AppTest
 from tests.deploy.cutting import cutting
 from tests.serving import ROOT, running
 
+pytestmark = pytest.mark.soak
+
 REPORTS = (ROOT / "docs" / "upstream.md").read_text("utf-8").split("\n## ")[1:]
 PHONE = {"width": 390, "height": 800}
 
