@@ -3,6 +3,7 @@
 In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
 `attention.show(weights, tokens)` shows any weights, as those that transformers returns, and
+`attention.save_scene(figure, path)` writes a figure of a page as a file, and
 `attention.capture()` keeps the attention of any model that runs within it.
 """
 
@@ -18,7 +19,7 @@ MODULES = {
     "figures": ("captions", "matrix", "script", "tables"),
     "subjects.long_run": ("image_patches",),
 }
-FUNCTIONS = {"show": "show", "save_html": "page"}
+FUNCTIONS = {"show": "show", "save_html": "page", "save_scene": "scenes"}
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 
 

@@ -49,22 +49,28 @@ LIGHT = _template("#ffffff", "#17212b", "#1f6fb2", SEQUENTIAL, DIVERGING)
 DARK = _template("#10161d", "#e6ebf0", "#6db3ee", SEQUENTIAL_DARK, DIVERGING_DARK)
 
 
-def variables(template: go.layout.Template, sequential: Sequence[str]) -> dict[str, str]:
+def variables(
+    template: go.layout.Template, sequential: Sequence[str], diverging: Sequence[str]
+) -> dict[str, str]:
     """The variables of a theme that components read, as Streamlit names them."""
     layout = template.layout
+    ground = layout.paper_bgcolor
     return {
         "--st-font": layout.font.family,
         "--st-text-color": layout.font.color,
-        "--st-background-color": layout.paper_bgcolor,
+        "--st-background-color": ground,
         "--st-border-color": f"color-mix(in srgb, {layout.font.color} 20%, transparent)",
         "--st-primary-color": layout.colorway[0],
+        "--st-secondary-background-color": f"color-mix(in srgb, {layout.font.color} 6%, {ground})",
+        "--st-button-radius": "0.5rem",
         "--st-chart-sequential-colors": ",".join(sequential),
+        "--st-chart-diverging-colors": ",".join(diverging),
     }
 
 
 THEMES = {
-    "light": variables(LIGHT, SEQUENTIAL),
-    "dark": variables(DARK, SEQUENTIAL_DARK),
+    "light": variables(LIGHT, SEQUENTIAL, DIVERGING),
+    "dark": variables(DARK, SEQUENTIAL_DARK, DIVERGING_DARK),
 }
 
 

@@ -1,10 +1,12 @@
-"""Modules in the browser's folder as one that stands alone, for where no server serves them."""
+"""Modules in the browser's folder as one that stands alone, and a file of HTML that holds it."""
 
 from __future__ import annotations
 
 import functools
+import html
 import json
 import re
+from collections.abc import Mapping
 
 from attention.figures.modules import BROWSER
 
@@ -19,20 +21,64 @@ for (const [path, source] of %s) {
   addresses[path] = URL.createObjectURL(new Blob([known], { type: "text/javascript" }))
 }
 const entry = await import(addresses[%s])
+const modules = {}
+for (const path of %s) modules[path] = await import(addresses[path])
 for (const address of Object.values(addresses)) URL.revokeObjectURL(address)
 export default entry.default
 """
 
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
+)
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>:root {{ color-scheme: light dark; }} body {{ margin: 1rem; }}</style>
+</head>
+<body>
+<div id="place"></div>
+{before}<script type="application/json" id="given">{given}</script>
+<script type="module">
+{modules}
+entry.default(modules)
+</script>
+</body>
+</html>
+"""
+
+
+def file_of(title: str, given: Mapping[str, object], modules: str, before: str = "") -> str:
+    """A file of HTML that draws what it is given, and asks no other address for anything.
+
+    given: JSON; modules: of `bundle`, whose entry reads it from the element `given` and draws in
+    the element `place`; before: elements of HTML that stand before both.
+    """
+    return PAGE.format(
+        policy=POLICY,
+        title=html.escape(title),
+        before=before,
+        given=json.dumps(given).replace("<", "\\u003c"),  # else a token might end the script
+        modules=modules,
+    )
+
 
 @functools.cache
-def bundle(entry: str) -> str:
+def bundle(entry: str, *further: str) -> str:
     """One ES module that exports as its default what an entry does.
 
-    entry: its path in the folder. Raises ValueError where modules import each other in a circle.
+    entry: its path in the folder; further: those of modules which are at hand as `modules[path]`
+    to what stands behind it. Raises ValueError where modules import each other in a circle.
     """
     sources: dict[str, str] = {}
-    _collect(entry, sources, ())
-    return LOADER % (json.dumps([*sources.items()]).replace("<", "\\u003c"), json.dumps(entry))
+    for path in (entry, *further):
+        _collect(path, sources, ())
+    written = json.dumps([*sources.items()]).replace("<", "\\u003c")
+    return LOADER % (written, json.dumps(entry), json.dumps(further))
 
 
 def _collect(path: str, sources: dict[str, str], above: tuple[str, ...]) -> None:

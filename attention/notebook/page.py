@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import html
-import json
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from attention.capture import Recording
-from attention.notebook.bundle import bundle
+from attention.notebook.bundle import bundle, file_of
 from attention.notebook.heads import MEAN, First, HeadsOfRun, Pictured, heads_of
 from attention.subjects.long_run.hf_outputs import Layer
 from attention.subjects.long_run.image_patches import Patches
@@ -22,29 +20,6 @@ from attention.subjects.long_run.street_map import MOST_LETTERS, Texts
 
 MAX_BYTES = 10_000_000  # of a file
 MOST_CELLS = 1 << 22  # of a head: more have no room in it
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
-)
-PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{title}</title>
-<style>:root {{ color-scheme: light dark; }} body {{ margin: 1rem; }}</style>
-</head>
-<body>
-<div id="run"></div>
-<script type="application/json" id="given">{given}</script>
-<script type="module">
-{modules}
-entry.default()
-</script>
-</body>
-</html>
-"""
 
 
 def save_html(
@@ -167,12 +142,8 @@ def _rows_held(grid: Patches, rows: int, columns: int, query: int, step: int) ->
 
 def _page(heads: HeadsOfRun, given: dict[str, Any]) -> str:
     model = heads.run.run.model
-    return PAGE.format(
-        policy=POLICY,
-        title=html.escape(f"Attention of {model}" if model else "Attention of a run"),
-        given=json.dumps(given).replace("<", "\\u003c"),  # else a token might end the script
-        modules=bundle("notebook/kept.js"),
-    )
+    title = f"Attention of {model}" if model else "Attention of a run"
+    return file_of(title, given, bundle("notebook/kept.js"))
 
 
 def _weights(heads: HeadsOfRun, layer: int, head: int, block: int) -> Tensor:

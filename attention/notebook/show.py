@@ -8,7 +8,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from attention.capture import Recording, Recordings
+from attention.figures.scene import Figure, Scene
 from attention.notebook.heads import First, Pictured, heads_of, heads_of_steps
+from attention.notebook.scenes import ShownScene
 from attention.notebook.still import Still
 from attention.subjects.long_run import own_weights
 from attention.subjects.long_run.hf_outputs import Layer
@@ -35,10 +37,13 @@ def show(
     set. image: of PIL, an array (height, width, 3) or a tensor (3, height, width): weights of its
     patches are laid over it; sound: a spectrogram (frequencies, frames), over stretches of which a
     text's cross-attention is laid; patches: see `patches.find_patches`. Of these the mean of the
-    heads (head −1) of the last layer is shown first. Of the recordings of a folder the last is
+    heads (head −1) of the last layer is shown first. A scene or a figure of `attention.figures` is
+    drawn as on its page. Of the recordings of a folder the last is
     shown; live, a slider leads over all, of which `step` says which is shown. Raises ValueError
     where they do not fit.
     """
+    if isinstance(weights, Scene | Figure):
+        return ShownScene(weights)
     pictured = Pictured(image, sound, patches)
     first = First(layer, head, query)
     if isinstance(weights, Recordings) and is_live():

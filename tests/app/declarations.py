@@ -17,9 +17,9 @@ from typing import is_typeddict as is_typed
 import attention.app.components.answers  # noqa: F401, all components are declared then
 from attention import figures, subjects
 from attention.app.components.base import COMPONENTS
-from attention.app.components.scene import SceneHeader
 from attention.figures import scene
 from attention.figures.modules import BROWSER
+from attention.figures.scene_message import SceneHeader
 
 FILE = BROWSER / "messages.d.ts"
 PLAIN = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from attention.app.components.scene import draw
-from attention.app.components.selection import Selection
 from attention.app.components.turns import Handler
 from attention.figures.chart import Chart
 from attention.figures.head_grid import HeadGrid
@@ -18,6 +17,7 @@ from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Figure, scene
+from attention.figures.scene_message import Selection
 
 
 def draw_alone(figure: Figure, selection: Selection | None = None, **taken: Handler) -> None:

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any
 
 from attention.app.components.base import Component
 from attention.app.components.turns import turn_of
+from attention.figures.scene_message import QueryAndStage, Selection, SelectionHeader
 
 SELECTION = "selection"  # key
-
-
-class QueryAndStage(TypedDict):
-    """Query and stage that are chosen in the pictures of a page."""
-
-    query: int
-    stage: str
-
-
-class Selection(TypedDict):
-    """Selection as the server knows it."""
-
-    values: QueryAndStage
-    defaults: QueryAndStage
-
-
-class SelectionHeader(Selection):
-    """Selection beside other things, with the turn of `tell_selection`."""
-
-    turn: int
 
 
 def now(selection: Selection) -> SelectionHeader:

@@ -9,13 +9,14 @@ import streamlit as st
 from attention.app.cached import pictures, runs
 from attention.app.components.pictures import picture
 from attention.app.components.scene import draw
-from attention.app.components.selection import Selection, tell_selection
+from attention.app.components.selection import tell_selection
 from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.figures import layer_words, result_pictures, result_words
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
+from attention.figures.scene_message import Selection
 from attention.pipeline import Result, Settings
 
 picture_of, weights_alone = result_pictures.picture_of, result_pictures.weights_alone

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from attention.app.components.selection import Selection
 from attention.app.state.links import every_setting
 from attention.app.state.pages import SHARED, VARIANT_MENUS, Page, hidden_names
 from attention.app.state.shared import load_model, width_of
@@ -15,6 +14,7 @@ from attention.app.state.sides import OTHER
 from attention.app.state.visit import SELECTED, Link, Visit
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
+from attention.figures.scene_message import Selection
 from attention.inputs.text import tokenize
 from attention.pipeline import Settings
 from attention.trained.layers import Layer

@@ -14,7 +14,7 @@ import { showRun } from "./run.js"
 
 /** Draws what a file holds, of which nothing else is needed. */
 export default function showKept() {
-  const [data, place] = ["given", "run"].map((id) => document.getElementById(id))
+  const [data, place] = ["given", "place"].map((id) => document.getElementById(id))
   if (!data || !place) return
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
   const { rows, columns, least, texts, picture, held } = given

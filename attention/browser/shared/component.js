@@ -8,11 +8,12 @@ import { isLate, nextTurn } from "./turns.js"
     @typedef {HTMLElement | ShadowRoot} Root
     @typedef {{ data: Uint8Array, parentElement: Root,
       setTriggerValue: (event: string, value: unknown) => void,
-      within?: { key: string, turn: number }, load?: (path: string) => Promise<{ default: Draw, style?: string }>,
+      within?: { key: string, turn: number }, load?: (path: string) => Promise<Module>,
       loadStyle?: (path: string) => Promise<string> }} Given
     within: of a figure in a scene its key and the turn of its last answer; load, loadStyle: get a
     module and the text of a style.
-    @typedef {(given: Given) => void | Promise<void>} Draw */
+    @typedef {(given: Given) => void | Promise<void>} Draw
+    @typedef {{ default: Draw, style?: string }} Module */
 
 /** What a view is built from: where it stands, what it shows first, and how it answers.
     @template {keyof Answers} Name

@@ -13,14 +13,15 @@ const SOURCE = "component/attention.app.components.base.plotly_js/plotly.min.js"
 /** @type {Promise<Plotly> | null} */
 let plotly = null
 
-/** plotly.js as its package ships it, loaded when it is first needed.
+/** plotly.js as its package ships it, loaded when it is first needed, unless a file holds it.
     @type {() => Promise<Plotly>} */
 export function load() {
   plotly ??= new Promise((resolve, reject) => {
+    const held = /** @type {{ Plotly?: Plotly } & typeof globalThis} */ (globalThis)
+    if (held.Plotly) return resolve(held.Plotly)
     const src = new URL(SOURCE, document.baseURI).href
     const script = make("script", "", document.head, { src })
-    script.onload = () =>
-      resolve(/** @type {{ Plotly: Plotly } & typeof globalThis} */ (globalThis).Plotly)
+    script.onload = () => resolve(/** @type {Plotly} */ (held.Plotly))
     script.onerror = () => reject(new Error("plotly.js could not be loaded"))
   })
   return plotly

@@ -19,7 +19,6 @@ import torch
 from attention.analysis.spread import Spread, spread_of_scores
 from attention.app.cached.runs import result_of, translation_by
 from attention.app.components.answers import MAX_NAMES
-from attention.app.components.selection import Selection
 from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.links import every_setting, read_link, settings_of_link, value_in
@@ -33,6 +32,7 @@ from attention.core.masks import format_cells
 from attention.core.printing import distinct_names
 from attention.core.settings import settings_of
 from attention.figures import layer_words
+from attention.figures.scene_message import Selection
 from attention.pipeline import NoWords, Result, Settings
 from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.words import Comparison

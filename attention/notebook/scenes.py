@@ -1,0 +1,58 @@
+"""A scene of figures as one file of HTML, drawn by the modules that draw it on a page."""
+
+from __future__ import annotations
+
+import html
+from base64 import b64encode
+from dataclasses import dataclass
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+from attention.figures import plotly_templates
+from attention.figures.modules import BROWSER
+from attention.figures.scene import Figure, Scene
+from attention.figures.scene_message import scene_message
+from attention.notebook.bundle import bundle, file_of
+
+PLOTLY = "shared/plotly.js"
+SHARED_STYLES = ("scene/style.css", "shared/matrix.css")
+FRAME = '<iframe srcdoc="{page}" style="border: 0; width: 100%; height: {height}px"></iframe>'
+
+
+def save_scene(scene: Scene | Figure, path: str | Path, title: str = "Attention") -> None:
+    """Write a scene, or one figure, as a file of HTML that opens without a network.
+
+    title: that of the file. A file with a heatmap to zoom into or a chart holds plotly.js, which is
+    5 MB; any other is as large as its numbers and 0.3 MB of modules.
+    """
+    Path(path).write_text(page_of_scene(scene, title), "utf-8")
+
+
+def page_of_scene(scene: Scene | Figure, title: str = "Attention") -> str:
+    """The text of such a file."""
+    whole = Scene([scene]) if isinstance(scene, Figure) else scene
+    kinds = sorted({figure.kind for figure in whole})
+    modules = bundle("notebook/scene.js", *(f"{kind}/index.js" for kind in kinds))
+    paths = (*SHARED_STYLES, *(f"{kind}/style.css" for kind in kinds))
+    given = {
+        "scene": b64encode(scene_message(whole)).decode(),
+        "styles": {path: (BROWSER / path).read_text("utf-8") for path in paths},
+        "themes": plotly_templates.THEMES,
+    }
+    plotly = f"<script>{get_plotlyjs()}</script>" if PLOTLY in modules else ""
+    return file_of(title, given, modules, plotly)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownScene:
+    """A scene in a notebook, in a frame of its own.
+
+    height: pixels of the frame.
+    """
+
+    scene: Scene | Figure
+    height: int = 720
+
+    def _repr_html_(self) -> str:
+        return FRAME.format(page=html.escape(page_of_scene(self.scene)), height=self.height)
