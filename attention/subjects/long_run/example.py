@@ -10,4 +10,5 @@ SENTENCE = "The animal did not cross the street because it was too tired"
 WORDS = (
     f"An example: all-MiniLM-L6-v2 reads “{SENTENCE}”. In layer 3, head 1 leads “it” to the animal."
 )
-LINK = urlencode({"layer": 3, "head": 1, "query": 9})  # "it", which looks at "animal"
+OPENS = {"layer": 3, "head": 1, "query": 9}  # "it", which looks at "animal"
+LINK = urlencode(OPENS)

@@ -55,6 +55,7 @@ def own_weights(view: View) -> None:
         f"{label}. It stays in this visit: your file is not put in the link.",
         type=["npz", "safetensors"],
         key="own_file",
+        on_change=leave_example,
     )
     try:
         own = long_run_numbers.own_file() or owners_run()
@@ -67,6 +68,14 @@ def own_weights(view: View) -> None:
     show(view, own or long_run_numbers.example_run())
     if own is None:
         explain(expanded=False)
+
+
+def leave_example() -> None:
+    """Show the first head of a file where that of the example was shown, within a callback."""
+    now = session.view()
+    if all(now[name] == value for name, value in example.OPENS.items()):
+        choose_head(0, 0)
+        session.choose_query(0)
 
 
 def owners_run() -> Opened | None:
@@ -113,7 +122,11 @@ def show(view: View, own: Opened) -> None:
 
 def choose(glance: Glance, index: int) -> None:
     """Choose one of all heads, within a callback."""
-    layer, head = glance.layer_and_head(index)
+    choose_head(*glance.layer_and_head(index))
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Choose a head of a layer, within a callback."""
     session.choose("layer", layer)
     session.choose("head", head)
 

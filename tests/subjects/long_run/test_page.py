@@ -332,6 +332,7 @@ def test_without_a_file_the_page_opens_on_the_example_and_its_words_are_true() -
     assert example.WORDS in app.told
     assert "How to write such a file" in [each.label for each in app.expander]
     assert example.WORDS not in give(app, weights_file()).told
+    assert (app.sent["glance"].header["chosen"], app.selection["query"]) == (0, 0)
 
 
 def test_the_example_is_what_capture_keeps_of_the_model() -> None:
