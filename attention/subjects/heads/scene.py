@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attention.analysis import additions
 from attention.app.cached import overviews, runs
-from attention.app.state.openings import HIDDEN
+from attention.app.state.openings import HIDDEN, SHOWN
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, result_words
@@ -15,6 +16,7 @@ from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.lines import HeadLines
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
+from attention.figures.picture import AttentionPicture
 from attention.figures.result_pictures import weights_of
 from attention.figures.scene import (
     Column,
@@ -71,12 +73,20 @@ def all_heads(view: View, guess: int | None = None) -> Scene:
         Row(
             [
                 Column([grid, *result_words.group(result)]),
-                weights_of(result, f"Head {result.head}."),
+                chosen_head(view, result),
             ],
             SHARES,
         ),
         *result_words.problems(result),
     )
+
+
+def chosen_head(view: View, result: Result) -> AttentionPicture:
+    """All weights of the chosen head; without the numbers as colours alone."""
+    picture = weights_of(result, f"Head {result.head}.")
+    if view["numbers"] == SHOWN:
+        return picture
+    return replace(picture, shown=replace(picture.shown, calm=True, stage="weights"))
 
 
 def chosen_token(view: View) -> Scene:
