@@ -10,8 +10,7 @@ import sys
 
 import torch
 
-import attention
-from attention.capture import Recording
+from attention.capture import Recording, capture
 from attention.subjects.long_run import example
 from attention.trained.sources import MINILM
 
@@ -22,12 +21,13 @@ def run() -> tuple[Recording, list[str]]:
     """The run of the model over the sentence, and a text for each of its tokens."""
     import transformers
 
+    assert MINILM.path is not None
     tokenizer = transformers.AutoTokenizer.from_pretrained(MINILM.path)
     model = transformers.AutoModel.from_pretrained(MINILM.path, dtype=torch.float16)
     inputs = tokenizer(example.SENTENCE, return_tensors="pt")
-    with torch.no_grad(), attention.capture() as captured:
+    with torch.no_grad(), capture() as captured:
         model.eval()(**inputs)
-    return captured.one(), tokenizer.convert_ids_to_tokens(inputs.input_ids[0])
+    return captured.one(), [*tokenizer.convert_ids_to_tokens(inputs.input_ids[0])]
 
 
 if __name__ == "__main__":
