@@ -10,7 +10,8 @@ import sys
 
 import torch
 
-from attention.capture import Recording, capture
+from attention.capture import Recording
+from attention.capture.capturing import capture
 from attention.subjects.long_run import example
 from attention.trained.sources import MINILM
 
