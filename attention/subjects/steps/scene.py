@@ -37,7 +37,7 @@ def nearest(step: Step, cell: Cell) -> Cell:
 
 
 def matrices(step: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
-    """What a step does, and its matrices, with a cell lit that is wanted, or the nearest.
+    """Purpose of a step, and its matrices, with a cell lit that is wanted, or the nearest.
 
     asked: the question about the result, which then stays hidden, "" = none.
     """
