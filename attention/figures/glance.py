@@ -36,7 +36,9 @@ class HeadGridHeader(TypedDict):
     saturated: bool
     chosen: int
     layerNames: list[str]
-    earned: list[str]
+    said: list[str]
+    marked: int
+    asks: bool
 
 
 def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Figure:

@@ -60,8 +60,6 @@ def asked(page: str, link: dict[str, Any]) -> App:
     app = opened(page, **link)
     assert labels(app) <= {"The example as a file", "Save as a file"}, "before it is asked for"
     assert "save_figures" not in app.sent
-    if page == "own":
-        app.choose("own_example", True)
     app.session_state["download"] = True
     app.run()
     return app

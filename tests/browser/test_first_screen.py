@@ -168,8 +168,9 @@ def test_one_click_shows_the_numbers_and_a_link_to_them_does_too(open_page: Open
 
 def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Open) -> None:
     page = open_page("/")
-    page.get_by_role("button", name="Type your own").click()
     box = page.get_by_label("Sentence", exact=True)
+    expect(box).to_be_hidden()  # so that no one comes to it by Tab before it is opened
+    page.get_by_role("button", name="Type your own").click()
     expect(box).to_be_focused()
     page.keyboard.type("my dog told me that it was hungry")
     expect(page.get_by_role("heading", level=1)).to_have_text(question("it"))

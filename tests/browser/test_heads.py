@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from tests.browser.browsing import (
     Open,
@@ -55,6 +56,24 @@ def test_heads_are_chosen_and_toggled_by_a_click_and_kept_alone_by_a_double_clic
     chip(page, 3).dblclick()
     expect(drawn(page)).to_have_text(["0", "1", "2", "3", "4"])
     expect_search(page, {})
+
+
+def test_arrow_keys_look_at_heads_and_a_click_or_enter_guesses_which_one_is_asked_for(
+    open_page: Open,
+) -> None:
+    page = open_page("/heads")
+    question = page.get_by_role("heading", name="Which head looks one word back?")
+    expect(question).to_be_visible()
+    tile(page, 0).focus()
+    page.keyboard.press("ArrowRight")
+    expect_search(page, dict(parse_qsl(page.url.partition("?")[2])) | {"head": "1"})
+    expect(page.locator(".told", has_text="Click the one you think it is.")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator(".told", has_text="No: head 1 has ")).to_be_visible()
+    expect(page.locator(".marked")).to_have_accessible_description(
+        re.compile("^the head asked for")
+    )
+    expect(question).to_be_visible()
 
 
 def test_a_query_is_previewed_by_hovering_and_chosen_by_keys(open_page: Open) -> None:

@@ -98,6 +98,19 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     expect(status(page)).to_have_text("Copied the embed code of the page.")
 
 
+def test_figures_that_stand_on_the_page_can_be_embedded_alone_and_no_others(
+    open_page: Open,
+) -> None:
+    page = open_page("/steps?step=scores", **CLIPBOARD)
+    alone = page.get_by_role("menuitem", name="alone")
+    for link, names in (("", ["matrices", "graph"]), ("&hide=step", ["matrices"])):
+        page.goto(f"{page.url}{link}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect_rest(page)
+        more(page).click()
+        expect(alone).to_have_text([f"Copy embed code: {name} alone" for name in names])
+
+
 def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> None:
     sentence = HOSTILE[6]
     page = open_page("/?query=1&scale=none", **CLIPBOARD)

@@ -190,7 +190,7 @@ class CopyLinkHeader(TypedDict):
     caption: str
     paper: str
     query: str
-    figures: list[str]
+    figures: Mapping[str, str]
     task: list[str]
     embedded: bool
 
@@ -203,7 +203,7 @@ def copy_link(
     caption: str,
     paper: str,
     query: str,
-    figures: Sequence[str],
+    figures: Mapping[str, str],
     task: Sequence[str] = (),
     *,
     embedded: bool,
@@ -213,16 +213,17 @@ def copy_link(
 
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
     figure; paper: what stands below the page's title where it is printed; query: what the token
-    chosen in the figures is called there; figures: the names of those that can be embedded alone;
-    task: what a link to the task that the page sets hides, empty where it sets none. Where the page
-    is embedded already, a link to the whole of it stands instead.
+    chosen in the figures is called there; figures: names of those that can be embedded alone, where
+    they stand on the page, with what the keys of their components begin with; task: what a link to
+    the task that the page sets hides, empty where it sets none. Where the page is embedded already,
+    a link to the whole of it stands instead.
     """
     header: CopyLinkHeader = {
         "title": title,
         "caption": caption,
         "paper": paper,
         "query": query,
-        "figures": list(figures),
+        "figures": figures,
         "task": list(task),
         "embedded": embedded,
     }

@@ -11,7 +11,6 @@ from torch import Tensor
 from attention.app.components.scene import draw
 from attention.app.components.turns import Handler
 from attention.figures.chart import Chart
-from attention.figures.head_grid import HeadGrid
 from attention.figures.lines import HeadLines
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
@@ -73,22 +72,6 @@ def matrices(
     pickable = on_choose is not None
     figure = Matrices(parts, chosen, pickable, hidden, asked, in_full, written, of, key=key)
     draw_alone(figure, cell=(figure.has, lambda cell: on_choose and on_choose(*cell)))
-
-
-def head_grid(
-    dots: Tensor,
-    block: int,
-    n_tokens: int,
-    head: int,
-    on_choose: Callable[[int], None],
-    *,
-    key: str,
-    layer_names: Sequence[str] = (),
-    earned: Sequence[str] = (),
-) -> None:
-    """Draw all heads as small heatmaps, see `HeadGrid`."""
-    figure = HeadGrid(dots, block, n_tokens, head, layer_names, earned, key=key)
-    draw_alone(figure, head=(range(len(dots)).__contains__, on_choose))
 
 
 def chart(

@@ -188,7 +188,8 @@ class Part:
 def parts_beside(view: View) -> list[Part]:
     """Parts at the side of a page: the settings, as far as they have any effect now.
 
-    Nobody sees the side of the opening: it has no words, only what keeps settings.
+    Nobody sees the side of the opening: it has no words, only what keeps settings that were drawn
+    before. Until then they stand in the address.
     """
     variant, page = view.variant, view.page
     parts: list[Part] = []
@@ -225,7 +226,7 @@ def parts_beside(view: View) -> list[Part]:
                 sequences = two_sequences if page.attention == "cross" else sequence_tokens
                 grid = functools.partial(cell_grid, view, sequences)
                 parts.append(Part(name, grid, (_frozen(sequences(view)), view[name])))
-    return parts
+    return [part for part in parts if not view.calm or part.name in view.visit.drawn]
 
 
 def _frozen(sequences: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

@@ -107,7 +107,7 @@ def sharing(view: View, told: PageHeading) -> DeltaGenerator | None:
         caption(view, told, words),
         " · ".join(words),
         every_setting()["query"].label,
-        list(view.page.figures),
+        view.page.figures,
         _task(view),
         embedded=bool(st.context.is_embedded),
         key="copy_link",

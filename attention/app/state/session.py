@@ -307,15 +307,16 @@ def _take_along(page: Page, before: Visit) -> None:
 
     There they have other widgets, to which Streamlit gives what was typed, but not what a link
     said, and it writes only those at the side into the address again. What a link hid is drawn
-    again, as it was in force.
+    again, as it was in force, and so is what stood in the address alone.
     """
-    for name, value in before.hidden.items():
+    undrawn = _undrawn(before)
+    for name, value in {**before.hidden, **undrawn}.items():
         if name not in st.session_state:
             _set(name, value)
     arrived = view()
     here = {"s", *page.declared, *page.beside(arrived)}
     address = {}
-    for name in before.drawn & here:
+    for name in (before.drawn | undrawn.keys()) & here:
         if name in st.session_state and name not in st.query_params:
             _set(name, before.newest(name, st.session_state[name]))
             if name not in _beside(before) and arrived[name] != every_setting()[name].default:
@@ -324,6 +325,15 @@ def _take_along(page: Page, before: Visit) -> None:
         _write_address(address)
     if page.name not in before.started:
         _start(page, before, arrived)
+
+
+def _undrawn(before: Visit) -> dict[str, Any]:
+    """The settings of the page before that had no widget at its side, where it was calm."""
+    last: tuple[object, View] | None = st.session_state.get(VIEW)
+    if last is None or last[1].page.name != before.page or not last[1].calm:
+        return {}
+    left = last[1]
+    return {name: left[name] for name in left.page.beside(left) if name not in before.drawn}
 
 
 def _start(page: Page, before: Visit, arrived: View) -> None:

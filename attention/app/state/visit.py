@@ -92,7 +92,8 @@ class Visit:
     `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
     the name of the job that the visitor has stopped; begun: the names of those asked for by a
-    click; guesses: the first choice in each chapter of each lesson;
+    click; guesses: the first choice in each chapter of each lesson, or
+    at each question, by what that is about and its name;
     aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
     last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
     learned: trainings that were shown, to stand side by side; map_asked: the parts of a map that

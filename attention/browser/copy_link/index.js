@@ -2,6 +2,7 @@ import { hasCard, saveCard } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { bridgeCuts } from "../shared/cuts.js"
 import { make } from "../shared/elements.js"
+import { partsOf } from "../shared/figures.js"
 import { keepStepsOne } from "../shared/history.js"
 import { foldMenu } from "../shared/menu.js"
 import { fitPaper } from "../shared/printing.js"
@@ -30,7 +31,6 @@ function draw(view) {
   keepStepsOne()
   foldMenu()
   listenToProjector()
-  if (!content.embedded) fill(view)
 }
 
 /** What stands on paper; the token chosen in the figures is known to the address alone.
@@ -65,7 +65,7 @@ function build({ root, content }) {
   const said = make("p", "said", frame, { ariaLive: "polite" })
   const paper = make("p", "on-paper", root)
   const address = make("p", "address", root)
-  const view = { content, frame, button, more, menu, said, paper, address, offered: "" }
+  const view = { content, frame, button, more, menu, said, paper, address }
   button.addEventListener("click", () => copy(view, LINK))
   more.addEventListener("click", () => open(view, Boolean(menu.hidden)))
   more.addEventListener("keydown", (event) => {
@@ -81,15 +81,12 @@ function build({ root, content }) {
   return view
 }
 
-/** What is offered already stays as it is: one may just be clicking it.
+/** As the menu opens: what is offered then stays as it is, since one may just be clicking it.
     @type {(view: View) => void} */
 function fill(view) {
-  const card = hasCard()
-  const offered = JSON.stringify([view.content.figures, view.content.task, card])
-  if (view.offered === offered) return
-  view.offered = offered
-  const focused = [...view.menu.children].findIndex((item) => item.matches(":focus"))
-  const items = itemsOf(view.content, card).map((item) => {
+  const { figures, task } = view.content
+  const there = Object.keys(figures).filter((name) => partsOf(name, figures[name]).length)
+  const items = itemsOf({ figures: there, task }, hasCard()).map((item) => {
     const line = make("button", "", null, { type: "button", role: "menuitem", tabIndex: -1 })
     line.textContent = item.name
     line.addEventListener("click", () => {
@@ -101,12 +98,11 @@ function fill(view) {
     return line
   })
   view.menu.replaceChildren(...items)
-  items[focused]?.focus()
 }
 
-/** What the menu offers: of a page with several figures also each of them alone, and where a page
+/** What the menu offers: also each of the figures that stand on the page alone, and where a page
     sets a task also a link that leads to nothing else; card: whether what is shown has one.
-    @type {(content: CopyLinkHeader, card?: boolean) => Item[]} */
+    @type {(offered: { figures: string[], task: string[] }, card?: boolean) => Item[]} */
 export function itemsOf({ figures, task }, card = false) {
   const embed = (/** @type {string} */ figure) => (/** @type {CopyLinkHeader} */ content) =>
     embedCode(location.href, content.title, figure)

@@ -14,8 +14,11 @@ function build({ root, content }) {
     const field = /** @type {HTMLInputElement | null} */ (
       document.querySelector(view.content.field)
     )
-    field?.focus()
-    field?.select()
+    if (!field) return
+    field.style.visibility = "visible" // a closed one can have no focus; once it has, it is open
+    field.focus()
+    field.select()
+    field.style.visibility = ""
   })
   return view
 }

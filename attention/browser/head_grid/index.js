@@ -21,6 +21,7 @@ const MOST_HEIGHT_OF_LAYERS = 700
 const LEAST_TURNED = 24
 const ROOM_BETWEEN = 5
 const WIDTH_OF_LOOK = 190
+const ARROWS = "Arrow keys go from one head to the next"
 
 export default component(build, draw)
 
@@ -29,17 +30,18 @@ function build({ root, content, send }) {
   const frame = make("div", "frame", root)
   const box = make("div", "box", frame)
   const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
-  const label = "Heads; arrow keys move"
+  const label = content.asks ? "Heads; arrow keys move, Enter answers" : "Heads; arrow keys move"
   const names = make("div", "names", box, { ariaHidden: "true" })
   const tiles = makeTiles(box, label, () => view.layout, {
     point: (head) => lookAt(view, head),
-    choose: (head) => choose(view, head),
+    choose: (head, clicked) => choose(view, head, clicked),
   })
   const look = make("div", "look", box, { ariaHidden: "true", hidden: true })
   const large = { look, canvas: make("canvas", "", look), name: make("span", "", look) }
   const caption = make("p", "caption", frame)
+  const hint = make("p", "hint", frame)
   const layout = layoutOf(content, 0)
-  const shown = { canvas, names, tiles, caption, large }
+  const shown = { canvas, names, tiles, caption, hint, large }
   const view = { content, frame, box, ...shown, width: 0, layout, send }
   return view
 }
@@ -105,6 +107,7 @@ function draw(view) {
   countDrawing(view.canvas)
   lay(view)
   view.caption.textContent = words(view.content)
+  view.hint.textContent = view.content.asks ? `${ARROWS}, Enter answers.` : `${ARROWS}.`
 }
 
 /** @type {(view: View, head: number) => Uint8Array} */
@@ -134,7 +137,7 @@ function lookAt(view, head) {
 
 /** @type {(view: View) => void} */
 function lay({ frame, tiles, names, layout, content }) {
-  const { heads, layerNames, earned, chosen } = content
+  const { heads, layerNames, said, marked, chosen } = content
   const hues = palette(frame, "categorical")
   const { across, side, gap, label, turned } = layout
   tiles.classList.toggle("plain", !label)
@@ -143,7 +146,10 @@ function lay({ frame, tiles, names, layout, content }) {
     tile.ariaLabel = layerNames.length
       ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
       : `Head ${head}`
-    tile.ariaDescription = earned[head] ?? ""
+    tile.ariaDescription = [head === marked && "the head asked for", said[head]]
+      .filter(Boolean)
+      .join("; ")
+    tile.classList.toggle("marked", head === marked)
   }
   names.replaceChildren()
   const numbers = Array.from({ length: turned ? layerNames.length : across }, (_, at) => `${at}`)
@@ -186,10 +192,13 @@ export function words({ block, tokens, saturated }) {
   return `${sizes}. Each square is ${dot}; ${darkest}.`
 }
 
-/** @type {(view: View, head: number) => void} */
-function choose(view, head) {
-  if (head === view.content.chosen) return
+/** @type {(view: View, head: number, clicked: boolean) => void} */
+function choose(view, head, clicked) {
+  const { asks, chosen } = view.content
+  const guessed = asks && clicked
+  if (head === chosen && !guessed) return
   view.content.chosen = head
   markTile(view.tiles, head)
-  settle(view, 40, () => view.send("head", head))
+  if (guessed) view.send("guess", head)
+  else settle(view, 40, () => view.send("head", head))
 }

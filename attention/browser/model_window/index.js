@@ -52,6 +52,7 @@ function build({ root, content, send }) {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
+  make("p", "hint", left, { textContent: "Arrow keys move, X switches the chosen head." })
   const told = make("p", "told", left, { ariaLive: "polite" })
   const off = make("p", "told off", left)
   const acts = make("div", "acts", left)
@@ -217,7 +218,10 @@ function lay(view) {
   const count = countOf(content)
   for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
     const { name } = content.layers[layerOf(content, head)]
-    tile.ariaLabel = `${name}, head ${head % content.heads}${content.off.includes(head) ? ", off" : ""}`
+    const marks = [content.off.includes(head) && "off", head === content.greatest && "strongest"]
+    tile.ariaLabel = [name, `head ${head % content.heads}`, ...marks].filter(Boolean).join(", ")
+    tile.ariaDescription = content.told[head] ?? ""
+    tile.setAttribute("aria-keyshortcuts", "X")
   }
   names.replaceChildren()
   const [across, down] = turned

@@ -1,11 +1,11 @@
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
+import { partsOf } from "../shared/figures.js"
 import { saveFigure, savePicture } from "../shared/svg.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-const PARTS = ["lines", "heatmap", "sum"] // of pictures: each is a figure of its own
 const SAVES = { SVG: saveFigure, PNG: savePicture }
 
 export default component(build, draw, null)
@@ -27,15 +27,4 @@ function draw({ frame, content: { figures } }) {
     })
   })
   frame.replaceChildren(...buttons)
-}
-
-/** The elements of a figure that stand on the page: the part of that name, where it has parts.
-    @type {(name: string, key: string) => Element[]} */
-function partsOf(name, key) {
-  const main = document.querySelector(".stMainBlockContainer") ?? document.body
-  return [...main.querySelectorAll(`[class*="st-key-${key}"]`)].flatMap((element) => {
-    const parts = element.querySelectorAll(".attention-picture > .part")
-    const named = [...parts].filter((part) => part.classList.contains(name))
-    return parts.length && PARTS.includes(name) ? named : [element]
-  })
 }

@@ -5,8 +5,10 @@ import { childrenOf, make, setLengths, under } from "./elements.js"
     @typedef {{ across: number, side: number, height: number, left: number, top: number,
       label: number, gap: number, turned: boolean }} Layout
 
-    What is done as a head is pointed at (-1: none is any more), and as it is chosen.
-    @typedef {{ point: (head: number) => void, choose: (head: number) => void }} Tasks */
+    What is done as a head is pointed at (-1: none is any more), and as it is chosen, by a click or
+    else by arrow keys.
+    @typedef {{ point: (head: number) => void,
+      choose: (head: number, clicked: boolean) => void }} Tasks */
 
 /** Tiles above a picture of all heads, one of which is chosen by click or arrow keys.
     @type {(parent: HTMLElement, ariaLabel: string, layout: () => Layout, tasks: Tasks)
@@ -22,7 +24,7 @@ export function makeTiles(parent, ariaLabel, layout, { point, choose }) {
     if (event.pointerType === "mouse" && at(event) >= 0) point(at(event))
   })
   tiles.addEventListener("pointerleave", () => point(-1))
-  tiles.addEventListener("click", (event) => at(event) >= 0 && choose(at(event)))
+  tiles.addEventListener("click", (event) => at(event) >= 0 && choose(at(event), true))
   tiles.addEventListener("keydown", (event) => {
     const all = childrenOf(tiles)
     const chosen = all.findIndex((tile) => tile.ariaChecked === "true")
@@ -30,7 +32,7 @@ export function makeTiles(parent, ariaLabel, layout, { point, choose }) {
     if (next === undefined) return
     event.preventDefault()
     all[next]?.focus()
-    if (all[next]) choose(next)
+    if (all[next]) choose(next, false)
   })
   return tiles
 }

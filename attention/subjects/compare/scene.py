@@ -11,27 +11,38 @@ from attention.figures.scene import Column, Row, Scene, Table, Words, note, scen
 from attention.pipeline import Result
 from attention.subjects.compare import numbers
 from attention.subjects.compare import words as compare_words
+from attention.subjects.compare.change_words import change_words
 from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 
 TITLES = {"settings": ("A", "B", "B − A"), "pair": ("A · first", "B · second", "B − A")}
+WHEN = {"settings": "With B", "pair": "In the second sentence"}
 NO_PAIR = "Both sentences need a word: one stands on top, the other just above."
 SAME = "A and B are the same setting, so nothing differs. Change B below, or A."
 
 
 def of_both(view: View) -> Scene:
-    """Two heatmaps, their difference, and in a line what differs between the two sides."""
+    """The weight that changes most in a sentence, what differs between the two sides, and two
+    heatmaps with their difference."""
     pair = view["compare"] == "pair"
     now = numbers.compared(view)
     if now is None:
         return scene(Words(NO_PAIR if pair else result_words.EMPTY, "info"))
     compared, _ = now
+    changed = change_words(
+        compared.a,
+        compared.b,
+        compared.names,
+        WHEN[view["compare"]],
+        compared.in_a & compared.in_b,
+    )
+    first: Words | None = Words(changed, "told")
     if pair:
         line = note(compare_words.alignment_words(compared))
     elif differs := numbers.differences(view):
         line = Words([text for each in differs for text in ("", each)], "differs", before="A → B")
     else:
-        line = note(SAME)
-    return scene(line, ComparedHeatmaps(compared, TITLES[view["compare"]], key="comparison"))
+        first, line = None, note(SAME)
+    return scene(first, line, ComparedHeatmaps(compared, TITLES[view["compare"]], key="comparison"))
 
 
 def rows(view: View) -> Scene:
@@ -127,11 +138,15 @@ def swept(view: View) -> Scene:
     made = "mixes its scores across heads" if result.trace.cap is None else "caps its scores"
     other = kind != view["sweep"]
     sweep = numbers.sweep_of(result, kind, wanted)
-    joined = bool(layer_words.words_of(result))
+    joined, names = bool(layer_words.words_of(result)), distinct_names(result.tokens)
+    low, high = sweep.shown[0], sweep.shown[-1]
+    ends = sweep.weights(low), sweep.weights(high)
+    changed = change_words(*ends, names, f"From {kind} {low:g} to {high:g}")
     return scene(
+        Words(changed, "told"),
         note("Only pieces have scores to sweep: pieces are not joined here.") if joined else None,
         note(f"This attention {made}: no {view['sweep']} can be swept here.") if other else None,
-        SweptHeatmap(sweep, distinct_names(result.tokens), key="sweep_view"),
+        SweptHeatmap(sweep, names, key="sweep_view"),
         Words(compare_words.sweep_words(sweep, wanted)),
         *result_words.problems(result),
     )

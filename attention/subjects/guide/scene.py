@@ -14,7 +14,7 @@ from attention.core.printing import distinct_names
 from attention.figures import layer_words, maps, result_words
 from attention.figures.card import card
 from attention.figures.chart import Chart
-from attention.figures.head_grid import HeadGrid
+from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
 from attention.figures.picture import AttentionPicture
@@ -131,10 +131,10 @@ def sweep(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
 def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     """All heads of a layer, one of which can be chosen."""
     overview = overviews.overview_of(result.settings)
-    longest = max(len(result.tokens), len(result.key_tokens))
+    longest, said = max(len(result.tokens), len(result.key_tokens)), looks(overview)
     return [
         titled("Every head of the layer", hint="click one"),
-        HeadGrid(overview.dots, overview.block, longest, result.head, key="head_grid"),
+        HeadGrid(overview.dots, overview.block, longest, result.head, said=said, key="head_grid"),
     ]
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from attention.app.state.openings import opening
+from urllib.parse import parse_qsl, urlencode
+
+from attention.app.state.openings import OpeningSettings, opening
 from attention.app.state.pages import PLAY, WITH_WORDS, Page
 from attention.subjects.heads.words import HeadSettings
+
+
+def _layer_to_guess() -> str:
+    """The link of the opening, in a layer that has a head which looks one word back."""
+    link = dict(parse_qsl(opening().link))
+    return urlencode(link | {"layer": 0, "head": 0} if "layer" in link else link)
+
 
 PAGE = Page(
     "heads",
@@ -26,12 +35,12 @@ PAGE = Page(
         "seed",
     ),
     figures={"heads": "head_grid", "heatmap": "picture", "lines": "head_view"},
-    settings=(HeadSettings,),
+    settings=(HeadSettings, OpeningSettings),
     models="offered",
     beside=lambda values: tuple(
         "heads_variant" if name == "variant" else name for name in WITH_WORDS if name != "head"
     ),
-    opens=lambda: opening().link,
+    opens=_layer_to_guess,
     behind=PLAY,
     chapter=lambda values: "heads",
     place=40,

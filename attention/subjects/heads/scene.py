@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attention.analysis import additions
 from attention.app.cached import overviews, runs
+from attention.app.state.openings import HIDDEN, SHOWN
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, result_words
 from attention.figures.captions import parameters_words
-from attention.figures.head_grid import HeadGrid
+from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.lines import HeadLines
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
+from attention.figures.picture import AttentionPicture
 from attention.figures.result_pictures import weights_of
 from attention.figures.scene import (
     Column,
@@ -29,24 +32,48 @@ from attention.figures.scene import (
 )
 from attention.pipeline import Result
 from attention.subjects.heads import words as heads_words
+from attention.subjects.heads.question import HeadQuestion, question_on
 
 SHARES = (5, 6.5)  # of the width
+TO_GUESS = "Each picture is a head: queries down, keys across. Click the one you think it is."
 
 
-def all_heads(view: View) -> Scene:
-    """All heads of the layer at a glance, and the weights of the chosen one."""
+def question(view: View, result: Result) -> HeadQuestion | None:
+    """The question on the pictures of the heads, where their numbers are not shown."""
+    if view["numbers"] != HIDDEN or not result.of_sentence:
+        return None
+    return question_on(overviews.overview_of(result.settings))
+
+
+def all_heads(view: View, guess: int | None = None) -> Scene:
+    """All heads of the layer at a glance, and the weights of the chosen one; above them a question,
+    and the reply to a guess, None = not guessed yet."""
     result = runs.layer_result(view)
     if result is None:
         return scene(Words(result_words.EMPTY, "info"))
     if result.memory is not None:
         return scene(Words(result_words.OVER_ANOTHER, "info"))
     overview, tokens = overviews.overview_of(result.settings), layer_words.shown(result)[0]
-    grid = HeadGrid(overview.dots, overview.block, len(tokens), result.head, key="head_grid")
+    asked = question(view, result)
+    answered = asked is not None and guess is not None
+    grid = HeadGrid(
+        overview.dots,
+        overview.block,
+        len(tokens),
+        result.head,
+        said=[] if asked and not answered else looks(overview),
+        marked=asked.best if asked and answered else -1,
+        asks=asked is not None and not answered,
+        key="head_grid",
+    )
+    reply = asked.verdict(guess) if asked and guess is not None else TO_GUESS
     return scene(
+        heading(asked.words) if asked else None,
+        Words(reply, "told") if asked else None,
         Row(
             [
                 Column([grid, *result_words.group(result)]),
-                weights_of(result, f"Head {result.head}."),
+                chosen_head(view, result),
             ],
             SHARES,
         ),
@@ -54,8 +81,17 @@ def all_heads(view: View) -> Scene:
     )
 
 
+def chosen_head(view: View, result: Result) -> AttentionPicture:
+    """All weights of the chosen head; without the numbers as colours alone."""
+    picture = weights_of(result, f"Head {result.head}.")
+    if view["numbers"] == SHOWN:
+        return picture
+    return replace(picture, shown=replace(picture.shown, calm=True, stage="weights"))
+
+
 def chosen_token(view: View) -> Scene:
-    """Where the chosen token looks, what each head adds to it, and where its weights come from."""
+    """Where the chosen token looks; with all numbers also what each head adds to it, and where its
+    weights come from."""
     result = runs.layer_result(view)
     if result is None or result.memory is not None:
         return scene()
@@ -63,6 +99,11 @@ def chosen_token(view: View) -> Scene:
     query = min(int(view["query"]), len(tokens) - 1)
     names = distinct_names(result.tokens)
     gone, joined = query < view["query"], bool(layer_words.words_of(result))
+    if view["numbers"] == HIDDEN:
+        return scene(
+            note("That word is gone; the last one is selected.") if gone else None,
+            *lines(view, result, query),
+        )
     of_piece = f"The rest of the page is of one piece, the first of “{tokens[query]}”."
     return scene(
         note("That word is gone; the last one is selected.") if gone else None,

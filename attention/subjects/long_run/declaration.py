@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from attention.app.state.pages import LABORATORY, Page
+from attention.subjects.long_run import example
+from attention.subjects.long_run.numbers import has_owners_run
 
 PAGE = Page(
     "own",
@@ -20,6 +22,7 @@ PAGE = Page(
     ),
     figures={"heads": "glance", "heatmap": "picture"},
     sentence=lambda values: False,
+    opens=lambda: "" if has_owners_run() else example.LINK,
     behind=LABORATORY,
     place=110,
 )

@@ -13,18 +13,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
-from attention.app.cached.runs import result_of
 from attention.app.state.uploads import uploads
+from attention.capture import Recording
 from attention.capture.folders import RUN_VARIABLE, open_recordings
-from attention.core.functional import Trace
 from attention.hosting.uploads import NoRoom, Reservation
-from attention.pipeline import Settings
+from attention.subjects.long_run import example
 from attention.subjects.long_run.opened_run import OpenedRun, opened_run
 from attention.subjects.long_run.own_weights import (
     OpenedWeights,
     read_own,
     unpacked_bytes,
-    write_npz,
 )
 
 
@@ -42,9 +40,10 @@ class Opened:
         return glance_of(read.each(), read.shape, read.crosses)
 
 
-def example() -> Opened:
-    """The example, without a file."""
-    return Opened(read_own(example_weights()))
+@functools.cache
+def example_run() -> Opened:
+    """The packaged example, the same for all who see it."""
+    return Opened(opened_run(Recording.open(example.FILE)))
 
 
 def has_owners_run() -> bool:
@@ -121,10 +120,3 @@ def _read(file: str, visit: str) -> Opened | str:
     except ValueError as error:
         return str(error)
     return Opened(weights, taken)
-
-
-def example_weights() -> bytes:
-    """A file of weights to start from: those of a layer of several heads."""
-    result = result_of(Settings(variant="multihead"))
-    assert isinstance(result.layer_trace, Trace)
-    return write_npz(result.layer_trace.weights[None], result.tokens)

@@ -307,13 +307,6 @@ def read_file(content: bytes) -> OpenedWeights:
         raise ValueError(f"{words[:MAX_PROBLEM]} …") from error
 
 
-def write_npz(weights: Tensor, tokens: Sequence[str]) -> bytes:
-    """A file that `read_file` reads as these weights."""
-    file = BytesIO()
-    numpy.savez_compressed(file, weights=weights.numpy(), tokens=json.dumps(list(tokens)))
-    return file.getvalue()
-
-
 def _is_npz(content: bytes) -> bool:
     return content[:2] == b"PK"
 

@@ -10,49 +10,72 @@ from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.subjects.long_run import map_page
+from attention.figures.scene import Words, scene
+from attention.subjects.long_run import example, map_page
 from attention.subjects.long_run import numbers as long_run_numbers
 from attention.subjects.long_run import own_weights as long_run_own_weights
 from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.numbers import Opened
 from attention.subjects.long_run.opened_run import OpenedRun
 
-RUN = """\
+HOW = """\
+A run of your model, whichever it is in PyTorch or transformers:
+
+```python
 import attention
 
 with attention.capture() as run:  # its own kernels run, flash attention too
     model(**inputs)
-run.save("run.safetensors", tokens=tokens)"""
-HOW = """\
+run.save("run.safetensors", tokens=tokens)
+```
+
+Or weights, as numbers:
+
+```python
 import numpy
 
 numpy.savez(
     "weights.npz",
     weights=weights,            # (layers, heads, queries, keys), each row summing to 1
     tokens=numpy.array(tokens), # one per query; and keys=… where the keys have others
-)"""
+)
+```
+
+Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In a notebook
+`attention.show(weights, tokens, layer="all")` shows the same."""
 
 
 def own_weights(view: View) -> None:
-    """A file to open, and what is in it."""
-    st.caption("The weights stay in this visit; a link does not carry them.")
-    where = (
-        st.expander("Open another file") if long_run_numbers.has_owners_run() else st.container()
-    )
+    """A file to open, and what is in it; without one the example."""
+    where = st.container()
     label = f"A file of up to {long_run_own_weights.MAX_BYTES >> 20} MB"
-    where.file_uploader(label, type=["npz", "safetensors"], key="own_file")
+    if long_run_numbers.has_owners_run():
+        where = st.expander("Open another file")
+    where.file_uploader(
+        f"{label}. It stays in this visit: your file is not put in the link.",
+        type=["npz", "safetensors"],
+        key="own_file",
+        on_change=leave_example,
+    )
     try:
         own = long_run_numbers.own_file() or owners_run()
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
-        explain()
+        explain(expanded=True)
         return
-    if own is None and st.toggle("Show an example", key="own_example"):
-        own = long_run_numbers.example()
     if own is None:
-        explain()
-    else:
-        show(view, own)
+        draw(scene(Words(example.WORDS, "told")), key="about_example")
+    show(view, own or long_run_numbers.example_run())
+    if own is None:
+        explain(expanded=False)
+
+
+def leave_example() -> None:
+    """Show the first head of a file where that of the example was shown, within a callback."""
+    now = session.view()
+    if all(now[name] == value for name, value in example.OPENS.items()):
+        choose_head(0, 0)
+        session.choose_query(0)
 
 
 def owners_run() -> Opened | None:
@@ -65,23 +88,16 @@ def owners_run() -> Opened | None:
     )
 
 
-def explain() -> None:
+def explain(expanded: bool) -> None:
     """Explain how such a file is written, with one to start from."""
-    st.markdown("**How to write such a file**")
-    st.caption("A run of your model, whichever it is in PyTorch or transformers:")
-    st.code(RUN, language="python", wrap_lines=True)
-    st.caption("Or weights, as numbers:")
-    st.code(HOW, language="python", wrap_lines=True)
-    st.caption(
-        "Or a .safetensors file with a tensor “weights”, and “tokens” as JSON in its metadata. In "
-        'a notebook `attention.show(weights, tokens, layer="all")` shows the same.'
-    )
-    st.download_button(
-        "The example as a file",
-        long_run_numbers.example_weights,
-        "example-weights.npz",
-        on_click="ignore",
-    )
+    with st.expander("How to write such a file", expanded):
+        st.markdown(HOW)
+        st.download_button(
+            "The example as a file",
+            example.FILE.read_bytes,
+            "example-run.safetensors",
+            on_click="ignore",
+        )
 
 
 def show(view: View, own: Opened) -> None:
@@ -106,7 +122,11 @@ def show(view: View, own: Opened) -> None:
 
 def choose(glance: Glance, index: int) -> None:
     """Choose one of all heads, within a callback."""
-    layer, head = glance.layer_and_head(index)
+    choose_head(*glance.layer_and_head(index))
+
+
+def choose_head(layer: int, head: int) -> None:
+    """Choose a head of a layer, within a callback."""
     session.choose("layer", layer)
     session.choose("head", head)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attention.core.functional import LongTrace
 from attention.figures import result_words
-from attention.figures.head_grid import HeadGrid
+from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
 from attention.pipeline import Result
@@ -58,7 +58,8 @@ def _every_head(own: Opened, layer: int, head: int) -> list[Figure]:
 
 def _grid(own: Opened, chosen: int, layer_names: Sequence[str] = ()) -> HeadGrid:
     seen, size = own.glance.seen, max(own.glance.shape)
-    return HeadGrid(seen.dots, seen.block, size, chosen, layer_names, key="glance")
+    said = looks(seen)
+    return HeadGrid(seen.dots, seen.block, size, chosen, layer_names, said, key="glance")
 
 
 def measured(own: Opened, sort: str) -> Scene:

@@ -234,7 +234,8 @@ def _score_as_sum(result: Result, query: int, key: int, key_name: str) -> list[F
 
 
 def computed(view: View) -> Scene:
-    """The weights of the chosen head, and of a translation each piece it was drawn from."""
+    """The weights of the chosen head, and of a translation each piece it was drawn from. The window
+    above says what could not be used as it was set."""
     result = runs.as_trained(view)
     if result is None:
         return scene()
@@ -243,7 +244,7 @@ def computed(view: View) -> Scene:
     caption = f"{layer.capitalize()}, head {result.head}."
     return scene(
         result_pictures.weights_of(result, caption, ("lines", "heatmap")),
-        *result_words.problems(result),
+        *result_words.trained(result),
         *_translation(view),
     )
 

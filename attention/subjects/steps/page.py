@@ -40,6 +40,8 @@ def step_by_step(view: View) -> None:
     with st.container():
         if done is not None:
             show(view, done, settings)
+        if not own and done is not None and (result := runs.current_result(view)):
+            draw(scene(*result_words.problems(result)), key="problems")
     if own and not view.hidden & OWN.keys():
         as_text(view)
 
@@ -47,13 +49,6 @@ def step_by_step(view: View) -> None:
 def show(view: View, done: Computation, settings: StepSettings) -> None:
     """The chosen step of a computation, with its matrices and the working of a cell."""
     name, step = choose_step(view, done)
-    words, formula = st.columns([7, 5], gap="medium", vertical_alignment="center")
-    with words:
-        st.text(step.why)
-        if done.alike and "variant" not in view.hidden and name in ("x", *done.alike.values()):
-            offer_matrices()
-    with formula:
-        st.latex(step.formula)
     wanted = settings.row, settings.column
     cell = scenes.nearest(step, wanted)
     predicts = settings.predict == "on" and name != "x"
@@ -64,6 +59,9 @@ def show(view: View, done: Computation, settings: StepSettings) -> None:
     assert isinstance(figure, Matrices)
     taken = {} if choose is None else {"matrices": {"cell": (figure.has, choose)}}
     draw(shown, key="step_matrices", taken=taken)
+    st.latex(step.formula)
+    if done.alike and "variant" not in view.hidden and name in ("x", *done.alike.values()):
+        offer_matrices()
     controls(view, name)
     if not asked:
         draw(scene(step.working(*cell)), key="working")
@@ -119,8 +117,6 @@ def from_sentence(view: View, settings: StepSettings) -> Computation | None:
     if result is None:
         draw(scene(Words(scenes.EMPTY, "info")), key="empty")
         return None
-    if problems := result_words.problems(result):
-        draw(scene(*problems), key="problems")
     if sections.over_another(result):
         return None
     return steps.Computation(

@@ -37,7 +37,7 @@ def nearest(step: Step, cell: Cell) -> Cell:
 
 
 def matrices(step: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
-    """The matrices of a step, with a cell lit that is wanted, or the nearest.
+    """Purpose of a step, and its matrices, with a cell lit that is wanted, or the nearest.
 
     asked: the question about the result, which then stays hidden, "" = none.
     """
@@ -45,6 +45,7 @@ def matrices(step: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
     rows, columns = step.result.numbers.shape
     beyond = f"There are {rows} rows and {columns} columns here; showing the nearest cell."
     return scene(
+        Words(step.why, "told"),
         None if cell == wanted else note(beyond),
         Matrices(
             step.parts,

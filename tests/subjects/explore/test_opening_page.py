@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
-from attention.app.state.links import read_link
+from attention.app.state.links import read_link, value_in
 from attention.app.state.openings import OPENINGS, Opening
-from attention.app.state.pages import PAGES
+from attention.app.state.pages import PAGES, page_named
 from attention.figures.picture import AttentionPicture
 from attention.subjects.cross import words as cross_words
 from attention.subjects.explore import scene
@@ -30,6 +30,14 @@ def _model() -> None:
 
 def opened_on(shown: Opening, **more: Any) -> App:
     return opened("explore", **dict(parse_qsl(shown.link)) | more)
+
+
+def value(app: App, name: str) -> Any:
+    """The value of a setting, which the opening leaves to the address until it has been drawn."""
+    link = {
+        said: text if isinstance(text, list) else [text] for said, text in app.query_params.items()
+    }
+    return app.values[name] if name in app.values else value_in(link, name)
 
 
 def asked(app: App) -> str:
@@ -94,7 +102,7 @@ def test_a_link_of_before_means_what_it_meant(link: dict[str, Any]) -> None:
 
 def test_one_click_shows_the_numbers_and_one_hides_them_and_nothing_else_changes() -> None:
     app = opened_on(MINILM)
-    chosen = {name: app.values[name] for name in ("s", *MINILM.chosen)}
+    chosen = {name: value(app, name) for name in ("s", *MINILM.chosen)}
     app.press("Show the numbers")
     assert (app.heading[0], "numbers" in app.query_params) == ("Explore", False)
     assert {name: app.values[name] for name in chosen} == chosen
@@ -114,10 +122,10 @@ def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_o
     assert "Change " in "".join(after)
     assert "Not as it was trained: scale: none; without the markers" in app.said
     app = opened_on(MINILM).choose("reader", "additive")
-    assert (app.values["model"], app.values["variant"]) == (NONE, "additive")
+    assert (value(app, "model"), value(app, "variant")) == (NONE, "additive")
     assert "on word vectors" in app.said
     app.choose("reader", "as trained")
-    assert {name: app.values[name] for name in MINILM.chosen} == dict(MINILM.chosen)
+    assert {name: value(app, name) for name in MINILM.chosen} == dict(MINILM.chosen)
 
 
 def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> None:
@@ -159,11 +167,12 @@ def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> 
 def test_by_the_menu_a_page_begins_as_its_bare_address_does() -> None:
     for page in ("explore", "steps", "heads", "compare"):
         app = opened("operations").go(page)
-        assert {name: app.values[name] for name in ("s", "model", "layer")} == {
-            "s": MINILM.sentences[0],
-            "model": MODEL,
-            "layer": 3,
-        }
+        opens = page_named(page).opens
+        link = dict(parse_qsl(opens() if opens else ""))
+        assert (link["s"], link["model"]) == (MINILM.sentences[0], MODEL)
+        assert {
+            name: str(value(app, name)) for name in ("s", "model", "layer")
+        }.items() <= link.items()
         if page != "steps":  # which has no picture
             assert app.selection["query"] == MINILM.query
         if page == "explore":
@@ -191,3 +200,16 @@ def test_from_the_opening_compare_shows_its_two_endings_and_keeps_ones_own_word(
 @over("link", [{"variant": "multihead"}, {"scale": "none"}, {"hide": "scale"}])
 def test_who_has_set_something_keeps_it_without_a_model(link: dict[str, str]) -> None:
     assert opened("explore", **link).go("heads").values["model"] == NONE
+
+
+def test_the_opening_draws_no_setting_that_nobody_sees_and_none_is_lost_on_the_way() -> None:
+    packaged("smollm2")
+    link = {"s": CAT, "model": "smollm2", "layer": 7, "numbers": "hidden"}
+    app = opened("explore", **link)
+    assert not {"model", "layer", "special", "cut"} & app.controls.keys()
+    app.go("heads")
+    assert {name: app.values[name] for name in ("s", "model", "layer")} == {
+        name: link[name] for name in ("s", "model", "layer")
+    }
+    app = opened("explore", **link).press("Show the numbers").press("Hide the numbers")
+    assert (app.values["model"], app.values["layer"]) == ("smollm2", 7)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 import torch
 from torch.testing import assert_close
 
 from attention.analysis import additions
 from attention.analysis import heads as analysed
+from attention.app.cached.runs import layer_result
+from attention.app.state.pages import page_named
+from attention.core.printing import percent
 from attention.figures import captions
 from attention.hosting import metrics
 from attention.subjects.heads import words as heads_words
 from tests.cases import over
-from tests.running import opened
+from tests.running import opened, viewed
 from tests.subjects.steps.making import result_of
+from tests.trained.packaged import packaged
 
 
 def test_the_page_looks_at_many_heads_whatever_variant_is_chosen_elsewhere() -> None:
@@ -128,3 +133,39 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
         "drawing all of them.",
     ]
     assert "There is no head 8 of 5." in opened("heads", active="1,8").notes
+
+
+# A question on the pictures
+
+
+def test_heads_asks_on_its_pictures_and_tells_nothing_of_them_until_one_is_guessed() -> None:
+    packaged("minilm")
+    opens = page_named("heads").opens
+    assert opens is not None
+    link = dict(parse_qsl(opens()))
+    app, result = opened("heads", **link), layer_result(viewed("heads", **link))
+    assert result is not None
+    assert app.words_of("heading") == ["Which head looks one word back?"]
+    grid = app.sent["head_grid"].header
+    assert (grid["asks"], grid["marked"], grid["said"]) == (True, -1, [])
+    assert app.tables == []
+    app.tell("head_grid", "guess", 5)
+    shares = analysed.measures(result.layer_trace.weights)["previous"]
+    best = int(shares.argmax())
+    grid = app.sent["head_grid"].header
+    assert (grid["asks"], grid["marked"], grid["chosen"]) == (False, best, 5)
+    assert grid["said"][best].endswith("on the token before it")
+    (reply,) = (words for words in app.told if words.startswith("No: head 5 has "))
+    assert f"head {best} has {percent(float(shares.max()), 1)}" in reply
+    app.tell("head_grid", "head", best)
+    assert reply in app.told, "the first guess counts"
+    assert app.sent["head_grid"].header["chosen"] == best
+
+
+def test_numbers_come_at_a_click_and_go_at_another_and_links_without_the_name_have_them() -> None:
+    app = opened("heads", numbers="hidden")
+    assert (app.tables, app.words_of("heading")) == ([], [])
+    assert len(app.press("Show the numbers").tables) == 3
+    assert "numbers" not in app.query_params
+    assert app.press("Hide the numbers").tables == []
+    assert app.query_params["numbers"] == "hidden"

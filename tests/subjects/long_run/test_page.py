@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy
 import pytest
@@ -15,16 +16,19 @@ from torch.testing import assert_close
 import attention
 from attention.analysis.heads import measures
 from attention.app.shell import command
+from attention.app.state.pages import page_named
 from attention.capture import Recording, folders
 from attention.figures.scene import Table, Words
 from attention.hosting.uploads import Uploads
+from attention.subjects.long_run import example, opened_run
 from attention.subjects.long_run import numbers as files
-from attention.subjects.long_run import opened_run
 from attention.subjects.long_run import scene as scenes
 from tests.app.test_every_page import TAG
 from tests.capture.making import OwnAttention, inputs, model
 from tests.running import App, Sent, opened, sent_as
+from tests.subjects.long_run import example as making
 from tests.subjects.long_run.test_own_weights import saved, tensors_of
+from tests.trained.packaged import packaged
 
 LAYERS, HEADS, TOKENS = 2, 3, 5
 MB = 1 << 20
@@ -262,7 +266,8 @@ def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads: list[i
     for _ in range(2):
         (note,) = app.run().notes
         assert note.startswith(f"{REFUSED}weights must be (…, 1, 1), a row for")
-        assert "How to write such a file" in app.all_words
+        (how,) = app.expander
+        assert (how.label, how.proto.expanded) == ("How to write such a file", True)
     assert reads == [len(bad)]
     assert len(app.file_uploader) == 1
     names = {f"a tensor with a long name {n}": None for n in range(9000)}
@@ -313,5 +318,37 @@ def test_a_file_that_the_server_does_not_hold_is_answered_with_a_sentence(
     assert "picture" in app.run().sent
 
 
-def test_the_example_needs_no_file() -> None:
-    assert weights(opened("own").choose("own_example", True)).shape == (6, 6)
+# The example
+
+
+def test_without_a_file_the_page_opens_on_the_example_and_its_words_are_true() -> None:
+    app = opened("own", **dict(parse_qsl(example.LINK)))
+    header, shown = app.sent["picture"].header, weights(app)
+    assert app.sent["glance"].header["heads"] == 6 * 12
+    assert header["tokens"][1:-1] == example.SENTENCE.lower().split()
+    query = app.selection["query"]
+    assert header["tokens"][query] == "it"
+    assert header["tokens"][int(shown[query].argmax())] == "animal"
+    assert example.WORDS in app.told
+    assert "How to write such a file" in [each.label for each in app.expander]
+    assert example.WORDS not in give(app, weights_file()).told
+    assert (app.sent["glance"].header["chosen"], app.selection["query"]) == (0, 0)
+
+
+def test_the_example_is_what_capture_keeps_of_the_model() -> None:
+    pytest.importorskip("transformers", reason="needs transformers (requirements-dev.txt)")
+    packaged("minilm")
+    made, tokens = making.run()
+    kept = Recording.open(example.FILE)
+    assert kept.tokens == tokens
+    assert len(kept.attentions) == len(made.attentions) == 6
+    for one, other in zip(kept.attentions, made.attentions, strict=True):
+        assert_close(kept.weights(one.number, 5), made.weights(other.number, 5), atol=5e-3, rtol=0)
+
+
+def test_whoever_serves_a_run_of_their_own_opens_on_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    opens = page_named("own").opens
+    assert opens is not None
+    assert opens() == example.LINK
+    monkeypatch.setenv(folders.RUN_VARIABLE, "run.safetensors")
+    assert opens() == ""

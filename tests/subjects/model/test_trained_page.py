@@ -196,10 +196,10 @@ def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted() -> None:
 
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     app = visit("model", "minilm", layer=63, head=49, query=77)
-    assert {*app.notes} == {
-        "There is no layer 63 of 6; showing the last.",
+    assert sorted(app.notes) == [
         "There is no head 49 of 12; showing the last, 11.",
-    }
+        "There is no layer 63 of 6; showing the last.",
+    ]
     assert app.sent["picture"].header["caption"]["before"] == "Layer 5, head 11."
     assert app.sent["model_window"].header["chosen"] == 71
 

@@ -78,7 +78,8 @@ def test_a_step_has_its_box_lit_and_its_matrices_with_the_cell_or_the_nearest(va
         assert (graph.names, graph.step) == ([*done.steps, ""], name)
         assert [*scenes.steps(done, name, offered=False)] == []
         for cell, chosen, notes in (((2, 3), (2, 3), 0), ((9, 3), (3, 3), 1)):
-            *before, figure, shapes = scenes.matrices(step, cell, "", pickable=True)
+            why, *before, figure, shapes = scenes.matrices(step, cell, "", pickable=True)
+            assert step.why in html.unescape(why.words)
             assert isinstance(figure, Matrices)
             assert (figure.parts, figure.chosen, len(before)) == (step.parts, chosen, notes)
             assert step.shapes in html.unescape(shapes.words)
