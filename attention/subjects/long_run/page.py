@@ -35,7 +35,7 @@ numpy.savez(
 
 def own_weights(view: View) -> None:
     """A file to open, and what is in it."""
-    st.caption("The weights stay in this visit; a link does not carry them.")
+    st.caption("The weights stay in this visit; your file is not put in the link.")
     where = (
         st.expander("Open another file") if long_run_numbers.has_owners_run() else st.container()
     )
