@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.classes import name_of, new_key
-from tests.browser.browsing import FOREIGN, Open, expect, expect_in_search, expect_rest
+from tests.browser.browsing import (
+    FOREIGN,
+    Open,
+    eventually,
+    expect,
+    expect_in_search,
+    expect_rest,
+)
 
 OVERLAPPING = """() => {
   const seen = [...document.querySelectorAll(
@@ -60,3 +69,28 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
     expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
     expect(bars).to_have_count(3)
     expect(count).to_have_text("2 answers so far · 2 in the class")
+
+
+@pytest.mark.parametrize("link", ["/guide?chapter=masks", "/answers", "/compare"])
+def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Open) -> None:
+    page = open_page(link)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect_rest(page)
+    page.keyboard.press("p")
+    expect(page.locator(".projected")).to_have_count(1)
+    page.evaluate("document.querySelector('.projector-hint').remove()")
+    eventually(page, lambda: page.evaluate(OVERLAPPING), [])
+
+
+def test_the_map_of_heads_leaves_the_next_words_their_place_before_a_projector(
+    open_page: Open,
+) -> None:
+    page = open_page("/model?s=The+capital+of+France+is")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator(".st-key-model_window canvas")).to_be_visible()
+    expect_rest(page)
+    page.keyboard.press("p")
+    expect(page.locator(".projected")).to_have_count(1)
+    drawn = page.locator(".st-key-model_window canvas").bounding_box()
+    beside = page.locator(".st-key-model_window .side").bounding_box()
+    assert drawn["x"] + drawn["width"] <= beside["x"]

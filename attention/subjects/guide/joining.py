@@ -53,9 +53,13 @@ def offer_to_send(view: View, chapter: Chapter) -> None:
     st.button(
         "Send your sentence to the class",
         key="send_sentence",
-        on_click=CLASSES.send,
-        args=(view["room"], _pupil(), sentence),
+        on_click=_send,
+        args=(view["room"], sentence),
     )
+
+
+def _send(name: str, sentence: str) -> None:
+    CLASSES.send(name, _pupil(), sentence)
 
 
 def _pupil() -> str:

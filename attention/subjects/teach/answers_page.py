@@ -2,6 +2,7 @@
 
 import html
 from functools import partial
+from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -132,7 +133,7 @@ def onward(lesson: Lesson, at: int, revealed: bool) -> None:
         )
         turn = chapter_page.turn_to
         st.button("Back", disabled=at == 0, on_click=turn, args=(there[max(at - 1, 0)],))
-        kind = "primary" if revealed else "secondary"
+        kind: Literal["primary", "secondary"] = "primary" if revealed else "secondary"
         further = there[min(at + 1, last)]
         st.button("Next question", disabled=at == last, type=kind, on_click=turn, args=(further,))
         st.caption(f"{at + 1} of {last + 1}", width="content")

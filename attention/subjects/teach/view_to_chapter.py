@@ -12,6 +12,7 @@ from attention.app.state.pages import PAGES, first_page, link_of_now
 from attention.app.state.shared import load_model, width_of
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import SELECTED, Visit
+from attention.core.functional import LongTrace
 from attention.subjects.guide.reading import Value
 from attention.trained.sources import NONE
 
@@ -49,7 +50,9 @@ def looked_at(link: str) -> tuple[Sequence[str], int, int] | None:
     if result is None:
         return None
     layers = 1 if view["model"] == NONE else len(load_model(view["model"]).layers)
-    return result.tokens, layers, result.layer_trace.weights.shape[-3]
+    trace = result.layer_trace
+    heads = 1 if isinstance(trace, LongTrace) else trace.weights.shape[-3]
+    return result.tokens, layers, heads
 
 
 def as_chapter(view: View) -> dict[str, Value]:
