@@ -105,7 +105,8 @@ def live(drawn: str) -> None:
     joined = len(room.pupils) if room else None
     found = counted(view, lesson)
     draw(scenes.choices(found, lesson, at, revealed, joined), key="of_choices")
-    sentences = room.sentences if room else [*EXAMPLE_SENTENCES] * (BEFORE in st.session_state)
+    example = view["codes"] == carried.made_up(lesson)
+    sentences = [*(room.sentences if room else ()), *(EXAMPLE_SENTENCES if example else ())]
     offered = revealed and chapter_page.takes_sentence(
         chapter_page.shown(view, lesson.chapters[at])
     )
