@@ -210,3 +210,47 @@ def test_without_any_replica_there_is_a_page_that_tries_again_by_itself(tmp_path
                 body = answer.read().decode()
                 assert words in body
                 assert ('http-equiv="refresh"' in body) == (path != "/_stcore/health")
+
+
+@pytest.mark.skipif(find_nginx() is None, reason="needs nginx")
+def test_teacher_and_pupils_of_a_class_come_to_one_replica(tmp_path: Path) -> None:
+    class Named(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(str(self.server.server_address[1]).encode())
+
+        def log_message(self, *said: object) -> None:
+            pass
+
+    servers = [HTTPServer(("127.0.0.1", 0), Named) for _ in range(2)]
+    for server in servers:
+        Thread(target=server.serve_forever, daemon=True).start()
+
+    def come(address: str, query: str, agent: str, cookie: str = "") -> tuple[str, str]:
+        headers = {"User-Agent": agent, "Cookie": cookie}
+        asked = urllib.request.Request(f"{address}/guide{query}", headers=headers)
+        with urllib.request.urlopen(asked, timeout=20) as answered:
+            return answered.read().decode(), answered.headers["Set-Cookie"] or ""
+
+    try:
+        with in_front_of([server.server_port for server in servers], tmp_path) as address:
+            rooms = [f"ABCD0{number}" for number in range(10)]
+            homes = set()
+            for room in rooms:
+                told = [
+                    come(address, f"?room={room}", f"{room} {n}", f"replica=own{n}")
+                    for n in range(5)
+                ]
+                assert len({home for home, _ in told}) == 1
+                assert all(cookie.startswith(f"replica={room};") for _, cookie in told)
+                assert come(address, "", "another", f"replica={room}") == (told[0][0], "")
+                homes.add(told[0][0])
+            assert len(homes) == 2
+            for hostile in ("a;Path=/x", "%0d%0aX:1", "abcdef0"):
+                assert "request" not in (cookie := come(address, f"?room={hostile}", "one")[1])
+                assert hostile not in cookie
+    finally:
+        for server in servers:
+            server.shutdown()
+            server.server_close()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import random
+import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from attention.core.settings import text
 from attention.subjects.guide.chapters import MAX_CHOICES, Lesson
@@ -19,6 +21,8 @@ LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O and U, which are mist
 LOOKS_LIKE = str.maketrans("ILO", "110")
 CHECKS = len(LETTERS) ** 2
 MOST_CODES = 500
+SEPARATED = re.compile(r"[,;]|(?=×)")
+TIMES = re.compile(r"×(\d{1,3})")  # behind a code: so many learners have it
 EXAMPLE = """\
 ---
 lesson: A first look
@@ -118,7 +122,7 @@ def code_of(result: Result, lesson: Lesson) -> str:
 
 def result_of(code: str, lesson: Lesson) -> Result:
     """The result that a code says. Raises ValueError where it is not one of this lesson."""
-    letters = code.upper().translate(LOOKS_LIKE).replace("-", "")
+    letters = _canonical(code)
     if len(letters) < 3 or set(letters) - set(LETTERS):
         raise ValueError("a code is letters and digits, as in 1A2B-3C")
     number = 0
@@ -151,10 +155,18 @@ def _check(number: int, lesson: Lesson) -> str:
 
 @dataclass(frozen=True)
 class Class:
-    """The results of a class, and in words which codes could not be read."""
+    """The results of a class, and in words which codes could not be read.
+
+    repeats: by code how often it stands there, where that is more often than it is counted.
+    """
 
     results: tuple[Result, ...]
     problems: tuple[str, ...] = ()
+    repeats: Mapping[str, int] = field(default_factory=dict)
+
+    def answered(self, chapter: int) -> int:
+        """Number of learners who have chosen something in a chapter."""
+        return sum(result.guesses[chapter] is not None for result in self.results)
 
     def counts(self, chapter: int, choices: int) -> list[int]:
         """Number of learners who chose each of the choices of a chapter at first."""
@@ -167,17 +179,79 @@ class Class:
         return [right[count] for count in range(len(lesson.chapters) + 1)]
 
 
-def read_class(pasted: str, lesson: Lesson) -> Class:
-    """The results of codes with blanks, commas or line ends between them."""
-    codes: Sequence[str] = pasted.replace(",", " ").replace(";", " ").split()
-    results, problems = [], []
-    for number, code in enumerate(codes[:MOST_CODES], 1):
+def read_class(pasted: str, lesson: Lesson, sent: Sequence[str] = ()) -> Class:
+    """The results of codes with blanks, commas or line ends between them, and of those sent.
+
+    A code counts once, be it typed twice, or typed and sent, as it may be the same learner's: `×2`
+    behind it says that two learners have it. sent: codes of as many learners.
+    """
+    found = _counted(pasted)
+    results: list[Result] = []
+    problems, repeats = [], {}
+    learners = Counter(map(_canonical, sent))
+    for number, (code, (told, said, stands)) in enumerate(found.items(), 1):
         try:
-            results.append(result_of(code, lesson))
+            result = result_of(told, lesson)
         except ValueError as error:
-            problems.append(f"Code {number}, “{code[:40]}”, is not counted: {error}.")
+            problems.append(f"Code {number}, “{told[:40]}”, is not counted: {error}.")
+            continue
+        count = max(said, learners.pop(code, 0))
+        results += [result] * min(count, MOST_CODES - len(results))
+        if stands > count:
+            repeats[code] = stands
+    foreign = 0
+    for code, count in learners.items():
+        try:
+            results += [result_of(code, lesson)] * min(count, MOST_CODES - len(results))
+        except ValueError:
+            foreign += count
+    if foreign:
+        problems.append(f"Answers to another lesson that were sent and are not counted: {foreign}.")
     if more := len(problems[MAX_PROBLEMS:]):
         problems[MAX_PROBLEMS:] = [f"{more} more codes are not counted."]
-    if len(codes) > MOST_CODES:
-        problems.append(f"Only the first {MOST_CODES} of {len(codes)} codes are counted.")
-    return Class(tuple(results), tuple(problems))
+    total = sum(said for _, said, _ in found.values())
+    if total > MOST_CODES:
+        problems.append(f"Only the first {MOST_CODES} of {total} codes are counted.")
+    return Class(tuple(results), tuple(problems), repeats)
+
+
+def with_repeats(pasted: str) -> str:
+    """The list of codes in which each that stands there several times is said to count so often."""
+    return "\n".join(
+        told if max(said, stands) == 1 else f"{told} ×{max(said, stands)}"
+        for told, said, stands in _counted(pasted).values()
+    )
+
+
+def made_up(lesson: Lesson, learners: int = 24) -> str:
+    """Codes of an example class, the same for the same lesson: three of five choices are right."""
+    draw = random.Random(learners)
+    codes = []
+    for _ in range(learners):
+        guesses = [
+            each.answer if draw.random() < 0.6 else draw.randrange(len(each.choices))
+            for each in lesson.chapters
+        ]
+        codes.append(code_of(Result(tuple(guesses)), lesson))
+    return with_repeats(" ".join(codes))
+
+
+def _canonical(code: str) -> str:
+    return code.upper().translate(LOOKS_LIKE).replace("-", "")
+
+
+def _counted(pasted: str) -> dict[str, tuple[str, int, int]]:
+    """Each code of a list: as it is written, for how many learners it is said to stand, and how
+    often it stands there."""
+    found: dict[str, tuple[str, int, int]] = {}
+    last = ""
+    for word in SEPARATED.sub(" ", pasted).split():
+        times = TIMES.fullmatch(word)
+        if times and last:
+            told, said, stands = found[last]
+            found[last] = told, said - 1 + max(int(times[1]), 1), stands - 1 + max(int(times[1]), 1)
+        elif not times:
+            last = _canonical(word)
+            told, said, stands = found.get(last, (word, 1, 0))
+            found[last] = told, said, stands + 1
+    return found

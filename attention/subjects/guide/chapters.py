@@ -158,6 +158,11 @@ class Chapter:
         return _plain(self.title)
 
     @property
+    def plain_question(self) -> str:
+        """Its question where no Markdown is read."""
+        return _plain(" ".join(self.question.split()))
+
+    @property
     def plain_choices(self) -> tuple[str, ...]:
         """Its choices where no Markdown is read."""
         return tuple(map(_plain, self.choices))

@@ -6,6 +6,7 @@ from attention.app.state.pages import Page
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.carried import CarriedSettings
 from attention.subjects.guide.chapters import LessonSettings
+from attention.subjects.guide.classes import ClassSettings
 
 PAGE = Page(
     "guide",
@@ -14,7 +15,7 @@ PAGE = Page(
     "and a question to answer before the explanation; or a lesson of your own",
     purpose="Attention in short chapters: a live figure, and a question to answer.",
     figures={"figure": "guide_figure"},
-    settings=(LessonSettings, CarriedSettings),
+    settings=(LessonSettings, CarriedSettings, ClassSettings),
     sentence=lambda values: False,
     own_sentences=True,
     behind="Learn",

@@ -16,7 +16,7 @@ from attention.analysis.names import WORDS, holds, names_of, targets_of
 from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.core.printing import distinct_names, percent
 from attention.pipeline import Result, Settings
-from attention.subjects.model.words import looks_words
+from attention.subjects.model.words import looks_words, word_of
 from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import MINILM, NONE, SMOLLM2, about
 
@@ -46,7 +46,7 @@ class Ending:
     @property
     def said(self) -> str:
         """The likeliest next word, without the mark of its space; "" where none is said."""
-        return self.following[0][0].strip(MARKS) if self.following else ""
+        return word_of(self.following[0][0]) if self.following else ""
 
 
 def reader(there: Sequence[str]) -> str:
@@ -79,7 +79,7 @@ def _of_next_word(model: Transformer, run: Run, settings: Settings, progress: Pr
     texts = model.shown(ids.tolist())
     found = (
         f"Of its {votes.numel()} heads, {model.title_of(layer)} head {head} says most for "
-        f"“{texts[0].strip(MARKS)}” rather than “{texts[1].strip(MARKS)}”."
+        f"“{word_of(texts[0])}” rather than “{word_of(texts[1])}”."
     )
     return Ending(
         replace(settings, layer=layer, head=head),

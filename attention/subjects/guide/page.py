@@ -21,7 +21,7 @@ from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
 from attention.pipeline import Settings
 from attention.subjects.compare.figures import SweptHeatmap
-from attention.subjects.guide import chapter_page, fitting
+from attention.subjects.guide import chapter_page, fitting, joining
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter
@@ -37,6 +37,7 @@ ADDRESSES = {page.name: "." if page.first else page.name for page in PAGES}
 
 def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
+    joining.take_lesson(view)
     view = chapter_page.enter(view)
     lesson = chapter_page.lesson(view)
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
@@ -71,6 +72,8 @@ def guide(view: View) -> None:
         with st.container(key="guide_question"):
             question(view, chapter)
             try_yours(view, shown, box)
+            joining.offer_to_send(view, shown)
+            joining.tell(view)
             if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
                 hand_in(view, len(lesson.chapters))
         onward(view, lesson.chapters, at or 0, shown)

@@ -96,8 +96,8 @@ def write_off(heads: Iterable[Head], model: Model) -> str:
 
 
 def word_of(text: str) -> str:
-    """A piece without the marks of its tokenizer; as it is where it has nothing else."""
-    return text.strip(MARKS) or text
+    """A piece without the marks of its tokenizer; "a space" for one that is nothing else."""
+    return text.strip(MARKS) or ("a space" if text in ("·", "▁") else text)
 
 
 def percent(share: float, least: int = 0) -> str:

@@ -1,20 +1,35 @@
-"""Answers of a class: pasted result codes, counted question by question once they are revealed."""
+"""A class on one page for a projector: its way in, a question, its answers, then the figure."""
 
 import html
+from functools import partial
+from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
+from attention.app.controls import widgets
 from attention.app.shell import frame, qr
+from attention.app.state import session
+from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.scene import note, scene
+from attention.hosting.addresses import network
 from attention.subjects.guide import carried, chapter_page
+from attention.subjects.guide import page as guide_page
 from attention.subjects.guide.carried import Class
-from attention.subjects.guide.chapters import CARRIED, Lesson
+from attention.subjects.guide.chapters import CARRIED, Chapter, Lesson
+from attention.subjects.guide.classes import CLASSES, Room, name_of, new_key
 from attention.subjects.teach import scene as scenes
 
-SAID, MOST_LETTERS = "said_of_code", 20_000
+SAID, BEFORE, KEY = "said_of_code", "codes_before", "key_of_next_class"
+EVERY = 2.0  # seconds from one look at what the class has sent to the next
+EXAMPLE_SENTENCES = (
+    "the river broke its banks after the rain",
+    "she plays a bass guitar in a band",
+    "my dog sleeps because it is tired",
+)
 
 
 def heading(view: View) -> tuple[str, str]:
@@ -25,39 +40,220 @@ def heading(view: View) -> tuple[str, str]:
 
 
 def answers(view: View) -> None:
-    """The codes, and what they come to."""
+    """The open question and the way in; once it is revealed its answers and the figure."""
+    view = chapter_page.enter(view)
+    with st.container(key="unseen"):  # so that the address has them
+        for name in ("chapter", "guess", "s"):
+            widgets.widget(view, name)
     chapter_page.lesson_menu(view, chapter_page.own_lesson())
-    lesson = chapter_page.lesson(view)
-    if lesson.problems:
-        draw(scene(*map(note, lesson.problems)), key="problems")
+    lesson, (room, problem) = chapter_page.lesson(view), room_of(view)
+    if problems := [*filter(None, (problem, *lesson.problems))]:
+        draw(scene(*map(note, problems)), key="problems")
     if not lesson.chapters:
         st.info("There is no chapter to count answers of.")
         return
-    left, right = st.columns([5, 2], gap="large")
-    with left:
-        with (
-            st.form("typed", clear_on_submit=True, border=False),
-            st.container(horizontal=True, vertical_alignment="bottom"),
-        ):
-            st.text_input(
-                "A learner's code",
-                key="code",
-                max_chars=200,
-                help="The last chapter of a lesson shows it.",
-            )
-            st.form_submit_button("Add", on_click=take_code, args=(lesson,))
-        st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")
-        pasted = st.text_area(
-            "All codes so far; or paste a list",
-            key="codes",
-            height=130,
-            max_chars=MOST_LETTERS,
+    at = chapter_page.position(view) or 0
+    chapter = lesson.chapters[at]
+    revealed = chapter_page.is_answered(view, chapter)
+    with st.container(key="class_revealed" if revealed else "class_asked"):
+        with st.container(key="class_question"):
+            st.markdown(f"## {' '.join(chapter.question.split())}")
+            every = None if room is None else EVERY
+            st.fragment(live, run_every=every)(view["s"])
+            onward(lesson, at, revealed)
+            if revealed:
+                st.markdown(chapter.because)
+        with st.container(key="class_side"):
+            if revealed:
+                figure(view, chapter, at)
+            else:
+                way_in(view, room)
+    with st.expander("Codes, typed or pasted", expanded=room is None):
+        codes(view, lesson, room)
+    if st.toggle("Answers to all questions", key="reveal_all"):
+        draw(scenes.everything(counted(view, lesson), lesson), key="of_all")
+
+
+def room_of(view: View) -> tuple[Room | None, str]:
+    """The class whose teacher this is, None where there is none, and why it cannot be had."""
+    if not view["teacher"]:
+        return None, ""
+    address = network(st.context.ip_address or "")
+    try:
+        return CLASSES.look(view["teacher"], address, (view["lesson"], view["carried"])), ""
+    except ValueError as error:
+        return None, f"The class cannot be opened: {error}."
+
+
+def counted(view: View, lesson: Lesson) -> Class:
+    """All codes so far, typed and sent."""
+    room = CLASSES.find(name_of(view["teacher"]))
+    return carried.read_class(view["codes"], lesson, room.codes if room else ())
+
+
+def live(drawn: str) -> None:
+    """Answers to the open question so far, looked at again and again while a class is open.
+
+    drawn: the sentence that the figure of the page shows.
+    """
+    view = session.view()
+    if view["s"] != drawn:
+        st.rerun()
+    lesson, (room, _) = chapter_page.lesson(view), room_of(view)
+    at = chapter_page.position(view) or 0
+    revealed = chapter_page.is_answered(view, lesson.chapters[at])
+    joined = len(room.pupils) if room else None
+    found = counted(view, lesson)
+    draw(scenes.choices(found, lesson, at, revealed, joined), key="of_choices")
+    example = view["codes"] == carried.made_up(lesson)
+    sentences = [*(room.sentences if room else ()), *(EXAMPLE_SENTENCES if example else ())]
+    offered = revealed and chapter_page.takes_sentence(
+        chapter_page.shown(view, lesson.chapters[at])
+    )
+    if sentences and offered and st.toggle(f"Sentences sent: {len(sentences)}", key="sentences"):
+        told = "Click one to see it in the figure:"
+        take = partial(take_sentence, sentences, at)
+        examples(told, sentences, take, key="examples")
+
+
+def take_sentence(sentences: list[str], at: int, chosen: int) -> None:
+    """Show a pupil's sentence in the figure, within a callback. at: of the open chapter."""
+    guide_page.take(sentences[chosen], f"yours_{at}")
+
+
+def onward(lesson: Lesson, at: int, revealed: bool) -> None:
+    """From question to question, and what reveals one."""
+    there, last = lesson.chapters, len(lesson.chapters) - 1
+    with st.container(horizontal=True, vertical_alignment="center", key="class_onward"):
+        label = "Hide again" if revealed else "Reveal"
+        st.button(
+            label,
+            type="secondary" if revealed else "primary",
+            on_click=session.choose,
+            args=("guess", -1 if revealed else there[at].answer),
         )
-        class_answers = carried.read_class(pasted, lesson)
-        draw(scenes.codes(class_answers), key="of_codes")
-    with right:
-        way_in(view)
-    counted(class_answers, lesson)
+        turn = chapter_page.turn_to
+        st.button("Back", disabled=at == 0, on_click=turn, args=(there[max(at - 1, 0)],))
+        kind: Literal["primary", "secondary"] = "primary" if revealed else "secondary"
+        further = there[min(at + 1, last)]
+        st.button("Next question", disabled=at == last, type=kind, on_click=turn, args=(further,))
+        st.caption(f"{at + 1} of {last + 1}", width="content")
+
+
+def figure(view: View, chapter: Chapter, at: int) -> None:
+    """The figure of the question, on a pupil's sentence where one is chosen."""
+    box, shown = f"yours_{at}", chapter_page.shown(view, chapter)
+    with st.container(key="guide_seen"), st.container(key="guide_figure"):
+        guide_page.figure(view, chapter)
+    sentence = chapter_page.sentence_of(view, shown)
+    if not chapter_page.is_visitors(view, shown):
+        guide_page.try_yours(view, shown, box)
+        return
+    with st.container(horizontal=True, key="whose_sentence"):
+        st.button("Back to the chapter's own sentence", on_click=guide_page.take, args=("", box))
+        room = CLASSES.find(name_of(view["teacher"]))
+        if room is not None and sentence in room.sentences:
+            drop = partial(drop_sentence, view["teacher"], sentence, box)
+            st.button("Take this sentence away", type="tertiary", on_click=drop)
+
+
+def drop_sentence(key: str, sentence: str, box: str) -> None:
+    """Take a pupil's sentence off the screen, within a callback."""
+    CLASSES.drop_sentence(key, sentence)
+    guide_page.take("", box)
+    st.session_state[BEFORE] = session.view()["codes"]
+
+
+def said_of_lesson(view: View) -> dict[str, str]:
+    """The lesson, as links say it."""
+    names = ("lesson", "carried") if view["lesson"] == CARRIED else ("lesson",)
+    return {name: view[name] for name in names if view[name] != "guide"}
+
+
+def way_in(view: View, room: Room | None) -> None:
+    """The link for pupils as a QR code and to be typed; without a class the way to one."""
+    name = name_of(view["teacher"])
+    said = {"room": name} if room else said_of_lesson(view)
+    beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
+    query = f"?{urlencode(said)}" if said else ""
+    link = f"{beside}/guide{query}"
+    try:
+        drawn = qr.qr_code(link, "QR code of the link to the lesson")
+    except ValueError as error:
+        draw(scene(note(f"{error}")), key="no_qr")
+    else:
+        st.html(drawn)
+    if room:
+        typed = html.escape(link.partition("://")[2] or link)
+        st.html(f"<p class='way-in'>{typed}</p>")
+        return
+    key = st.session_state.setdefault(KEY, new_key())
+    begun = urlencode({**said_of_lesson(view), "room": name_of(key), "teacher": key})
+    with st.container(horizontal=True):
+        st.link_button(
+            "Start a class",
+            f"answers?{begun}",
+            type="primary",
+            help="In a new tab: what pupils choose there comes to your screen by itself. The "
+            "address of that tab is yours alone; pupils take the QR code.",
+        )
+        st.link_button("Open the lesson", f"guide{query}", type="tertiary")
+
+
+def codes(view: View, lesson: Lesson, room: Room | None) -> None:
+    """The codes that are typed and pasted; an example to start from, and ways back."""
+    with (
+        st.form("typed", clear_on_submit=True, border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        st.text_input(
+            "A learner's code", key="code", max_chars=200, help="A lesson's last chapter shows it."
+        )
+        st.form_submit_button("Add", on_click=take_code, args=(lesson,))
+    st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")
+    about = every_setting()["codes"]
+    session.restore_choice("codes")
+    st.text_area(
+        "All codes typed so far; or paste a list",
+        key="codes",
+        height=130,
+        max_chars=int(about.maximum or 0),
+        bind="query-params",
+        persist_state="session",
+    )
+    session.mark_drawn("codes")
+    found = counted(view, lesson)
+    draw(scenes.codes(found), key="of_codes")
+    with st.container(horizontal=True):
+        if found.repeats:
+            told = carried.with_repeats(view["codes"])
+            st.button("Count each of them", on_click=set_codes, args=(told,))
+        if not found.results:
+            made_up = carried.made_up(lesson)
+            st.button("Try an example class", on_click=set_codes, args=(made_up,))
+        elif view["codes"] or (room and room.pupils):
+            st.button("Start over", on_click=start_over, args=(view["teacher"],))
+        if BEFORE in st.session_state:
+            st.button("Undo", on_click=undo, args=(view["teacher"],))
+
+
+def set_codes(codes: str) -> None:
+    """Have other codes in place of those typed; *Undo* brings those back, within a callback."""
+    st.session_state[BEFORE] = session.view()["codes"]
+    session.choose("codes", codes)
+
+
+def start_over(key: str) -> None:
+    """Begin anew with the next group, within a callback."""
+    set_codes("")
+    CLASSES.empty(key)
+
+
+def undo(key: str) -> None:
+    """Bring back what was there before the last change, within a callback."""
+    session.choose("codes", st.session_state.pop(BEFORE))
+    st.session_state[SAID] = ""
+    CLASSES.undo(key)
 
 
 def take_code(lesson: Lesson) -> None:
@@ -66,48 +262,26 @@ def take_code(lesson: Lesson) -> None:
     st.session_state[SAID] = ""
     if not code:
         return
+    view, known = session.view(), code.upper()
     try:
-        carried.result_of(code, lesson)
+        result = carried.result_of(code, lesson)
     except ValueError as error:
         st.session_state[SAID] = f"“{code[:40]}” is not counted: {error}."
         return
-    others = st.session_state["codes"].split()
-    longer = "\n".join([*others, code.upper()])
-    if len(others) == carried.MOST_CODES or len(longer) > MOST_LETTERS:
+    before = counted(view, lesson)
+    longer = "\n".join(filter(None, (view["codes"].strip(), known)))
+    most = int(every_setting()["codes"].maximum or 0)
+    if len(before.results) >= carried.MOST_CODES or len(longer) > most:
         st.session_state[SAID] = f"“{code[:40]}” is not counted: there is no room for more codes."
         return
-    st.session_state["codes"] = longer
-    st.session_state[SAID] = f"{code.upper()} is counted."
-
-
-def way_in(view: View) -> None:
-    """The link to the lesson as a QR code, for a class to photograph."""
-    names = ("lesson", "carried") if view["lesson"] == CARRIED else ("lesson",)
-    said = {name: view[name] for name in names if view[name] != "guide"}
-    beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
-    link = f"{beside}/guide" + (f"?{urlencode(said)}" if said else "")
-    try:
-        drawn = qr.qr_code(link, "QR code of the link to the lesson")
-    except ValueError as error:
-        draw(scene(note(f"{error}")), key="no_qr")
-    else:
-        st.html(drawn)
-    st.link_button("Open the lesson", link.removeprefix(f"{beside}/"), type="tertiary")
-
-
-def counted(answers: Class, lesson: Lesson) -> None:
-    """Show the distribution of right answers, and each question with its choices once revealed."""
-    count = len(answers.results)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(f"{count} learner{'' if count == 1 else 's'}", width="content")
-        everything = st.toggle("Reveal all", key="reveal_all")
-    if everything and count:
-        draw(scenes.scores(answers, lesson), key="of_scores")
-    for position, chapter in enumerate(lesson.chapters):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{position + 1} · {chapter.question}**", width="content")
-            revealed = everything or st.toggle("Reveal", key=f"reveal_{position}")
-        draw(scenes.choices(answers, lesson, position, revealed), key=f"of_choices_{position}")
+    set_codes(longer)
+    again = result in before.results
+    st.session_state[SAID] = (
+        f"{known} is counted already. Is it another learner's, with the same answers? Then press "
+        "“Count each of them”."
+        if again
+        else f"{known} is counted."
+    )
 
 
 def draw_page(file: str) -> None:

@@ -100,6 +100,16 @@ class Card:
         """The sentence of its figure, "" where its link has none."""
         return self._link().get("s", [""])[-1]
 
+    def number(self, name: str) -> int:
+        """A whole number that the link of its figure says, 0 where it says none."""
+        said = self._link().get(name, [""])[-1]
+        return int(said) if said.isascii() and said.isdigit() and len(said) < 6 else 0
+
+    @property
+    def model(self) -> str:
+        """The trained model that its figure is of, "none" for none."""
+        return self._link().get("model", ["none"])[-1]
+
     def _link(self) -> dict[str, list[str]]:
         return parse_qs(self.text("link").removeprefix("?"), keep_blank_values=True)
 
@@ -115,13 +125,27 @@ class Card:
         link = self._link() | {"s": [" ".join(sentence.split())]}
         return self.with_values({"link": urlencode(link, doseq=True)})
 
+    def with_number(self, name: str, number: int) -> Sequence[str]:
+        """Its lines with another word, layer or head in its figure."""
+        link = self._link() | {name: [str(number)]}
+        return self.with_values({"link": urlencode(link, doseq=True)})
+
+    def with_model(self, name: str) -> Sequence[str]:
+        """Its lines with the figure of another model, on its first layer and head, "none" = of word
+        vectors."""
+        link = {
+            n: texts for n, texts in self._link().items() if n not in ("model", "layer", "head")
+        }
+        if name != "none":
+            link["model"] = [name]
+        return self.with_values({"link": urlencode(link, doseq=True)})
+
     def with_choices(self, choices: Sequence[str]) -> Sequence[str]:
-        """Its lines with other choices; the right one stays, or what now stands in its place."""
+        """Its lines with other choices; the right one stays, as long as its words do."""
         before, right, replies = self.texts("choices"), self.right, self.replies
         changed: dict[str, Value] = {"choices": [*choices]}
-        if right is not None and choices:
-            stays = before[right] in choices
-            changed["answer"] = before[right] if stays else choices[min(right, len(choices) - 1)]
+        if right is not None:
+            changed["answer"] = before[right] if before[right] in choices else ""
         if any(replies):
             of_text = dict(zip(before, replies, strict=True))
             of_place = ["" if text in choices else of_text[text] for text in before]

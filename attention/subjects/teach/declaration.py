@@ -5,6 +5,7 @@ from __future__ import annotations
 from attention.app.state.pages import TEACH, Page
 from attention.subjects.guide.carried import CarriedSettings
 from attention.subjects.guide.chapters import LessonSettings
+from attention.subjects.guide.classes import ClassSettings, TeacherSettings
 
 WRITE = Page(
     "write",
@@ -20,10 +21,12 @@ WRITE = Page(
 ANSWERS = Page(
     "answers",
     "Answers of a class",
-    "result codes of a class, typed or pasted: how many chose what at first, question by question",
-    purpose="Type or paste the codes of a class, and see which answers were chosen first.",
-    settings=(LessonSettings, CarriedSettings),
+    "a class on one screen: pupils join by a QR code, their answers come in as bars, revealed "
+    "question by question, and the figure answers on a sentence of theirs; codes can be typed too",
+    purpose="Ask a class, reveal its answers, and see the figure on a sentence of a pupil.",
+    settings=(LessonSettings, CarriedSettings, ClassSettings, TeacherSettings),
     sentence=lambda values: False,
+    own_sentences=True,
     behind=TEACH,
     place=130,
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from attention.app.cached.runs import if_there_are_words
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import PAGES, first_page, link_of_now
-from attention.app.state.shared import width_of
+from attention.app.state.shared import load_model, width_of
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import SELECTED, Visit
+from attention.core.functional import LongTrace
 from attention.subjects.guide.reading import Value
+from attention.trained.sources import NONE
 
 # Of the figure before, which another one does not have.
 OF_ANOTHER = ("reveal", "probes", "after")
@@ -31,6 +35,24 @@ def of_link(address: str) -> View:
     query = query or (page.opens() if page.opens else "")
     taken, _ = read_link(parse_qs(query, keep_blank_values=True), width_of)
     return view_of(page, Visit(), taken, {})
+
+
+def looked_at(link: str) -> tuple[Sequence[str], int, int] | None:
+    """The tokens that the figure of a link shows, and the numbers of layers and heads it has.
+
+    None where there is no word in it, or its settings do not fit.
+    """
+    try:
+        view = of_link(f"explore?{link}")
+        result = if_there_are_words(view.settings())
+    except ValueError:
+        return None
+    if result is None:
+        return None
+    layers = 1 if view["model"] == NONE else len(load_model(view["model"]).layers)
+    trace = result.layer_trace
+    heads = 1 if isinstance(trace, LongTrace) else trace.weights.shape[-3]
+    return result.tokens, layers, heads
 
 
 def as_chapter(view: View) -> dict[str, Value]:

@@ -11,6 +11,7 @@ from attention.app.components.scene import draw
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
+from attention.core.printing import distinct_names
 from attention.figures.scene import Words, note, scene
 from attention.subjects.guide import carried, chapter_page
 from attention.subjects.guide.chapters import (
@@ -28,8 +29,10 @@ from attention.subjects.guide.reading import (
     MAX_WORDS,
     chapter_name,
 )
-from attention.subjects.teach import draft_page
+from attention.subjects.teach import draft_page, view_to_chapter
 from attention.subjects.teach.cards import Card, Draft
+from attention.trained import sources
+from attention.trained.sources import NONE
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
 PROBLEM, FRAME = "lesson_problem", "frame_of_lesson"
@@ -86,6 +89,7 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
     packed: as the link carries it, "" where it is too long.
     """
     link = urlencode({"lesson": CARRIED, "carried": packed})
+    whole = bool(lesson.chapters) and not lesson.problems
     with st.container(horizontal=True, vertical_alignment="bottom", key="hand_out"):
         draft_page.field("lesson_title", draft.title, Draft.titled)
         st.text_input(
@@ -100,10 +104,15 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
                 "Open the lesson",
                 f"guide?{link}",
                 type="primary",
-                disabled=not lesson.chapters,
+                disabled=not whole,
                 help="In a new tab: its address is the link to hand out.",
             )
-            st.link_button("Answers of a class", f"answers?{link}", help="Where codes are counted.")
+            st.link_button(
+                "Answers of a class",
+                f"answers?{link}",
+                disabled=not whole,
+                help="Where a class is asked, and its answers are counted.",
+            )
         with st.popover("File", type="tertiary"):
             st.download_button(
                 "Save as a file", draft.text, "lesson.md", "text/markdown", on_click="ignore"
@@ -212,6 +221,8 @@ def figure(draft: Draft, view: View) -> None:
             draft.card.sentence,
             Card.with_sentence,
         )
+    if draft.card.text("figure") in chapter_page.LOOKING:
+        of_figure(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         made = session.viewed()
         if made is not None:
@@ -234,6 +245,55 @@ def figure(draft: Draft, view: View) -> None:
             on_change=take_view,
             args=(name, f"view_{name}"),
         )
+
+
+def of_figure(draft: Draft) -> None:
+    """The word that the figure asks, and the model, layer and head that answer."""
+    shown, link = draft.card, draft.card.text("link").removeprefix("?")
+    offered = list(dict.fromkeys((*sources.names(), shown.model)))
+    found = view_to_chapter.looked_at(link)
+    with st.container(horizontal=True):
+        field_of(
+            draft,
+            "model",
+            st.selectbox,
+            "Model",
+            shown.model,
+            Card.with_model,
+            options=offered,
+            format_func=lambda name: "word vectors" if name == NONE else name,
+        )
+        if found is None:
+            return
+        tokens, layers, heads = found
+        names = [label(name) for name in distinct_names(tokens)]
+        last = len(names) - 1
+        field_of(
+            draft,
+            "query",
+            st.selectbox,
+            "Word that looks",
+            min(shown.number("query"), last),
+            lambda this, at: this.with_number("query", at),
+            options=range(len(names)),
+            format_func=lambda at: names[min(at, last)],
+        )
+        for name, count in (("layer", layers), ("head", heads)):
+            if count > 1:
+                field_of(
+                    draft,
+                    name,
+                    st.number_input,
+                    name.capitalize(),
+                    min(shown.number(name), count - 1),
+                    partial(_with_number, name),
+                    min_value=0,
+                    max_value=count - 1,
+                )
+
+
+def _with_number(name: str, this: Card, number: int) -> Sequence[str]:
+    return this.with_number(name, number)
 
 
 def preview(draft: Draft, lesson: Lesson, packed: str) -> None:
@@ -266,7 +326,7 @@ def field_of(
     """A field of the open card. write: gives the lines of the card with what the field says."""
     key, name = f"{key}_{draft.opened}", draft.opened
     draft_page.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
-    if draw is not st.pills:
+    if draw in (st.text_input, st.text_area):
         more["max_chars"] = MAX_LINE if draw is st.text_input else MAX_CHAPTER
     if draw is st.text_area:
         more["height"] = "content"

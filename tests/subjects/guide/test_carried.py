@@ -9,11 +9,13 @@ from attention.subjects.guide.carried import (
     MOST_CODES,
     Result,
     code_of,
+    made_up,
     pack,
     read_class,
     result_of,
     told,
     unpack,
+    with_repeats,
 )
 from attention.subjects.guide.chapters import Chapter, Lesson
 from attention.subjects.guide.reading import (
@@ -150,8 +152,34 @@ def test_a_class_is_counted_by_question_and_by_score() -> None:
 
 def test_only_so_many_codes_are_counted() -> None:
     code = code_of(Result((0, 0, 0)), LESSON)
-    found = read_class(f"{code} " * (MOST_CODES + 7), LESSON)
+    found = read_class(f"{code} ×{MOST_CODES + 7}", LESSON)
     assert len(found.results) == MOST_CODES
     assert found.problems == (
         f"Only the first {MOST_CODES} of {MOST_CODES + 7} codes are counted.",
     )
+
+
+def test_the_same_code_counts_once_more_only_where_that_is_said() -> None:
+    code, other = code_of(Result((0, 2, 1)), LESSON), code_of(Result((1, 0, 3)), LESSON)
+    lower = code.lower().replace("-", "")
+    for pasted, sent, counts, repeats in (
+        (f"{code} {lower}", (), 1, [2]),
+        (f"{code} ×2", (), 2, []),
+        (f"{code}×3, {lower}", (), 3, [4]),
+        (code, (code,), 1, []),
+        (code, (code, code), 2, []),
+        (f"{code} ×3", (code, other), 4, []),
+        ("", (code, other, "nonsense"), 2, []),
+    ):
+        found = read_class(pasted, LESSON, sent)
+        assert (len(found.results), [*found.repeats.values()]) == (counts, repeats)
+        whole = read_class(with_repeats(pasted), LESSON, sent)
+        assert not whole.repeats
+        assert len(whole.results) == max([counts, *repeats])
+    (problem,) = found.problems
+    assert problem == "Answers to another lesson that were sent and are not counted: 1."
+
+
+def test_an_example_class_has_learners_of_the_lesson() -> None:
+    found = read_class(made_up(LESSON, 17), LESSON)
+    assert (len(found.results), found.problems, found.repeats) == (17, (), {})

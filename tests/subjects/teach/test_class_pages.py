@@ -14,12 +14,14 @@ from attention.app.state.pages import PAGES, link_of_now, moved_pages
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.carried import EXAMPLE, Result, code_of, pack, unpack
 from attention.subjects.guide.chapters import CARRIED, Lesson
+from attention.subjects.guide.classes import name_of, new_key
 from attention.subjects.guide.reading import MAX_PROBLEMS, read_text
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 
 MARKS = re.compile(r"(?<!\\)(<b>|<img|!\[x|\[link|\$x|:red\[|\*\*bold)")  # none that is escaped
+EXAMPLE_SENTENCE = "the cat chased the mouse"
 BROKEN = EXAMPLE.replace("figure: sweep", "figure: cake").replace("answer: all equal", "answer: 7")
 
 
@@ -88,6 +90,37 @@ def test_text_that_cannot_be_read_is_told_with_its_lines_and_the_form_keeps_what
     assert app.query_params["carried"] == pack(BROKEN)
     app.choose("opened_card", 1)
     assert (len(app.get("iframe")), len(app.missing)) == (0, 1)
+
+
+def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one() -> None:
+    app = opened("write")
+
+    def can_open() -> list[bool]:
+        wanted = ("Open the lesson", "Answers of a class")
+        links = [item.proto for item in app.get("link_button")]
+        return [not link.disabled for link in links if link.label in wanted]
+
+    assert can_open() == [True, True]
+    app.choose("choices_0", "they grow\nthey stay\nthey get smaller")
+    assert app.values["right_0"] is None
+    assert "answer must be given" in app.notes[0]
+    assert can_open() == [False, False]
+    app.choose("right_0", 2)
+    assert (app.notes, can_open()) == ([], [True, True])
+
+
+def test_a_card_has_the_word_the_head_and_the_model_of_its_figure() -> None:
+    app = opened("write")
+    assert app.values["query_0"] == 2
+    app.choose("query_0", 4)
+    assert lesson_of(app).chapters[0].link["query"] == ["4"]
+    app.choose("model_0", "grammar").choose("layer_0", 1).choose("head_0", 2)
+    link = lesson_of(app).chapters[0].link
+    names = ("s", "query", "model", "layer", "head")
+    assert [link[name][0] for name in names] == [EXAMPLE_SENTENCE, "4", "grammar", "1", "2"]
+    assert not carried("guide", text(app)).notes
+    app.choose("model_0", "none")
+    assert {"model", "layer", "head"}.isdisjoint(lesson_of(app).chapters[0].link)
 
 
 def test_chapters_are_added_moved_removed_and_brought_back() -> None:
@@ -227,19 +260,82 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
     codes = "\n".join([code(2, 0), code(2, 1), code(0, 0), "nonsense!"])
     app = carried("answers").choose("codes", codes)
     assert app.words_of("told") == [
-        "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C."
+        "3 answers so far",
+        "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C.",
     ]
-    assert app.subheader[0].value == "3 learners"
     hidden = app.sent["choices_0"].header
     assert (hidden["names"], hidden["counts"]) == (["they grow", "they stay", "they shrink"], [])
-    first, second = (app.choose("reveal_0", True).sent[f"choices_{at}"].header for at in (0, 1))
+    assert "picture" not in app.sent
+    first = app.press("Reveal").sent["choices_0"].header
     assert first["names"] == ["they grow", "they stay", "they shrink ✓"]
     assert (first["counts"], first["shares"]) == ([1, 0, 2], ["33 %", "0 %", "67 %"])
     assert first["lengths"] == [1 / 3, 0, 2 / 3]
-    assert (second["counts"], "scores" in app.sent) == ([], False)
+    assert "picture" in app.sent
+    link = {"lesson": CARRIED, "carried": pack(EXAMPLE), "codes": codes, "guess": 2}
+    again = opened("answers", **link)
+    assert again.sent["choices_0"].header == first
+    assert app.press("Hide again").sent["choices_0"].header == hidden
+    assert app.press("Reveal").press("Next question").sent["choices_1"].header["counts"] == []
     app.choose("reveal_all", True)
     names = ("scores", "choices_0", "choices_1")
     assert [app.sent[name].header["counts"] for name in names] == [[0, 2, 1], [1, 0, 2], [2, 1]]
+
+
+def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses() -> None:
+    key = new_key()
+    room = name_of(key)
+    lesson: dict[str, object] = {"lesson": CARRIED, "carried": pack(EXAMPLE)}
+    early = opened("guide", room=room)
+    assert f"Class {room} is not open here" in early.notes[-1]
+    teacher = opened("answers", **lesson, room=room, teacher=key)
+    assert f"/guide?room={room}" in teacher.said
+    first, second = (opened("guide", room=room) for _ in range(2))
+    assert first.heading[0] == "A first look"
+    assert f"Class {room}: your first choices go to your teacher's screen" in first.notes[-1]
+    first.choose("guessed", 2)
+    second.choose("guessed", 2)
+    assert "2 answers so far · 2 in the class" in teacher.run().told
+    box = next(name for name in second.controls if name.startswith("yours"))
+    sentence = "<b>a wolf</b> slept"
+    second.choose(box, sentence).press("send_sentence")
+    assert "Your sentence is with your teacher." in second.told
+    teacher.press("Reveal")
+    assert teacher.sent["choices_0"].header["counts"] == [0, 0, 2]
+    assert sentence not in teacher.all_words
+    teacher.choose("sentences", True)
+    assert teacher.sent["examples"].header["texts"] == [sentence]
+    teacher.take(sentence)
+    teacher.run()
+    assert any("slept" in names for names in teacher.names_sent)
+    assert not MARKS.search(teacher.read_as_markdown)
+    stranger = opened("answers", **lesson, room=room, guess=2)
+    assert stranger.sent["choices_0"].header["counts"] == []
+    teacher.press("Take this sentence away")
+    assert "examples" not in teacher.sent
+    teacher.press("Undo").press("Start over")
+    assert "0 answers so far · 0 in the class" in teacher.told
+    assert "2 answers so far · 2 in the class" in teacher.press("Undo").told
+
+
+def test_an_example_class_is_a_click_away_and_goes_with_another() -> None:
+    app = carried("answers")
+    assert "0 answers so far" in app.told
+    app.press("Try an example class").press("Reveal")
+    assert sum(app.sent["choices_0"].header["counts"]) == 24
+    app.choose("sentences", True).take("my dog sleeps because it is tired").run()
+    assert any("sleeps" in names for names in app.names_sent)
+    assert app.press("Undo").values["codes"] == ""
+
+
+def test_the_same_code_typed_again_counts_once_more_when_that_is_pressed() -> None:
+    app = carried("answers")
+    for _ in range(2):
+        app.controls["code"].set_value(code(2, 0))
+        app.press("Add")
+        assert "1 answer so far" in app.told
+    assert "is counted already" in app.said
+    assert "2 answers so far" in app.press("Count each of them").told
+    assert app.values["codes"].endswith("×2")
 
 
 def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
@@ -253,8 +349,8 @@ def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
         app.controls["code"].set_value(typed)
         app.press("Add")
         assert words in app.said
-        assert app.subheader[0].value.startswith(f"{learners} learner")
-    assert not app.words_of("told")
+        assert app.told[0].startswith(f"{learners} answer")
+    assert len(app.words_of("told")) == 1
 
 
 def test_the_page_of_answers_has_the_lessons_link_as_a_qr_code_as_far_as_one_holds_it() -> None:
@@ -280,6 +376,8 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
             assert not [words for words in (app.read_as_markdown, *options) if MARKS.search(words)]
         app.choose("draft", EXAMPLE)
     assert not opened("answers", lesson=CARRIED, carried=short[:100]).text_area
-    app = opened("answers").choose("codes", short).choose("codes", "no! " * 400)
+    app = opened("answers").choose("codes", short[:1800])
+    wrong = " ".join(f"no{at}!" for at in range(200))
+    app.choose("codes", wrong)
     assert "<script" not in app.said
-    assert len(app.words_of("told")) == MAX_PROBLEMS + 1
+    assert len(app.words_of("told")) == MAX_PROBLEMS + 2

@@ -1,0 +1,96 @@
+"""One whole class: a teacher before a projector, and two pupils."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attention.subjects.guide.carried import EXAMPLE, pack
+from attention.subjects.guide.classes import name_of, new_key
+from tests.browser.browsing import (
+    FOREIGN,
+    Open,
+    eventually,
+    expect,
+    expect_in_search,
+    expect_rest,
+)
+
+OVERLAPPING = """() => {
+  const seen = [...document.querySelectorAll(
+    ".stMain :is(h1, h2, p, button, a, td, li, img, summary, input)")]
+    .filter((node) => node.checkVisibility({ opacityProperty: true }) && node.innerText !== "")
+  return seen.filter((node) => {
+    const box = node.getBoundingClientRect()
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+    const there = x > 0 && x < innerWidth && y > 0 && y < innerHeight
+    if (!box.width || !box.height || !there) return false
+    const top = document.elementFromPoint(x, y)
+    return top && !node.contains(top) && !top.contains(node)
+  }).map((node) => `${node.localName}.${node.className} ${node.innerText}`.slice(0, 90))
+}"""
+SENTENCE = "<img src=x onerror=alert(1)> **wolf**"
+
+
+def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> None:
+    key = new_key()
+    room = name_of(key)
+    teacher = open_page(f"/answers?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}")
+    expect(teacher.locator(".way-in")).to_contain_text(f"/guide?room={room}")
+    expect(teacher.locator(".st-key-class_question h2")).to_contain_text("A sixth word is added")
+    teacher.keyboard.press("p")
+    pupils = [open_page(f"/guide?room={room}") for _ in range(2)]
+    for pupil, choice in zip(pupils, ("they grow", "they shrink"), strict=True):
+        expect(pupil.locator("h1")).to_have_text("A first look")
+        pupil.get_by_role("radio", name=choice).click()
+        expect_in_search(pupil, "guess")
+    count = teacher.locator(".st-key-class_question .told")
+    expect(count).to_have_text("2 answers so far · 2 in the class")
+    expect(teacher.locator(".attention-choices-figure table")).to_have_count(0)
+    assert teacher.evaluate(OVERLAPPING) == []
+    box = pupils[0].locator(".st-key-try_yours input")
+    box.fill(SENTENCE)
+    box.press("Enter")
+    pupils[0].get_by_role("button", name="Send your sentence").click()
+    expect(pupils[0].get_by_text("Your sentence is with your teacher.")).to_be_visible()
+    teacher.get_by_role("button", name="Reveal").click()
+    bars = teacher.locator(".attention-choices-figure tbody tr")
+    expect(bars).to_have_text(
+        [re.compile(f"{name}.*") for name in ("they grow1", "they stay0", "they shrink ✓1")]
+    )
+    expect(teacher.get_by_text("wolf")).to_have_count(0)
+    teacher.locator(".st-key-sentences label").click()
+    teacher.locator(".st-key-examples button").click()
+    expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
+    expect(teacher.locator(f".stMain :is({FOREIGN}):not(.qr)")).to_have_count(0)
+    expect_rest(teacher, 20_000)
+    teacher.reload()
+    expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
+    expect(bars).to_have_count(3)
+    expect(count).to_have_text("2 answers so far · 2 in the class")
+
+
+@pytest.mark.parametrize("link", ["/guide?chapter=masks", "/answers", "/compare"])
+def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Open) -> None:
+    page = open_page(link)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect_rest(page)
+    page.keyboard.press("p")
+    expect(page.locator(".projected")).to_have_count(1)
+    page.evaluate("document.querySelector('.projector-hint').remove()")
+    eventually(page, lambda: page.evaluate(OVERLAPPING), [])
+
+
+def test_the_map_of_heads_leaves_the_next_words_their_place_before_a_projector(
+    open_page: Open,
+) -> None:
+    page = open_page("/model?s=The+capital+of+France+is")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator(".st-key-model_window canvas")).to_be_visible()
+    expect_rest(page)
+    page.keyboard.press("p")
+    expect(page.locator(".projected")).to_have_count(1)
+    drawn = page.locator(".st-key-model_window canvas").bounding_box()
+    beside = page.locator(".st-key-model_window .side").bounding_box()
+    assert drawn["x"] + drawn["width"] <= beside["x"]
