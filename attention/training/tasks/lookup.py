@@ -126,6 +126,7 @@ class LookUp(Task):
         for name in (ATTENTION, LINEAR, GRU)
     )
     targets = (Target(f"{ATTENTION}, longer lists", least=0.95),)
+    packaged = ({"handicap": "no scale"}, {"learn_width": "256"})  # alike in all but the scale
 
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
         reader = Reader(self.sizes, self.settings.learn_seed, generator)
@@ -156,7 +157,7 @@ class LookUp(Task):
             drawn,
             [f"{letters[key]} ?" for key in asked],
             [f"{letters[key]} {value}" for key, value in zip(keys, values, strict=True)],
-            [keys.index(key) for key in asked],
+            [[keys.index(key)] for key in asked],
         )
 
     def after(self, run: Run) -> str:
