@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -127,6 +128,14 @@ def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_sc
     ]
     assert early[1] == whole.accuracy(curve) == 1
     assert early[0] < 0.9
+    told = TASKS["look-up"](harder.settings).after(harder)
+    steps = {p.step: p.accuracy[curve] for p in harder.progress}
+    high, low = map(int, re.findall(r"at step (\d+)", told))
+    assert high < low
+    falls = [steps[one] - steps[two] for one in steps for two in steps if one < two]
+    assert steps[high] - steps[low] == max(falls) > 0.1
+    for share in (steps[high], steps[low], harder.accuracy(curve)):
+        assert f"{100 * share:.1f} %" in told
     assert (
         path_of(TrainingSettings("look-up", "no scale", learn_seed=5)).stem == "look-up-no-scale-5"
     )

@@ -172,10 +172,11 @@ function lay(view) {
     @type {(view: View, line: HTMLElement, name: string, label: string, cell: number,
       rings: boolean) => HTMLElement} */
 function layMap(view, line, name, label, cell, rings) {
-  const { tokens, keys, truth } = view.content
+  const { tokens, keys, truth, measure } = view.content
   const figure = make("figure", "", line)
   const caption = make("figcaption", "", figure)
-  for (const textContent of [name, "\u00a0"]) make("span", "", caption, { textContent })
+  for (const textContent of [name, measure && "\u00a0"])
+    make("span", "", caption, { textContent })
   const plot = make("div", "plot", figure)
   const named = cell >= LABELLED
   const matrix = makeMatrix(plot, {

@@ -84,7 +84,8 @@ def beside(settings: TrainingSettings) -> Run | None:
     whole = replace(settings, handicap=NONE)
     if "width" in usual.offered and usual(whole).sizes.width != width:
         whole = replace(whole, learn_width=str(width))
-    for other in (whole, TrainingSettings(settings.task)):
+    alike = TrainingSettings(settings.task, learn_width=whole.learn_width)
+    for other in (whole, alike, TrainingSettings(settings.task)):
         if other != settings and (run := finished(other)) is not None:
             return run
     return None

@@ -14,8 +14,8 @@ from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.training import TASKS, Progress, Run
 from attention.training.settings import NONE
+from attention.training.tasks import ATTENTION, Task
 from attention.training.tasks import Points as DrawnPoints
-from attention.training.tasks import Task
 
 
 class Curve(TypedDict):
@@ -101,7 +101,7 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
         return self._losses(self.run)
 
     def _losses(self, run: Run) -> list[Curve]:
-        networks = dict.fromkeys(name.partition(",")[0] for name in self.task.curves)
+        networks = dict.fromkeys(map(_network, self.task.curves))
         measured = [each for each in run.progress if each.loss]
         return [_curve(measured, name, [each.loss[name] for each in measured]) for name in networks]
 
@@ -140,6 +140,9 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
         task, moments = self.task, self.run.progress
         shown = moments[-1:] if self.live else moments
         example, other = task.example(), self._told_other(shown)
+        alone = other is not None and bool(other["maps"])  # attention beside attention
+        losses = self.losses[:1] if alone else self.losses
+        shares = [each for each in self.shares if not alone or _network(each["name"]) == ATTENTION]
         layers, heads = self.run.last.maps.shape[:2]
         header: LearningHeader = {
             "tokens": list(example.tokens),
@@ -152,8 +155,8 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "heads": heads,
             "steps": [each.step for each in moments],
             "last": task.sizes.steps,
-            "losses": self.losses,
-            "shares": self.shares,
+            "losses": losses,
+            "shares": shares,
             "titles": [task.loss_words, task.share_words],
             "right": task.right,
             "measure": task.measure,
@@ -180,9 +183,12 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
         files.offer_table("curves of learning", steps, columns)
 
 
+def _network(curve: str) -> str:
+    return curve.partition(",")[0]
+
+
 def _curve(measured: Sequence[Progress], name: str, values: list[float], test: int = 0) -> Curve:
-    network = name.partition(",")[0]
-    seconds = [each.seconds[network] for each in measured]
+    seconds = [each.seconds[_network(name)] for each in measured]
     return {"name": name, "values": values, "seconds": seconds, "test": test}
 
 
