@@ -175,8 +175,7 @@ function layMap(view, line, name, label, cell, rings) {
   const { tokens, keys, truth, measure } = view.content
   const figure = make("figure", "", line)
   const caption = make("figcaption", "", figure)
-  for (const textContent of [name, measure && "\u00a0"])
-    make("span", "", caption, { textContent })
+  for (const textContent of [name, measure && "\u00a0"]) make("span", "", caption, { textContent })
   const plot = make("div", "plot", figure)
   const named = cell >= LABELLED
   const matrix = makeMatrix(plot, {
@@ -331,12 +330,12 @@ function drawPlot(view, title, curves, thin, most, say) {
     if (points.length) makeShape("path", { ...look, d: `M${points.join("L")}` }, svg)
     const [network, test] = curve.name.split(", ")
     const words = tests ? (network === curves[0].name.split(", ")[0] ? test : "") : curve.name
-    if (curves.length > 1 && words) {
+    if ((curves.length > 1 || thin.length) && words) {
       const item = make("li", "", names)
       const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
       const stroke = tests ? "currentColor" : look.stroke
       makeShape("path", { ...look, stroke, d: "M0 4H26" }, sample)
-      item.append(words)
+      item.append(curves.length > 1 ? words : `${words}, ${other?.names[0]}`)
     }
   }
   if (other && thin.length) {

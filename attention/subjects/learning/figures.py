@@ -130,7 +130,7 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "losses": self._losses(self.other)[:1],
             "shares": self._shares(self.other)[:1],
             "names": [
-                taken.replace("no ", "without the "),
+                "this run" if taken == NONE else taken.replace("no ", "without the "),
                 taken.replace("no ", "with the ") if taken.startswith("no ") else "usual run",
             ],
             "maps": told if pair else [],
