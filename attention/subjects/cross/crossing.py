@@ -63,7 +63,8 @@ def strongest(tokens: Sequence[str], keys: Sequence[str], trace: Trace) -> str:
     if not others:
         return f"{said}it may look at no other."
     after = max(others, key=lambda key: float(scores[key]))
-    return (
-        f"{said}their {trace.logits_name} score, {number(float(scores[column]))}, is the "
-        f"greatest of its row; the next is {number(float(scores[after]))}, with “{keys[after]}”."
-    )
+    greatest, next_one = float(scores[column]), float(scores[after])
+    score = f"their {trace.logits_name} score, {number(greatest)}, is the greatest of its row"
+    if next_one == greatest:
+        return f"{said}{score}; another key has the same."
+    return f"{said}{score}; the next is {number(next_one)}, with “{keys[after]}”."

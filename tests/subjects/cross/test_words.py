@@ -410,3 +410,10 @@ def test_the_strongest_link_has_the_greatest_weight_and_the_greatest_score_of_it
     else:
         first, second = (tables.number(float(each)) for each in logits.topk(2).values)
         assert f"score, {first}, is the greatest of its row; the next is {second}, " in told
+
+
+def test_a_score_that_two_keys_have_is_said_to_be_of_both() -> None:
+    x = torch.ones(2, 3)
+    told = crossing.strongest(["q0", "q1"], ["k0", "k1"], attend(x, x, x))
+    assert told.startswith("Most crosses from “k0” to “q0”, 50 % of its weight: ")
+    assert told.endswith("is the greatest of its row; another key has the same.")
