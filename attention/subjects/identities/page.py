@@ -64,8 +64,8 @@ def card(at: int, guess: str) -> None:
         st.markdown(f"**{question.statement}**")
         st.pills(
             question.statement,
-            questions.TITLES,
-            format_func=questions.TITLES.get,
+            [*questions.TITLES],
+            format_func=questions.TITLES.__getitem__,
             key=f"guess_{at}",
             on_change=take_guess,
             args=(at,),

@@ -87,7 +87,7 @@ def all_shown(guesses: str) -> str:
 
 
 def tally(guesses: str) -> str:
-    """How many are guessed, and how many of these are right."""
+    """Say of how many guesses how many are right, and how many are left."""
     made = {at: guess_of(guesses, at) for at in range(len(QUESTIONS))}
     guessed = {at: guess for at, guess in made.items() if guess in TITLES}
     if not guessed:
