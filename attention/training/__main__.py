@@ -16,7 +16,7 @@ import torch
 
 from attention.training import exports
 from attention.training.exports import export
-from attention.training.finished import FOLDER
+from attention.training.finished import FOLDER, path_of
 from attention.training.fitting import fit
 from attention.training.networks import Writer, count
 from attention.training.run import Run, write
@@ -47,7 +47,10 @@ def main() -> int:
         print(f"  {TASKS[name](usual).after(run)}", flush=True)
         if options.write:
             FOLDER.mkdir(exist_ok=True)
-            write(run, FOLDER / f"{name}.safetensors", command=COMMAND)
+            write(run, path_of(usual), command=COMMAND)
+            for more in TASKS[name].packaged:
+                other = TrainingSettings(name, **more)
+                write(_learned(other), path_of(other), command=COMMAND)
             if words := TASKS[name].words:
                 network = run.last.networks[ATTENTION]
                 assert isinstance(network, Writer)

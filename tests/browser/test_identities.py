@@ -13,6 +13,7 @@ from tests.browser.browsing import (
 
 def test_all_is_within_reach_of_the_keyboard_and_fits_a_phone(open_page: Open) -> None:
     page = open_page("/identities")
+    page.locator(".st-key-guess_0").get_by_role("radio", name="True").press("Enter")
     page.locator(".st-key-closer_matrices_0").get_by_role("button").press("Enter")
     expect(page.locator(".st-key-tokens")).to_be_visible()
     expect_rest(page)

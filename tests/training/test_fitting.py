@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +19,7 @@ from torch.testing import assert_close
 from attention.core import masks
 from attention.training import TASKS, Progress, Run, TrainingSettings, fit
 from attention.training.checkpoints import read_checkpoint, write_checkpoint
-from attention.training.finished import finished
+from attention.training.finished import finished, packaged, path_of
 from attention.training.networks import Layers, attended, count, seeded
 from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.settings import Sizes
@@ -74,7 +76,7 @@ def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_anoth
     assert_close(one[0].maps.sum(-1), torch.ones(layers, heads, queries), **CLOSE)
     assert set(one[0].accuracy) == set(asked.curves)
     assert len(example.truth) == queries
-    assert {*example.truth} <= {-1, *range(keys)}
+    assert {key for looked in example.truth for key in looked} <= {*range(keys)}
 
 
 @every_task
@@ -105,6 +107,46 @@ def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(ta
     assert f"{100 * run.accuracy(asked.curves[0]):.1f} %" in asked.after(run)
     (begun,) = first(run.settings, 1)
     assert_close(begun.maps, run.progress[0].maps, rtol=0, atol=1e-3)
+
+
+def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_scale_alone() -> None:
+    for more in TASKS["look-up"].packaged:
+        run = packaged(TrainingSettings("look-up", **more))
+        assert run is not None, "python -m attention.training --task look-up --write"
+        (begun,) = first(run.settings, 1)
+        assert_close(begun.maps, run.progress[0].maps, rtol=0, atol=1e-3)
+    harder, whole = (
+        packaged(TrainingSettings("look-up", **more)) for more in TASKS["look-up"].packaged
+    )
+    assert harder is not None
+    assert whole is not None
+    one, other = (TASKS["look-up"](run.settings).sizes for run in (harder, whole))
+    assert replace(one, scaled=True) == other
+    curve = "attention, longer lists"
+    early = [
+        next(p for p in run.progress if p.step >= 99).accuracy[curve] for run in (harder, whole)
+    ]
+    assert early[1] == whole.accuracy(curve) == 1
+    assert early[0] < 0.9
+    told = TASKS["look-up"](harder.settings).after(harder)
+    steps = {p.step: p.accuracy[curve] for p in harder.progress}
+    high, low = map(int, re.findall(r"at step (\d+)", told))
+    assert high < low
+    falls = [steps[one] - steps[two] for one in steps for two in steps if one < two]
+    assert steps[high] - steps[low] == max(falls) > 0.1
+    for share in (steps[high], steps[low], harder.accuracy(curve)):
+        assert f"{100 * share:.1f} %" in told
+    assert (
+        path_of(TrainingSettings("look-up", "no scale", learn_seed=5)).stem == "look-up-no-scale-5"
+    )
+
+
+def test_sort_rings_all_digits_like_the_one_that_is_written_next() -> None:
+    example = sort.Sort(TrainingSettings("sort")).example()
+    written = example.batch.answers[0].tolist()
+    assert [*map(len, example.truth)] == [0] * 5 + [2] * 6
+    for row, looked in enumerate(example.truth):
+        assert {int(example.keys[key]) for key in looked} <= {written[row]}
 
 
 def test_a_short_training_learns_to_look_up() -> None:

@@ -5,7 +5,7 @@ import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { fixed } from "../shared/words.js"
 
-/** @import { Curve, LearningHeader, Points } from "../messages.js"
+/** @import { Curve, LearningHeader, Other, Points } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @import { Matrix } from "../shared/matrix.js"
     @typedef {ReturnType<typeof build>} View */
@@ -54,18 +54,19 @@ function build({ root, content }) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { steps, live, plays, brief, tokens, keys, layers, heads, last } = view.content
+  const { steps, live, plays, brief, tokens, keys, layers, heads, last, other } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
-  const outline = JSON.stringify([tokens, keys, layers, heads, last, view.width])
-  const other = outline !== view.outline
-  if (other) lay(view)
+  const names = other?.maps.length ? other.names : []
+  const outline = JSON.stringify([tokens, keys, layers, heads, last, names, view.width])
+  const changed = outline !== view.outline
+  if (changed) lay(view)
   view.outline = outline
   view.button.hidden = view.label.hidden = live || steps.length < 2
   view.slider.max = String(steps.length - 1)
   view.curves.hidden = brief
   if (!brief) drawCurves(view)
-  if (live || other || view.known !== steps.length) {
+  if (live || changed || view.known !== steps.length) {
     stop(view)
     show(view, steps.length - 1)
   } else show(view, Math.min(view.at, steps.length - 1))
@@ -100,12 +101,13 @@ function stop(view) {
 function show(view, at) {
   const { content, frame, marks, matrices, captions, slider, output } = view
   const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
-  const { beside } = content
+  const { beside, other } = content
   view.at = at
   slider.value = String(at)
   const [loss, share] = [losses[0].values[at], shares[0]?.values[at]]
   const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % ${content.right}`
-  output.textContent = `Step ${steps[at]}: loss ${loss.toFixed(2)}${right}`
+  const reached = loss === undefined ? "nothing is learned yet" : `loss ${loss.toFixed(2)}`
+  output.textContent = `Step ${steps[at]}: ${reached}${right}`
   slider.setAttribute("aria-valuetext", output.textContent)
   for (const mark of marks) {
     const x = acrossOf(content, view.time, at)
@@ -125,9 +127,13 @@ function show(view, at) {
   }
   if (beside) {
     const truth = new Float32Array(cells)
-    for (const [row, key] of content.truth.entries())
-      if (key >= 0) truth[row * keys.length + key] = 1
+    for (const [row, looked] of content.truth.entries())
+      for (const key of looked) truth[row * keys.length + key] = 1
     paintMatrix(matrices[layers * heads], truth, [0, 1], shades)
+  }
+  if (other?.maps.length) {
+    const start = (other.maps.length + moment) * cells
+    paintMatrix(matrices[1], content.numbers.subarray(start, start + cells), [0, 1], shades)
   }
   if (content.points) tell(view, content.points, moment * layers * heads * cells)
   if (matrices[0]) countDrawing(matrices[0].canvas)
@@ -135,7 +141,7 @@ function show(view, at) {
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { tokens, keys, layers, heads, beside, ringed, points, brief } = view.content
+  const { tokens, keys, layers, heads, beside, ringed, points, brief, other } = view.content
   view.maps.replaceChildren()
   make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
   const alone = layers * heads === 1
@@ -143,31 +149,33 @@ function lay(view) {
   view.matrices = []
   view.captions = []
   const wide = view.width >= BESIDE && !brief ? view.width - PLOT.width - 3 * GAP : view.width
-  const columns = heads + (beside ? 1 : 0)
+  const pair = Boolean(other?.maps.length)
+  const columns = heads + (beside || pair ? 1 : 0)
   const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
   const longest = Math.max(...tokens.map((token) => token.length))
   const names = longest > 4 ? LETTER * longest : columns > FEW ? 0 : MARGIN
   const each = Math.floor(wide / columns) - 2 * GAP - names
-  const room = alone ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
+  const room = alone && !pair ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
   const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
   if (points) layPoints(view, points, lines[0], Math.min(wide, LARGE))
   for (const [layer, line] of lines.entries())
     for (let head = 0; head < heads; head++) {
-      const name = `layer ${layer}, head ${head}`
+      const name = other && pair ? other.names[0] : `layer ${layer}, head ${head}`
       view.captions.push(layMap(view, line, name, `Weights of ${name}`, cell, layer === ringed))
     }
   if (beside) layMap(view, lines[ringed], "the truth", "The truth", cell, false)
+  if (other && pair) layMap(view, lines[0], other.names[1], `Weights ${other.names[1]}`, cell, true)
 }
 
 /** One map with its caption, whose second line is empty.
     @type {(view: View, line: HTMLElement, name: string, label: string, cell: number,
       rings: boolean) => HTMLElement} */
 function layMap(view, line, name, label, cell, rings) {
-  const { tokens, keys, truth } = view.content
+  const { tokens, keys, truth, measure } = view.content
   const figure = make("figure", "", line)
   const caption = make("figcaption", "", figure)
-  for (const textContent of [name, "\u00a0"]) make("span", "", caption, { textContent })
+  for (const textContent of [name, measure && "\u00a0"]) make("span", "", caption, { textContent })
   const plot = make("div", "plot", figure)
   const named = cell >= LABELLED
   const matrix = makeMatrix(plot, {
@@ -178,8 +186,8 @@ function layMap(view, line, name, label, cell, rings) {
   const longest = Math.max(...keys.map((key) => key.length))
   plot.firstElementChild?.classList.toggle("tall", named && longest * 8 > cell)
   view.matrices.push(matrix)
-  for (const [row, key] of rings ? truth.entries() : [])
-    if (key >= 0)
+  for (const [row, looked] of rings ? truth.entries() : [])
+    for (const key of looked)
       frameCells(matrix, make("i", named ? "around in" : "around", matrix.box), row, key)
   return caption
 }
@@ -256,13 +264,15 @@ export function acrossOf({ steps, last, losses }, time, at, curve = losses[0]) {
 
 /** @type {(view: View) => void} */
 function drawCurves(view) {
-  const { losses, shares } = view.content
+  const { losses, shares, other } = view.content
   view.curves.replaceChildren()
   view.marks = []
-  const greatest = Math.max(...losses.flatMap(({ values }) => values), 1e-9)
+  const all = [...losses, ...(other?.losses ?? [])]
+  const greatest = Math.max(...all.flatMap(({ values }) => values), 1e-9)
   const [loss, right] = view.content.titles
-  drawPlot(view, loss, losses, greatest, (value) => fixed(value, 1))
-  if (shares.length) drawPlot(view, right, shares, 1, (value) => `${Math.round(100 * value)} %`)
+  drawPlot(view, loss, losses, other?.losses ?? [], greatest, (value) => fixed(value, 1))
+  const percent = (/** @type {number} */ value) => `${Math.round(100 * value)} %`
+  if (shares.length) drawPlot(view, right, shares, other?.shares ?? [], 1, percent)
   const several = losses.length > 1
   if (!several) return
   const over = make("button", "", view.curves, { type: "button" })
@@ -275,10 +285,12 @@ function drawCurves(view) {
   })
 }
 
-/** @type {(view: View, title: string, curves: Curve[], most: number,
+/** thin: curves of another training.
+    @type {(view: View, title: string, curves: Curve[], thin: Curve[], most: number,
       say: (value: number) => string) => void} */
-function drawPlot(view, title, curves, most, say) {
+function drawPlot(view, title, curves, thin, most, say) {
   const { content, time, frame } = view
+  const { other } = content
   const { width, height, left, bottom, top, right } = PLOT
   make("h3", "", view.curves, { textContent: title })
   const wide = Math.min(width, view.width)
@@ -299,25 +311,38 @@ function drawPlot(view, title, curves, most, say) {
   const hues = palette(frame, "categorical")
   const names = make("ul", "legend", view.curves)
   const tests = curves.some(({ test }) => test)
+  const pathOfCurve = (/** @type {typeof content | Other} */ moments, /** @type {Curve} */ curve) =>
+    curve.values.flatMap((value, at) => {
+      const x = acrossOf({ ...content, steps: moments.steps }, time, at, curve)
+      const y = floor - (value / most) * (floor - top)
+      return x > end + 0.01 ? [] : [`${x.toFixed(1)} ${y.toFixed(1)}`]
+    })
+  for (const curve of other ? thin : []) {
+    const d = `M${pathOfCurve(/** @type {Other} */ (other), curve).join("L")}`
+    makeShape("path", { class: "thin", stroke: hues[0], d }, svg)
+  }
   for (const [index, curve] of curves.entries()) {
     const look = {
       ...{ fill: "none", stroke: hueOf(hues, content, index), "stroke-width": 2.5 },
       ...{ "stroke-dasharray": DASHES[curve.test % DASHES.length] },
     }
-    const points = curve.values.map((value, at) => {
-      const x = acrossOf(content, time, at, curve)
-      return `${x.toFixed(1)} ${(floor - (value / most) * (floor - top)).toFixed(1)}`
-    })
-    makeShape("path", { ...look, d: `M${points.join("L")}` }, svg)
+    const points = pathOfCurve(content, curve)
+    if (points.length) makeShape("path", { ...look, d: `M${points.join("L")}` }, svg)
     const [network, test] = curve.name.split(", ")
     const words = tests ? (network === curves[0].name.split(", ")[0] ? test : "") : curve.name
-    if (curves.length > 1 && words) {
+    if ((curves.length > 1 || thin.length) && words) {
       const item = make("li", "", names)
       const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
       const stroke = tests ? "currentColor" : look.stroke
       makeShape("path", { ...look, stroke, d: "M0 4H26" }, sample)
-      item.append(words)
+      item.append(curves.length > 1 ? words : `${words}, ${other?.names[0]}`)
     }
+  }
+  if (other && thin.length) {
+    const item = make("li", "", names)
+    const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
+    makeShape("path", { class: "thin", stroke: hues[0], d: "M0 4H26" }, sample)
+    item.append(`${thin[0].name.split(", ")[0]}, ${other.names[1]}`)
   }
   if (!childrenOf(names).length) names.remove()
   const line = { class: "now", x1: left, x2: left, y1: top, y2: floor }

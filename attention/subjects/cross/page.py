@@ -16,7 +16,7 @@ from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.layer_words import MADE_FROM
 from attention.figures.scene import Words, scene
-from attention.subjects.cross import batch_by_hand
+from attention.subjects.cross import batch_by_hand, crossing
 from attention.subjects.cross import numbers as cross_numbers
 from attention.subjects.cross import scene as scenes
 from attention.subjects.cross import words as cross_words
@@ -139,7 +139,8 @@ def translated(view: View) -> None:
         st.info("Type an English sentence above, or take one of the examples.")
         return
     found, aligned = made
-    draw(scene(Words(found.text, "told")), key="translation")
+    crosses = Words(crossing.of_translation(aligned), "told")
+    draw(scene(Words(found.text, "told"), crosses), key="translation")
     caption = f"Each row is a word of the translation; {MADE_FROM}"
     sections.lines_and_weights(view, aligned, caption=caption)
     tell(view)
@@ -155,6 +156,8 @@ def sentences(view: View) -> None:
     """Show what the first sentence makes of the second."""
     if result := cross_numbers.cross_result(view):
         settings = result.settings
+        crosses = crossing.strongest(result.tokens, result.key_tokens, result.trace)
+        draw(scene(Words(crosses, "told")), key="crosses")
         sections.attention_of(
             view, result, cross_words.mask_words(settings.mask, settings.positions)
         )

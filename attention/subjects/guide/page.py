@@ -27,6 +27,7 @@ from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter
 from attention.subjects.guide.figures import Card, NextPieces
 from attention.subjects.learning import controls as learning_controls
+from attention.subjects.learning import scene as learning_scenes
 from attention.subjects.learning import trainings
 from attention.subjects.model import continuations
 from attention.training import TrainingSettings
@@ -338,7 +339,8 @@ def learn(view: View, chapter: Chapter) -> None:
         trainings.training(settings, brief=True)
         return
     st.button("Learn", key="learn", type="primary", on_click=begin_to_learn, args=(settings,))
-    trainings.nothing_learned(settings)
+    untrained = learning_controls.untrained(settings)
+    draw(learning_scenes.unfinished(untrained, brief=True), key=trainings.KEY)
 
 
 def begin_to_learn(settings: TrainingSettings) -> None:

@@ -136,11 +136,10 @@ class ClaimResult:
     checks: Sequence[Check]
     given: Sequence[Matrix]
 
-    @property
-    def picture(self) -> Sequence[Matrix | str]:
-        """The claim in one row of matrices: the two sides of its first check, where it has one."""
-        if self.checks:
-            check = self.checks[0]
+    def picture(self, at: int | None) -> Sequence[Matrix | str]:
+        """The claim in one row of matrices: the two sides of a check, else the first there is."""
+        if at is not None:
+            check = self.checks[at]
             return [check.left, "=" if check.same else "≠", check.right]
         return next(item for item in self.shown if isinstance(item, Row)).parts
 

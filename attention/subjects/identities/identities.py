@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention.core import functional, masks
 from attention.core.positions import sinusoidal
-from attention.core.settings import choice, decimal, seed_setting, whole
+from attention.core.settings import choice, decimal, seed_setting, text, whole
 from attention.figures.matrix import Matrix
 from attention.figures.tables import number, typed
 from attention.inputs.vectors import random_vectors
@@ -89,6 +89,7 @@ class ClaimSettings:
         when=("mistake", "fill"),
         help="The score that padding gets by mistake.",
     )
+    guesses: str = text("", "Guesses", 32, when=("claim", ALL))
 
 
 def random_case(settings: ClaimSettings) -> Case:
@@ -435,11 +436,6 @@ CLAIMS: dict[str, Callable[[Case], ClaimResult]] = {
     "stack": influence.stack,
     "influence": influence.influence,
     "mistakes": mistakes.mistake,
-}
-
-OVERVIEW = {
-    "Claims": [ClaimSettings(name) for name in CLAIMS if name != "mistakes"],
-    "Common mistakes": [ClaimSettings("mistakes", mistake=name) for name in mistakes.MISTAKES],
 }
 
 

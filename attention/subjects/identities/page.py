@@ -1,7 +1,6 @@
 """Identities: claims about attention, both sides computed and compared."""
 
 from collections.abc import Sequence
-from itertools import count
 
 import streamlit as st
 
@@ -13,16 +12,16 @@ from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.core.settings import settings_of
 from attention.figures.scene import Words, scene
+from attention.subjects.identities import questions
 from attention.subjects.identities import scene as scenes
 from attention.subjects.identities.claim import ClaimResult, Codes
 from attention.subjects.identities.identities import (
     ALL,
-    OVERVIEW,
     ClaimSettings,
     check_claim,
-    random_case,
 )
 from attention.subjects.identities.numbers import case_for
+from attention.subjects.identities.questions import QUESTIONS
 
 
 def identities(view: View) -> None:
@@ -30,7 +29,7 @@ def identities(view: View) -> None:
     settings = view.of(ClaimSettings)
     widgets.widget(view, "claim", label_visibility="collapsed")
     if settings.claim == ALL:
-        cards()
+        cards(view)
         return
     controls(view)
     case, problems = case_for(view)
@@ -40,26 +39,56 @@ def identities(view: View) -> None:
         show(check_claim(settings.claim, case), problems)
 
 
-def cards() -> None:
-    """A card for each claim, and for each common mistake, on a few random numbers."""
-    keys = (f"matrices_{index}" for index in count())
+def cards(view: View) -> None:
+    """A card for each statement: true or false, guessed before its numbers show."""
+    guesses = view["guesses"]
+    with st.container(key="unseen"):  # so that the address has them
+        widgets.widget(view, "guesses")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(questions.tally(guesses), width="content")
+        everything = questions.all_shown(guesses)
+        label, new = ("Start over", "") if everything == guesses else ("Show all", everything)
+        st.button(label, key="all_cards", type="tertiary", on_click=guess_all, args=(new,))
     with st.container(key="claim_cards"):
-        for title, chosen in OVERVIEW.items():
-            st.subheader(title)
-            for start in range(0, len(chosen), 2):
-                pair = chosen[start : start + 2]
-                for column, settings in zip(st.columns(2), pair, strict=False):
-                    with column.container(border=True, height="stretch"):
-                        card(settings, next(keys))
+        for start in range(0, len(QUESTIONS), 2):
+            pair = range(start, min(start + 2, len(QUESTIONS)))
+            for column, at in zip(st.columns(2), pair, strict=False):
+                with column.container(border=True, height="stretch"):
+                    card(at, questions.guess_of(guesses, at))
 
 
-def card(settings: ClaimSettings, key: str) -> None:
-    """One claim: formula, picture, verdict."""
-    checked = check_claim(settings.claim, random_case(settings))
-    st.markdown(f"**{checked.says}**\n\n$$\n{checked.formula}\n$$")
-    draw(scenes.card(checked, key), key=f"card_{key}")
+def card(at: int, guess: str) -> None:
+    """One statement to be guessed; then its formula, its picture and the verdict."""
+    question, key = QUESTIONS[at], f"matrices_{at}"
+    if not guess:
+        st.markdown(f"**{question.statement}**")
+        st.pills(
+            question.statement,
+            [*questions.TITLES],
+            format_func=questions.TITLES.__getitem__,
+            key=f"guess_{at}",
+            on_change=take_guess,
+            args=(at,),
+            label_visibility="collapsed",
+        )
+        return
+    checked = question.checked()
+    st.markdown(f"**{question.statement}**\n\n$$\n{checked.formula}\n$$")
+    draw(scenes.card(question, guess, checked, key), key=f"card_{key}")
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.button("Look closer", key=f"closer_{key}", on_click=choose, args=(settings,))
+        st.button("Look closer", key=f"closer_{key}", on_click=choose, args=(question.settings,))
+
+
+def take_guess(at: int) -> None:
+    """Hold a guess, within a callback."""
+    guess = st.session_state[f"guess_{at}"]
+    if guess is not None:
+        guess_all(questions.with_guess(session.view()["guesses"], at, guess))
+
+
+def guess_all(guesses: str) -> None:
+    """Set the guesses on all statements, within a callback."""
+    session.choose("guesses", guesses)
 
 
 def choose(settings: ClaimSettings) -> None:
@@ -72,7 +101,7 @@ def controls(view: View) -> None:
     """A row of what a claim is checked on."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="claim_controls"):
         for name in settings_of(ClaimSettings):
-            if name != "claim" and view.applies(name):
+            if name not in ("claim", "guesses") and view.applies(name):
                 about = every_setting()[name]
                 number = isinstance(about.default, int)
                 width = 130 if number else "content" if about.choices else 190

@@ -10,17 +10,21 @@ from attention.figures.scene import Figure, Scene, Table, Words, note, scene
 from attention.figures.tables import Cell
 from attention.subjects.identities import claim
 from attention.subjects.identities.claim import ClaimResult, Row
+from attention.subjects.identities.questions import TITLES, Question
 
 EMPTY = "Type a sentence above, or take random numbers."
 NO_DIFFERENCE = "Here a difference does not show: try more tokens, other words or other numbers."
 
 
-def card(checked: ClaimResult, key: str) -> Scene:
-    """One claim in small: its picture, and the verdict on it."""
-    return scene(
-        Matrices(checked.picture, key=key, of=first_words(checked.says)),
-        *(Words(check.verdict) for check in checked.checks[:1]),
-    )
+def card(question: Question, guess: str, checked: ClaimResult, key: str) -> Scene:
+    """One statement once it is guessed: if that was right, its picture, and how far it is true."""
+    answer = question.answer(checked)
+    verdict = {answer: "Right. "}.get(guess, "Not quite. ") if guess in TITLES else ""
+    picture = Matrices(checked.picture(question.at), key=key, of=first_words(question.statement))
+    if question.at is None:
+        return scene(picture)
+    told = Words(f"{verdict}It is {TITLES[answer].lower()}.", "told")
+    return scene(told, picture, Words(checked.checks[question.at].verdict))
 
 
 def sides(checked: ClaimResult, problems: Sequence[str]) -> Scene:

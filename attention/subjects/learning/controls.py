@@ -27,6 +27,7 @@ from attention.training.finished import packaged
 from attention.training.networks import count
 from attention.training.settings import NONE, SIZES, USUAL
 from attention.training.tasks import ATTENTION
+from attention.training.tasks.base import maps_of
 from attention.training.worker import Worker, WorkerEndedError
 
 GRACE = 60.0  # seconds that a training goes on, or waits, with nobody there
@@ -66,6 +67,28 @@ def held(settings: TrainingSettings) -> TrainingSettings:
     kept: dict[str, Any] = {f"learn_{name}": USUAL for name in SIZES if name not in task.offered}
     handicap = settings.handicap if settings.handicap in task.handicaps else NONE
     return replace(settings, handicap=handicap, **kept)
+
+
+@functools.lru_cache(maxsize=64)
+def untrained(settings: TrainingSettings) -> Run:
+    """A training before its first step: the weights alone, for nothing is measured yet."""
+    task = TASKS[settings.task](settings)
+    learners = task.learners(torch.Generator().manual_seed(100 + settings.learn_seed))
+    maps = maps_of(learners[ATTENTION], task.example().batch)
+    return Run(settings, (Progress(0, {}, {}, {}, maps),))
+
+
+def beside(settings: TrainingSettings) -> Run | None:
+    """The training to compare with, where it is over: with nothing taken away, and as wide."""
+    usual, width = TASKS[settings.task], TASKS[settings.task](settings).sizes.width
+    whole = replace(settings, handicap=NONE)
+    if "width" in usual.offered and usual(whole).sizes.width != width:
+        whole = replace(whole, learn_width=str(width))
+    alike = TrainingSettings(settings.task, learn_width=whole.learn_width)
+    for other in (whole, alike, TrainingSettings(settings.task)):
+        if other != settings and (run := finished(other)) is not None:
+            return run
+    return None
 
 
 def with_next_seed(settings: TrainingSettings) -> TrainingSettings:

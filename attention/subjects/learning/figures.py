@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -10,9 +12,10 @@ import torch
 from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.training import TASKS, Run
+from attention.training import TASKS, Progress, Run
+from attention.training.settings import NONE
+from attention.training.tasks import ATTENTION, Task
 from attention.training.tasks import Points as DrawnPoints
-from attention.training.tasks import Task
 
 
 class Curve(TypedDict):
@@ -36,10 +39,21 @@ class Points(TypedDict):
     y: list[float]
 
 
+class Other(TypedDict):
+    """Another training: its steps and curves, drawn thin; the names of both; maps: which of its
+    moments stands beside each of the other's, none: no map does."""
+
+    steps: list[int]
+    losses: list[Curve]
+    shares: list[Curve]
+    names: list[str]
+    maps: list[int]
+
+
 class LearningHeader(TypedDict):
     tokens: list[str]
     keys: list[str]
-    truth: list[int]
+    truth: list[list[int]]
     ringed: int
     beside: bool
     points: Points | None
@@ -57,6 +71,7 @@ class LearningHeader(TypedDict):
     live: bool
     plays: bool
     brief: bool
+    other: Other | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +80,15 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
 
     live: there is more to come, and the latest step is shown; else a slider and a button go through
     all steps, in the browser. plays: it plays by itself when it is first seen; brief: without the
-    curves.
+    curves. other: a training whose curves are drawn thin, and its map beside the only one of this
+    where something is taken away from it.
     """
 
     run: Run
     live: bool = False
     plays: bool = False
     brief: bool = False
+    other: Run | None = None
 
     @property
     def task(self) -> Task:
@@ -81,32 +98,56 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
     @property
     def losses(self) -> list[Curve]:
         """The loss of each network."""
-        networks = dict.fromkeys(name.partition(",")[0] for name in self.task.curves)
-        moments = self.run.progress
-        return [self._curve(name, [each.loss[name] for each in moments]) for name in networks]
+        return self._losses(self.run)
+
+    def _losses(self, run: Run) -> list[Curve]:
+        networks = dict.fromkeys(map(_network, self.task.curves))
+        measured = [each for each in run.progress if each.loss]
+        return [_curve(measured, name, [each.loss[name] for each in measured]) for name in networks]
 
     @property
     def shares(self) -> list[Curve]:
         """Right answers of each network in each of its tests."""
-        moments, networks = self.run.progress, len(self.losses)
+        return self._shares(self.run)
+
+    def _shares(self, run: Run) -> list[Curve]:
+        measured, networks = [each for each in run.progress if each.accuracy], len(self.losses)
         return [
-            self._curve(name, [each.accuracy[name] for each in moments], place // networks)
+            _curve(measured, name, [each.accuracy[name] for each in measured], place // networks)
             for place, name in enumerate(self.task.curves)
         ]
 
-    def _curve(self, name: str, values: list[float], test: int = 0) -> Curve:
-        network = name.partition(",")[0]
-        seconds = [each.seconds[network] for each in self.run.progress]
-        return {"name": name, "values": values, "seconds": seconds, "test": test}
+    def _told_other(self, moments: Sequence[Progress]) -> Other | None:
+        """The other training, of its networks that with attention alone."""
+        if self.other is None:
+            return None
+        steps = [each.step for each in self.other.progress]
+        told = [bisect_right(steps, each.step) - 1 for each in moments]
+        taken, one = self.run.settings.handicap, self.run.last.maps.shape[:2].numel() == 1
+        pair = one and taken != NONE and self.task.example().points is None
+        return {
+            "steps": steps,
+            "losses": self._losses(self.other)[:1],
+            "shares": self._shares(self.other)[:1],
+            "names": [
+                "this run" if taken == NONE else taken.replace("no ", "without the "),
+                taken.replace("no ", "with the ") if taken.startswith("no ") else "usual run",
+            ],
+            "maps": told if pair else [],
+        }
 
     def content(self) -> bytes:
         task, moments = self.task, self.run.progress
-        example = task.example()
+        shown = moments[-1:] if self.live else moments
+        example, other = task.example(), self._told_other(shown)
+        alone = other is not None and bool(other["maps"])  # attention beside attention
+        losses = self.losses[:1] if alone else self.losses
+        shares = [each for each in self.shares if not alone or _network(each["name"]) == ATTENTION]
         layers, heads = self.run.last.maps.shape[:2]
         header: LearningHeader = {
             "tokens": list(example.tokens),
             "keys": list(example.keys),
-            "truth": list(example.truth),
+            "truth": [[*keys] for keys in example.truth],
             "ringed": example.layer % layers,
             "beside": example.beside,
             "points": None if example.points is None else _points(example.points),
@@ -114,27 +155,41 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "heads": heads,
             "steps": [each.step for each in moments],
             "last": task.sizes.steps,
-            "losses": self.losses,
-            "shares": self.shares,
+            "losses": losses,
+            "shares": shares,
             "titles": [task.loss_words, task.share_words],
             "right": task.right,
             "measure": task.measure,
             "telling": task.telling,
             "measured": [each.measures[task.measure].flatten().tolist() for each in moments]
-            if task.measure
+            if task.measure and moments[0].measures
             else [],
             "live": self.live,
             "plays": self.plays,
             "brief": self.brief,
+            "other": other,
         }
-        maps = [each.maps for each in (moments[-1:] if self.live else moments)]
+        maps = [each.maps for each in shown]
+        if self.other is not None and other is not None:
+            maps += [self.other.progress[at].maps for at in other["maps"]]
         return message(header, torch.stack(maps).float())
 
     def offer(self) -> None:
+        if not self.run.last.loss:
+            return
         columns = {f"loss, {curve['name']}": curve["values"] for curve in self.losses}
         columns |= {f"right, {curve['name']}": curve["values"] for curve in self.shares}
         steps = [f"step {each.step}" for each in self.run.progress]
         files.offer_table("curves of learning", steps, columns)
+
+
+def _network(curve: str) -> str:
+    return curve.partition(",")[0]
+
+
+def _curve(measured: Sequence[Progress], name: str, values: list[float], test: int = 0) -> Curve:
+    seconds = [each.seconds[_network(name)] for each in measured]
+    return {"name": name, "values": values, "seconds": seconds, "test": test}
 
 
 def _points(drawn: DrawnPoints) -> Points:

@@ -8,12 +8,11 @@ from attention.figures.scene import Scene, Table, Words, scene
 from attention.subjects.learning import controls
 from attention.subjects.learning.figures import StepsOfTraining
 from attention.training import TASKS, Run, TrainingSettings
-from attention.training.finished import finished as packaged
+from attention.training.finished import packaged
 from attention.training.settings import HANDICAPS, NONE
 
 KEY = "learning_figure"
 NOT_LEARNED = "This one has not been learned here yet. It takes from ten seconds to a minute."
-STARTING = "The process that trains is starting."
 
 
 def task(settings: TrainingSettings) -> Scene:
@@ -27,31 +26,27 @@ def task(settings: TrainingSettings) -> Scene:
 
 def finished(run: Run, brief: bool = False) -> Scene:
     """A training that is over, with what it shows. brief: the maps alone, without curves."""
-    name = run.settings.task
-    plays = brief or run is packaged(name)
+    plays = brief or run is packaged(run.settings)
     return scene(
-        StepsOfTraining(run, plays=plays, brief=brief, key=KEY),
-        None if brief else _with_examples(TASKS[name](run.settings).after(run)),
+        _steps(run, brief, plays=plays),
+        None if brief else _with_examples(TASKS[run.settings.task](run.settings).after(run)),
     )
 
 
-def under_way(run: Run | None, brief: bool = False) -> Scene:
-    """A training as it goes, None: its first step is not told yet. brief: see `finished`."""
-    if run is None:
-        return scene(Words(STARTING))
-    return scene(StepsOfTraining(run, live=True, brief=brief, key=KEY))
+def under_way(run: Run, brief: bool = False) -> Scene:
+    """A training as it goes. brief: see `finished`."""
+    return scene(_steps(run, brief, live=True))
 
 
-def unfinished(run: Run | None, brief: bool = False) -> Scene:
-    """A training that was left, None: it was never begun here. brief: see `finished`."""
-    if run is None:
-        return scene(Words(NOT_LEARNED))
-    return scene(StepsOfTraining(run, brief=brief, key=KEY))
+def unfinished(run: Run, brief: bool = False) -> Scene:
+    """A training that was left, or was never begun here. brief: see `finished`."""
+    begun = brief or run.last.step
+    return scene(_steps(run, brief), None if begun else Words(NOT_LEARNED))
 
 
-def first_step(run: Run) -> Scene:
-    """The maps of a training before anything is learned."""
-    return scene(StepsOfTraining(run, brief=True, key="before_learning"))
+def _steps(run: Run, brief: bool, live: bool = False, plays: bool = False) -> StepsOfTraining:
+    other = None if brief else controls.beside(run.settings)
+    return StepsOfTraining(run, live, plays, brief, other, key=KEY)
 
 
 def side_by_side(runs: Sequence[Run]) -> Scene:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from attention.app.components.scene import draw
@@ -14,8 +12,6 @@ from attention.figures.scene import note, scene
 from attention.subjects.learning import controls
 from attention.subjects.learning import scene as scenes
 from attention.training import Run, TrainingSettings
-from attention.training.finished import finished
-from attention.training.settings import USUAL
 
 KEY = "training"  # of its scene
 
@@ -43,8 +39,7 @@ def training(settings: TrainingSettings, brief: bool = False) -> None:
         st.button(label, key="learn", type="primary", on_click=works.begin, args=(job.what,))
         if label == "Go on":
             st.button("Start over", key="start_over", on_click=_begin_anew, args=(settings, job))
-    if left is not None or not brief:
-        draw(scenes.unfinished(left, brief), key=KEY)
+    draw(scenes.unfinished(left or controls.untrained(settings), brief), key=KEY)
 
 
 def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:
@@ -63,7 +58,7 @@ def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:
         st.progress(at / of, f"Learning … {waits}{others}".strip())
         st.button("Pause", key="pause", on_click=works.leave, args=(job,))
         st.button("Stop", key="stop", on_click=_stop, args=(settings, job))
-    draw(scenes.under_way(run, brief), key=KEY)
+    draw(scenes.under_way(run or controls.untrained(settings), brief), key=KEY)
 
 
 def _begin_anew(settings: TrainingSettings, job: Task) -> None:
@@ -76,13 +71,6 @@ def _stop(settings: TrainingSettings, job: Task) -> None:
     """End a training, within a callback."""
     works.leave(job)
     controls.forget(settings)
-
-
-def nothing_learned(settings: TrainingSettings) -> None:
-    """Draw the maps of a training before its first step, where a packaged run begins with them."""
-    usual = finished(settings.task)
-    if usual is not None and usual.settings == replace(settings, learn_steps=USUAL):
-        draw(scenes.first_step(Run(settings, usual.progress[:1])), key="before")
 
 
 def keep(settings: TrainingSettings) -> None:

@@ -53,14 +53,14 @@ class Example:
     """The fixed example whose attention is shown.
 
     batch: of one sequence; tokens, keys: names of the queries and of the keys of its map; truth:
-    the key that each query should look at, -1 where none is to be; layer: where it should;
+    the keys that each query should look at, none where any may be; layer: where it should;
     beside: True = the truth is drawn as a map of its own, too; points: a curve to be drawn.
     """
 
     batch: Batch
     tokens: Sequence[str]
     keys: Sequence[str]
-    truth: Sequence[int]
+    truth: Sequence[Collection[int]]
     layer: int = -1
     beside: bool = False
     points: Points | None = None
@@ -83,6 +83,7 @@ class Task(ABC):
     `accuracy` tells, the most important first; measure: the one of `measures` that
     heads are told apart by, "" for none; telling: above it a head stands out; targets: what its
     usual run reaches, which is packaged then: one without targets is learned on its page first;
+    packaged: further settings whose runs come along, too;
     whole: an answer is right where all that count in its sequence are; offered: settings of sizes
     that it has, others stay as usual; loss_words, share_words: titles of its two
     plots; right: behind a share; given: all that is given, as the rules of a grammar,
@@ -100,6 +101,7 @@ class Task(ABC):
     measure: ClassVar[str] = ""
     telling: ClassVar[float] = 0.5
     targets: ClassVar[Sequence[Target]] = ()
+    packaged: ClassVar[Sequence[Mapping[str, Any]]] = ()
     whole: ClassVar[bool] = False
     offered: ClassVar[Sequence[str]] = SIZES
     loss_words: ClassVar[str] = "Loss, in nats"

@@ -124,7 +124,7 @@ class Curve(Task):
         places, x, y = (each[0].tolist() for each in batch.inputs)
         tokens, keys = ([fixed(number, 1) for number in numbers] for numbers in (places, x))
         drawn = Points(places, batch.answers[0].tolist(), x, y)
-        return Example(batch, tokens, keys, [-1] * POINTS, points=drawn)
+        return Example(batch, tokens, keys, [()] * POINTS, points=drawn)
 
     def loss(self, network: nn.Module, batch: Batch) -> Tensor:
         """Squared error of each point, told from all others."""

@@ -154,7 +154,8 @@ class Dates(Task):
         form = FORMS.index("{month} {day}, {year}")
         all_of = ((int(day), *read(int(day), form)) for day in dates()[1])
         day, text, written, where = next(each for each in all_of if len(each[3]["day"]) > 1)
-        truth = [*where["year"], -1, -1, -1, -1, *where["day"]]
+        digits = [[at] for part in ("year", "day") for at in where[part]]
+        truth = [*digits[:4], *[()] * 4, *digits[4:]]
         return Example(batch_of([day], [form]), written, text.ljust(LONGEST), truth)
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:

@@ -257,8 +257,7 @@ class Grammar(Task):
     def example(self) -> Example:
         shown = min(to_test(2, TESTED, EXAMPLE_SEED), key=lambda one: len(one.words))
         ids, names = ids_of([shown])[:, : shown.verb + 1], list(shown.words[: shown.verb])
-        truth = [-1] * len(names)
-        truth[-1] = shown.subject
+        truth = [*[()] * (len(names) - 1), [shown.subject]]
         return Example(Batch((ids[:, :-1],), ids[:, 1:]), names, names, truth)
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:

@@ -105,7 +105,8 @@ class Graph(Task):
         symbols = [SYMBOLS[at] for at in drawn.inputs[0][0].tolist()]
         names = [f"{at} {symbol}" for at, symbol in enumerate(symbols[:PLACES])]
         names += [f"{symbol} ?" for symbol in symbols[PLACES:]]
-        return Example(drawn, names, names, [*PARENTS, *[-1] * ASKED], layer=0, beside=True)
+        truth = [*([at] if at >= 0 else () for at in PARENTS), *[()] * ASKED]
+        return Example(drawn, names, names, truth, layer=0, beside=True)
 
     def accuracy(self, learners: Mapping[str, nn.Module]) -> dict[str, float]:
         weights = self._weights(learners[ATTENTION])[0].mean(1)[:, 1:PLACES]

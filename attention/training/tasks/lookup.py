@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import string
 from collections.abc import Callable, Collection, Mapping
 
@@ -126,6 +127,7 @@ class LookUp(Task):
         for name in (ATTENTION, LINEAR, GRU)
     )
     targets = (Target(f"{ATTENTION}, longer lists", least=0.95),)
+    packaged = ({"handicap": "no scale"}, {"learn_width": "256"})  # alike in all but the scale
 
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
         reader = Reader(self.sizes, self.settings.learn_seed, generator)
@@ -156,10 +158,12 @@ class LookUp(Task):
             drawn,
             [f"{letters[key]} ?" for key in asked],
             [f"{letters[key]} {value}" for key, value in zip(keys, values, strict=True)],
-            [keys.index(key) for key in asked],
+            [[keys.index(key)] for key in asked],
         )
 
     def after(self, run: Run) -> str:
+        if not self.sizes.scaled:
+            return self._after_without_scale(run)
         longer, learned = (
             {name: run.accuracy(f"{name}, {lengths}") for name in (ATTENTION, LINEAR, GRU)}
             for lengths in ("longer lists", "lists as learned")
@@ -174,3 +178,23 @@ class LookUp(Task):
             "Attention looks a pair up wherever it stands; the GRU "
             "must keep all of them in one vector."
         )
+
+    def _after_without_scale(self, run: Run) -> str:
+        """Sentences on the greatest fall of answers on longer lists, and on what is reached."""
+        curve = self.curves[0]
+        shares = [each.accuracy[curve] for each in run.progress]
+        pairs = itertools.combinations(range(len(shares)), 2)
+        high, low = max(pairs, key=lambda pair: shares[pair[0]] - shares[pair[1]])
+        first = float(run.progress[0].maps.amax(-1).mean())
+        said = (
+            f"Without the scale each row gives {percent(first)} of its weight to one key before it "
+            "has learned which. "
+        )
+        if shares[low] < shares[high]:
+            said += (
+                f"What is learned is unlearned again: on lists of {UNSEEN[1]} pairs "
+                f"{percent(shares[high], 1)} of the answers are right at step "
+                f"{run.progress[high].step}, {percent(shares[low], 1)} at step "
+                f"{run.progress[low].step}. "
+            )
+        return f"{said}After {run.last.step:,} steps {percent(shares[-1], 1)} are right."

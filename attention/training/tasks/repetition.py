@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -85,9 +85,9 @@ class Repetition(Task):
     def example(self) -> Example:
         drawn, first, second = draw(torch.Generator().manual_seed(EXAMPLE_SEED), 1)
         names = [SYMBOLS[at] for at in drawn.inputs[0][0].tolist()]
-        truth = [-1] * LENGTH
+        truth: list[Collection[int]] = [()] * LENGTH
         for at in range(PATTERN - 1):
-            truth[int(second) + at] = int(first) + at + 1
+            truth[int(second) + at] = [int(first) + at + 1]
         return Example(drawn, names, names, truth)
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:

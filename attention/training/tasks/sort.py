@@ -56,7 +56,7 @@ class Sort(Task):
     title = "Sort"
     before = (
         "Six digits, then the same six in order, one after the other. From the sixth row on, each "
-        "row writes the next digit: watch them find it among the first six columns (ringed)."
+        "row writes the next digit: watch them find its like among the first six columns (ringed)."
     )
     source = "[minGPT](https://github.com/karpathy/minGPT)"
     usual = Sizes(layers=1, heads=2, width=64, steps=600, rate=0.01)
@@ -80,9 +80,10 @@ class Sort(Task):
     def example(self) -> Example:
         even = torch.arange(DIGITS).repeat_interleave(LENGTH // DIGITS)
         digits = next(each for each in TESTED if torch.equal(each.sort().values, even))
-        drawn, order = sequences(digits[None]), digits.argsort(stable=True).tolist()
+        drawn = sequences(digits[None])
         names = [str(digit) for digit in drawn.inputs[0][0].tolist()]
-        return Example(drawn, names, names, [*[-1] * (LENGTH - 1), *order])
+        equal = [(digits == digit).nonzero().flatten().tolist() for digit in digits.sort().values]
+        return Example(drawn, names, names, [*[()] * (LENGTH - 1), *equal])
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:
         """The weight on the digits of the input that are the next, where one is to be written."""

@@ -37,6 +37,7 @@ def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_senten
     shown = app.sent["picture"].header
     assert shown["tokens"] == ["bonjour", "le", "monde"]
     assert (shown["keys"], shown["keysKnown"]) == (["hello", "world"], [True, True])
+    assert app.told[0].startswith("Most crosses from “hello” to “bonjour”, 78 % of its weight: ")
     words = app.sent["examples"].header["words"]
     assert words.startswith("Queries: 3 tokens. Memory: 2 tokens.")
     assert {"target", "memory"} <= app.controls.keys()
@@ -183,6 +184,10 @@ def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
     assert shown["keys"][:3] == ["the", "red", "car"]
     assert app.sent["picture"].parts["weights"].argmax(-1)[:3].tolist() == [0, 2, 1]
     assert "<p class='told'>o carro vermelho</p>" in app.said
+    assert (
+        "The lines of “carro” and “vermelho” cross: they are made from “car” and “red”, which "
+        "stand the other way round in the original."
+    ) in app.told
     assert {"s", "cross"} <= app.controls.keys()
     assert not app.controls.keys() & {"target", "memory", "variant"}
     assert cross_words.TRANSLATOR.title in app.heading[-1]

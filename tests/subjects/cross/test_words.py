@@ -11,11 +11,14 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core import masks
+from attention.core.functional import attend
 from attention.core.positions import rotary
+from attention.core.printing import percent
 from attention.core.variants import VARIANTS
+from attention.figures import tables
 from attention.figures.matrix import MatrixError
 from attention.pipeline import Settings
-from attention.subjects.cross import batch_by_hand
+from attention.subjects.cross import batch_by_hand, crossing
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import (
     PAD,
@@ -364,3 +367,53 @@ def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
     (table,) = sent_as(work.content()).header["tables"]
     assert "not a number" in table["lines"][0]
     assert "plain softmax" not in cross_words.working(batch, 1, 0, 3).columns
+
+
+# Links that cross
+
+
+def test_lines_cross_where_clear_rows_look_the_other_way_round() -> None:
+    tokens, keys = ("a", "b", "c", "end"), ("x", "y", "z")
+    weights = torch.tensor([[0.1, 0.2, 0.7], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4], [0.8, 0.1, 0.1]])
+    told = crossing.crossing(tokens, keys, weights, {3})
+    assert told == (
+        "The lines of “a” and “b” cross: they are made from “z” and “x”, which stand the other way "
+        "round in the original."
+    )
+    assert crossing.crossing(tokens, keys, weights).endswith(" 1 more pair does, too.")
+    assert crossing.crossing(tokens[:2], keys, weights[[1, 0]]) == crossing.IN_ORDER
+    assert crossing.crossing(tokens[:1], keys, weights[:1]) == crossing.IN_ORDER
+
+
+@given(
+    seed=st.integers(0, 999), queries=st.integers(1, 5), keys=st.integers(1, 5), hides=st.booleans()
+)
+def test_the_strongest_link_has_the_greatest_weight_and_the_greatest_score_of_its_row(
+    seed: int, queries: int, keys: int, hides: bool
+) -> None:
+    made = [drawn(size, 7, seed=seed + at) for at, size in enumerate((queries, keys, keys))]
+    mask = drawn(queries, keys, seed=seed) > 0 if hides else None
+    trace = attend(*made, mask=mask)
+    names = [f"q{at}" for at in range(queries)], [f"k{at}" for at in range(keys)]
+    told = crossing.strongest(*names, trace)
+    most = float(trace.weights.max())
+    if not most:
+        assert told == crossing.NOTHING
+        return
+    row, column = divmod(int(trace.weights.argmax()), keys)
+    assert told.startswith(
+        f"Most crosses from “k{column}” to “q{row}”, {percent(most)} of its weight: "
+    )
+    logits = trace.logits[row] if mask is None else trace.logits[row][mask[row]]
+    if len(logits) == 1:
+        assert told.endswith("it may look at no other.")
+    else:
+        first, second = (tables.number(float(each)) for each in logits.topk(2).values)
+        assert f"score, {first}, is the greatest of its row; the next is {second}, " in told
+
+
+def test_a_score_that_two_keys_have_is_said_to_be_of_both() -> None:
+    x = torch.ones(2, 3)
+    told = crossing.strongest(["q0", "q1"], ["k0", "k1"], attend(x, x, x))
+    assert told.startswith("Most crosses from “k0” to “q0”, 50 % of its weight: ")
+    assert told.endswith("is the greatest of its row; another key has the same.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from torch.testing import assert_close
@@ -9,19 +10,18 @@ from torch.testing import assert_close
 from attention.core.settings import settings_of
 from attention.figures.matrices import Matrices
 from attention.figures.scene import Table
-from attention.subjects.identities import claim
+from attention.subjects.identities import claim, questions
 from attention.subjects.identities import scene as scenes
 from attention.subjects.identities.claim import Row
 from attention.subjects.identities.identities import (
     CLAIMS,
     MAX_TOKENS,
-    OVERVIEW,
     ClaimSettings,
     check_claim,
-    random_case,
 )
 from attention.subjects.identities.mistakes import MISTAKES
 from attention.subjects.identities.numbers import case_for
+from attention.subjects.identities.questions import QUESTIONS
 from tests.cases import over
 from tests.running import numbers_of, opened, viewed
 
@@ -53,18 +53,45 @@ def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_libra
     assert not any("class='note'" in figure.words for figure in figures)
 
 
-def test_a_card_for_each_claim_says_its_verdict_and_leads_to_all_of_it() -> None:
+def test_every_claim_and_mistake_is_a_statement_and_many_are_true_and_many_false() -> None:
+    assert {each.claim for each in QUESTIONS} == {*CLAIMS}
+    assert {each.mistake for each in QUESTIONS if each.claim == "mistakes"} == {*MISTAKES}
+    answers = [each.answer(each.checked()) for each in QUESTIONS if each.at is not None]
+    assert min(answers.count(each) for each in questions.TITLES) >= 7
+    runs = [len([*group]) for _, group in groupby(answers)]
+    assert max(runs) <= 2, "nobody guesses right by going on as before"
+
+
+def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed() -> None:
     app = opened("identities", claim="all")
-    cards = [settings for chosen in OVERVIEW.values() for settings in chosen]
-    assert [settings.claim for settings in cards] == [*CLAIMS][:-1] + ["mistakes"] * len(MISTAKES)
-    checked = [check_claim(settings.claim, random_case(settings)) for settings in cards]
-    assert [f"**{each.says}**" in app.all_words for each in checked] == [True] * len(cards)
-    expected = [numbers_of(each.picture) for each in checked]
-    assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
-    wrong = [each.picture[1] for each in checked[-len(MISTAKES) :]]
-    assert wrong == ["≠"] * len(MISTAKES)
-    app.button(key=f"closer_matrices_{len(cards) - 1}").click().run()
-    assert (app.values["claim"], app.values["mistake"]) == ("mistakes", [*MISTAKES][-1])
+    unasked = [at for at, each in enumerate(QUESTIONS) if each.at is None]
+    assert len(app.rows) == len(unasked)
+    for each in QUESTIONS:
+        assert f"**{each.statement}**" in app.all_words
+        if each.at is not None:
+            assert each.checked().formula not in app.all_words
+    app.choose("guesses", questions.with_guess("", 4, questions.TRUE))
+    assert app.rows[0].matrices[0].equal(QUESTIONS[4].checked().checks[1].left.numbers)
+    assert "Not quite. It is false." in app.told
+    assert "0 of 1 right, 15 to go." in app.all_words
+
+
+def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it() -> None:
+    app = opened("identities", claim="all", guesses="?x")
+    app.press("all_cards")
+    checked = [each.checked() for each in QUESTIONS]
+    pictures = [made.picture(each.at) for each, made in zip(QUESTIONS, checked, strict=True)]
+    assert_close(
+        [row.matrices for row in app.rows], [numbers_of(each) for each in pictures], equal_nan=True
+    )
+    for each, made, picture in zip(QUESTIONS, checked, pictures, strict=True):
+        if each.at is not None:
+            assert picture[1] == {questions.TRUE: "=", questions.FALSE: "≠"}[each.answer(made)]
+    app.press("all_cards")
+    assert app.values["guesses"] == ""
+    app.press("all_cards")
+    app.button(key="closer_matrices_15").click().run()
+    assert (app.values["claim"], app.values["mistake"]) == ("mistakes", "count")
 
 
 def test_what_is_given_is_the_vectors_of_the_sentence() -> None:

@@ -15,7 +15,7 @@ from attention.figures.scene import Scene, Words
 from attention.hosting.jobs import Job, Jobs, Owner
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as scenes
-from attention.training import TASKS, TrainingSettings
+from attention.training import TASKS, TrainingSettings, fit
 from attention.training.finished import finished
 from attention.training.worker import Worker
 from tests.cases import over
@@ -63,6 +63,34 @@ def test_a_packaged_run_plays_by_itself_with_all_that_its_task_says(task: str) -
     assert (live.header["live"], live.numbers.equal(run.last.maps.flatten())) == (True, True)
 
 
+def test_a_figure_before_the_first_step_is_that_of_the_first_step_to_come() -> None:
+    untrained, first = learning_controls.untrained(SETTINGS), next(fit("repetition", SETTINGS))
+    assert untrained.last.maps.equal(first.maps)
+    begun = sent_as(scenes.under_way(untrained)[SHOWN].content())
+    assert (begun.header["live"], begun.header["measured"]) == (True, [])
+    assert begun.numbers.equal(first.maps.flatten())
+
+
+def test_no_scale_stands_beside_its_like_with_the_scale_at_the_same_steps() -> None:
+    shown = opened("learning", handicap="no scale").sent[SHOWN]
+    other, steps = shown.header["other"], shown.header["steps"]
+    assert other["names"] == ["without the scale", "with the scale"]
+    assert [other["steps"][at] for at in other["maps"]] == steps
+    with_scale = learning_controls.beside(TrainingSettings("look-up", "no scale"))
+    assert with_scale is not None
+    assert with_scale.settings == TrainingSettings("look-up", learn_width="256")
+    maps = torch.stack([each.maps for each in with_scale.progress]).flatten()
+    assert shown.numbers[shown.numbers.numel() // 2 :].equal(maps)
+
+
+def test_another_seed_has_the_usual_curves_thin_and_no_map_of_them() -> None:
+    other = header(opened("learning", **SHORT))["other"]
+    usual = finished("repetition")
+    assert usual is not None
+    assert (other["names"][1], other["maps"]) == ("usual run", [])
+    assert other["losses"][0]["values"] == [each.loss["attention"] for each in usual.progress]
+
+
 def test_the_page_opens_on_a_packaged_run() -> None:
     app = opened("learning")
     assert header(app)["plays"]
@@ -72,9 +100,14 @@ def test_the_page_opens_on_a_packaged_run() -> None:
 
 def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one() -> None:
     app = opened("learning", **SHORT)
-    assert (SHOWN in app.sent, scenes.NOT_LEARNED in app.told) == (False, True)
+    assert scenes.NOT_LEARNED in app.told
+    before = header(app)
     app.press("learn")
     shown = header(app)
+    assert (before["steps"], before["losses"][0]["values"]) == ([0], [])
+    assert [before[name] for name in ("tokens", "last")] == [
+        shown[name] for name in ("tokens", "last")
+    ]
     assert shown["steps"][-1] == shown["last"] == 100
     assert not shown["plays"]
     (table,) = app.tables
