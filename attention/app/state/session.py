@@ -166,6 +166,12 @@ def _texts(value: Any) -> list[str]:
     return [*map(str, value)] if isinstance(value, tuple) else [str(value)]
 
 
+def go_to(name: str) -> None:
+    """Have the next run lead to another page, within a callback: what is set goes along."""
+    change(next_page=name)
+    st.session_state[WHOLE_RUN] = True
+
+
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
     change(chosen_word=None)
