@@ -142,11 +142,7 @@ def elsewhere(model: str) -> Elsewhere | None:
         list(tensors[f"{model}.means"]),
         {way: tensors[f"{model}.{way}"] for way in WAYS},
         {way: tensors[f"{model}.{way}.errors"] for way in WAYS},
-        {
-            text: tensors[f"{model}.effects.{at}"]
-            for at, (name, text) in enumerate(ANSWERED)
-            if name == model
-        },
+        {text: tensors[f"{model}.effects.{text}"] for name, text in ANSWERED if name == model},
     )
 
 
@@ -158,9 +154,7 @@ def main() -> None:
         tensors[f"{name}.means"] = torch.stack(found.means)
         tensors |= {f"{name}.{way}": found.losses[way] for way in WAYS}
         tensors |= {f"{name}.{way}.errors": found.errors[way] for way in WAYS}
-        for at, (model, text) in enumerate(ANSWERED):
-            if model == name:
-                tensors[f"{name}.effects.{at}"] = found.effects[text]
+        tensors |= {f"{name}.effects.{text}": each for text, each in found.effects.items()}
         print(f"{name}: {found.losses['mean'].numel()} heads", flush=True)
         save_file({key: each.contiguous() for key, each in tensors.items()}, FILE)
 

@@ -254,14 +254,23 @@ The father looked for his [daughter] because (she) was late.
 The [apples] in the basket are red, but (they) are sour.
 The letter was in the [box], but (it) was locked.""".splitlines()
 
-# Sentences whose answer a few heads carry, each with the packaged model that it is for.
-ANSWERED = (
-    ("smollm2", "The capital of France is"),
-    ("smollm2", "Anna gave Peter her book. Peter thanked"),
-    ("smollm2", "When Mary and John went to the store, John gave a drink to"),
-    ("smollm2", "The keys to the old wooden cabinet"),
-    (
-        "smollm2",
-        "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of",
-    ),
-)
+# Sentences whose answer a few heads carry, each beside one that does well without the first of
+# these heads.
+CONTROLS = {
+    "The sun rises in the east and sets in the": "She put the book back on the",
+    "The capital of France is": "The opposite of hot is",
+    "Paris, France. Tokyo,": "New York, Los",
+    "He turned left and she turned": "The capital of France is",
+    "day and night, black and": "up and down, left and",
+    "man and woman, boy and": "Open the door and close the",
+    "king and queen, prince and": "New York, Los",
+    "When Mary and John went to the store, John gave a drink to": "She put the book back on the",
+    "Anna gave Peter her book. Peter thanked": "When Mary and John went to the store, "
+    "John gave a drink to",
+    "The keys to the old wooden cabinet": "New York, Los",
+    "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of": "one, "
+    "two, three, four,",
+}
+
+# Each with the packaged model that it is for.
+ANSWERED = tuple(("smollm2", sentence) for sentence in CONTROLS)

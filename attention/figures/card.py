@@ -10,6 +10,8 @@ MOST_LINES, MOST_TEXT = 4, 66
 NARROW, WIDE = frozenset("iljtfr.,;:!|'’ I"), frozenset("mwMW@%")
 INK, QUIET, CHOSEN = "#1f2937", "#4b5563", "#d97706"
 SHADE = "37, 133, 191"
+DOT, JOINED = "·", "##"  # before a piece: there is a space; it goes on a word
+MARKS = f"{DOT}{JOINED}"
 
 
 def width_of(text: str, size: float) -> float:
@@ -25,6 +27,18 @@ def _letter(letter: str) -> float:
     if ord(letter) > 0x2E80:
         return 1.0
     return 0.7 if letter.isupper() else 0.58
+
+
+def card_words(tokens: Sequence[str]) -> list[tuple[str, bool]]:
+    """Each token without the marks of its tokenizer, and whether a space goes before it."""
+    dotted = any(token.startswith(DOT) for token in tokens)
+    return [
+        (
+            token.strip(MARKS) or token,
+            token.startswith(DOT) if dotted else not token.startswith(JOINED),
+        )
+        for token in tokens
+    ]
 
 
 def card(

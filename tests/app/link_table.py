@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from attention import subjects
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, SHARED, EmbedSettings, moved_pages
 from attention.app.state.sides import OTHER
@@ -115,4 +116,5 @@ def write(root: Path) -> None:
 
 
 if __name__ == "__main__":
+    subjects.declare_pages()
     write(Path(__file__).parents[2]) if "--write" in sys.argv else print(markdown())

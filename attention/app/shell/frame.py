@@ -29,7 +29,7 @@ from attention.app.shell.heading import (
     words_on_figure,
 )
 from attention.app.state import session
-from attention.app.state.pages import PAGES, Page
+from attention.app.state.pages import PAGES, Page, page_named
 from attention.app.state.view import View
 from attention.app.streamlit_fixes import first_run
 from attention.figures import files
@@ -61,6 +61,9 @@ class Drawing:
 def run() -> None:
     """The whole app, once: menu, the settings at the side, the page with its sentence on top."""
     page, shown = doors.enter()
+    if name := session.visit().next_page:
+        session.change(next_page="")
+        st.switch_page(page_named(name).path, query_params={})  # none that is bound to a widget
     with session.turn(page) as held:
         st.session_state["held"] = held
         first_run.come_back()

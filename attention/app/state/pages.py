@@ -62,9 +62,9 @@ class Page:
     sentence and beside may depend on the values of settings; opens: gives the query of the link
     that its bare address leads to, "" = none: one who first comes by the menu, and has changed
     nothing, begins so too; starts: what else is set then, unless a trained model is; before: pages
-    of before that are views of it now; own_sentences: whether it shows sentences of its own until
-    one is given there, whatever the page before showed; long_texts: whether it shows texts too long
-    for a link, as a map; chapter: gives the figure of a chapter that shows its view, "" where none
+    of before that are views of it now; own_sentences: whether it shows a sentence of its own in
+    place of one that was given before; long_texts: whether it shows texts too long for a link, as a
+    map; chapter: gives the figure of a chapter that shows its view, "" where none
     does; place: where it stands in the menu; first: whether it is the one at the address without a
     path; calm: whether it is drawn without its numbers, with nothing at its side; asks: gives the
     word that it opens on, among the tokens of a sentence; title_of_link: its title and purpose
@@ -89,7 +89,7 @@ class Page:
     file: str = ""
     behind: str = ""
     before: tuple[Moved, ...] = ()
-    own_sentences: bool = False
+    own_sentences: Callable[[Values, str], bool] = lambda values, given: False
     long_texts: bool = False
     chapter: Callable[[Values], str] | None = None
     place: int = 0

@@ -166,6 +166,12 @@ def _texts(value: Any) -> list[str]:
     return [*map(str, value)] if isinstance(value, tuple) else [str(value)]
 
 
+def go_to(name: str) -> None:
+    """Have the next run lead to another page, within a callback: what is set goes along."""
+    change(next_page=name)
+    st.session_state[WHOLE_RUN] = True
+
+
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
     change(chosen_word=None)
@@ -241,7 +247,7 @@ def enter(page: Page) -> View:
         keep(replace(now, selected={name: value_in(legal, name) for name in SELECTED}))
     if entry is Entry.ARRIVED:
         _take_along(page, before)
-        _swap_sentence(page)
+        swap_sentence(page)
     entered = view()
     change(hidden={name: entered[name] for name in entered.hidden})
     if now.problems and now.opened_as is None:
@@ -285,21 +291,18 @@ def _take_browsers_link() -> None:
     st.rerun()
 
 
-def _swap_sentence(page: Page) -> None:
-    """Set the visitor's sentence aside on a page that shows its own, and back on any other."""
-    typed, default = view()["s"], every_setting()["s"].default
-    if page.own_sentences and typed != default:
-        set_sentence_aside()
-    elif not page.own_sentences and typed == default and visit().aside:
-        _set("s", visit().aside)
-
-
-def set_sentence_aside() -> None:
-    """Have a page show its own sentence, and keep the one given, within a callback or before its
-    widget is drawn."""
-    if (given := view()["s"]) != (default := every_setting()["s"].default):
+def swap_sentence(page: Page) -> None:
+    """Set the visitor's sentence aside where a page shows its own, and back elsewhere, within a
+    callback or before its widget is drawn."""
+    now, default = view(), every_setting()["s"].default
+    typed = now["s"] != default
+    given = now["s"] if typed else now.visit.aside
+    own = bool(given) and page.own_sentences(now, given)
+    if typed and own:
         change(aside=given)
         choose("s", default)
+    elif given and not typed and not own:
+        choose("s", given)
 
 
 def _take_along(page: Page, before: Visit) -> None:

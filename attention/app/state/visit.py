@@ -80,14 +80,14 @@ class ChosenWord:
 class Visit:
     """State of a visit, kept from one run to the next.
 
-    page: the name of the page shown; problems: what of the opened link could not be taken, in
-    words; opened_as: the settings it was opened with; hidden: the settings that a link hides, with
-    their values; drawn: the settings that have had a widget, choices: those set from code, and
-    received: how many of these the browser is known to have received; beside:
-    the parts drawn at the side of the page, each with the setting it belongs to and all that
-    decides it, None while no side is drawn; started: the pages whose `starts` were set; selected:
-    the query and the stage chosen in the pictures; chosen_word: the word chosen there; chapter:
-    which chapter is open, and in_chapter: what is chosen in its figure;
+    page: the name of the page shown; next_page: that of one to go on to, "" for none; problems:
+    what of the opened link could not be taken, in words; opened_as: the settings it was opened
+    with; hidden: the settings that a link hides, with their values; drawn: the settings that have
+    had a widget, choices: those set from code, and received: how many of these the browser is known
+    to have received; beside: the parts drawn at the side of the page, each with the setting it
+    belongs to and all that decides it, None while no side is drawn; started: the pages whose
+    `starts` were set; selected: the query and the stage chosen in the pictures; chosen_word: the
+    word chosen there; chapter: which chapter is open, and in_chapter: what is chosen in its figure;
     answer, marked: the answer to the question asked, and the cells marked for it, see
     `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
     which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
@@ -101,6 +101,7 @@ class Visit:
     """
 
     page: str = ""
+    next_page: str = ""
     problems: tuple[str, ...] = ()
     opened_as: object = None
     hidden: Mapping[str, Value] = field(default_factory=dict)

@@ -21,9 +21,11 @@ from attention.app.state.view import View
 from attention.pipeline import Result
 from attention.subjects.explore import scene as scenes
 from attention.subjects.long_run import text_page
-from attention.trained.sources import NONE
+from attention.subjects.model.choices import ask_from_last
+from attention.trained import sources
+from attention.trained.sources import NONE, SMOLLM2
 
-READER = "reader"
+READER, WRITER = "reader", SMOLLM2.about.name
 
 
 def has_title(view: View) -> bool:
@@ -49,6 +51,16 @@ def ways_on(view: View) -> None:
             st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))
 
 
+def see_it_written() -> None:
+    """Ask the model that writes for its next word after the sentence, within a callback."""
+    declared = every_setting()
+    for name in opening().chosen:
+        session.choose(name, declared[name].default)
+    session.choose("model", WRITER)
+    ask_from_last()
+    session.go_to("model")
+
+
 def draw(view: View) -> bool:
     """The sentence with its arcs, and below it the heatmap, the settings and the new vector.
 
@@ -64,6 +76,9 @@ def draw(view: View) -> bool:
     with st.container(key="opening"):
         shown = scenes.opening(view, result)
         draw_scene(shown, key="arcs", selection=view.selection, taken=taken)
+        if WRITER in sources.names() and not (st.context.is_embedded or view.hidden):
+            with st.container(key="to_writer"):
+                st.button("See it in a model that writes", on_click=see_it_written)
         _settings(view, result)
         with st.container(key="to_numbers"):
             st.button("Show the numbers", on_click=session.choose, args=("numbers", SHOWN))

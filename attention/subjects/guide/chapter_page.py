@@ -22,7 +22,8 @@ from attention.app.components.answers import MAX_NAMES
 from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.links import every_setting, read_link, settings_of_link, value_in
-from attention.app.state.pages import PAGES, moved_pages
+from attention.app.state.openings import OPENINGS
+from attention.app.state.pages import PAGES, Values, moved_pages
 from attention.app.state.session import change, choose, keep, visit
 from attention.app.state.shared import width_of
 from attention.app.state.sides import OTHER
@@ -36,7 +37,7 @@ from attention.figures.scene_message import Selection
 from attention.pipeline import NoWords, Result, Settings
 from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.words import Comparison
-from attention.subjects.guide import carried
+from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import (
     CARRIED,
     GUIDE,
@@ -70,7 +71,7 @@ def check(link: Link, page: str) -> list[str]:
     return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]
 
 
-def lesson(view: View) -> Lesson:
+def lesson(view: Values) -> Lesson:
     """The chosen lesson, read again when its files have changed."""
     if view["lesson"] == CARRIED:
         return carried_lesson(view["carried"])
@@ -129,7 +130,7 @@ def heading(view: View) -> tuple[str, str]:
     return view.page.told if view["lesson"] == "guide" else lesson(view).told
 
 
-def position(view: View) -> int | None:
+def position(view: Values) -> int | None:
     """Position of the open chapter, from 0; None where the lesson has none of the chosen name."""
     numbered = NUMBERED if view["lesson"] == "guide" else ()
     return lesson(view).position(view["chapter"], numbered)
@@ -204,10 +205,64 @@ def minutes_left(view: View) -> int:
 
 
 def turn_to(chapter: Chapter) -> None:
-    """Open a chapter on its own sentence, nothing guessed yet, within a callback."""
+    """Open a chapter, nothing guessed yet, on the visitor's sentence where that teaches well there,
+    else on its own, within a callback."""
     choose("chapter", chapter.name)
     choose("guess", -1)
-    session.set_sentence_aside()
+    session.swap_sentence(session.page())
+
+
+def keeps_its_own(values: Values, given: str) -> bool:
+    """True if the open chapter shows its own sentence in place of one that was given before."""
+    there = lesson(values).chapters
+    return not there or _is_prepared(given) or not takes(there[position(values) or 0], given)
+
+
+def _is_prepared(sentence: str) -> bool:
+    """True for a sentence of an opening, which nobody has typed."""
+    return any(sentence in one.sentences for one in OPENINGS.values())
+
+
+def takes(chapter: Chapter, given: str) -> bool:
+    """True if a chapter as the lesson has it has words on a given sentence, which fits it."""
+    return bool(chapter.yours) and not why_not_yours(chapter, given)
+
+
+def why_not_yours(chapter: Chapter, given: str) -> str:
+    """Why a chapter keeps its own sentence in place of a given one; "" where nothing is said."""
+    if not chapter.yours:
+        return chapter.own
+    return yours.problem(chapter, _result_on(chapter.where(sources.names()), given))
+
+
+def _result_on(chapter: Chapter, sentence: str) -> Result | None:
+    """Result of a chapter's settings on a sentence; None where that has no words."""
+    try:
+        return result_of(settings_of_link(chapter.link, sentence, "", _menu(chapter)))
+    except NoWords:
+        return None
+
+
+def on_yours(view: View, chapter: Chapter) -> Chapter:
+    """A chapter as the lesson has it, with words on the visitor's sentence where that is shown."""
+    if not speaks_of_yours(view, chapter):
+        return chapter
+    result = _result_on(chapter.where(sources.names()), sentence_of(view, chapter))
+    assert result is not None
+    return yours.on_yours(chapter, result)
+
+
+def speaks_of_yours(view: View, chapter: Chapter) -> bool:
+    """True if the words of a chapter are about the sentence of the visitor that it shows."""
+    return is_visitors(view, chapter) and takes(chapter, sentence_of(view, chapter))
+
+
+def why_not_brought(view: View, chapter: Chapter) -> str:
+    """Why a chapter does not show the sentence that the visitor has brought, "" without one."""
+    brought = view.visit.aside
+    if not brought or _is_prepared(brought) or given(view) or chapter.figure in WORDLESS:
+        return ""
+    return why_not_yours(chapter, brought)
 
 
 def sentences(view: View) -> list[tuple[str, str]]:
@@ -280,8 +335,11 @@ def looks_most(view: View, chapter: Chapter) -> str:
 def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:
     """The settings of one side of a chapter's figure, with the head that is chosen in it."""
     head = kept(view, "head", value_in(chapter.link, "head")) if not side else None
-    menu = "heads_variant" if chapter.figure == "heads" else "variant"
-    return settings_of_link(chapter.link, sentence_of(view, chapter), side, menu, head)
+    return settings_of_link(chapter.link, sentence_of(view, chapter), side, _menu(chapter), head)
+
+
+def _menu(chapter: Chapter) -> str:
+    return "heads_variant" if chapter.figure == "heads" else "variant"
 
 
 def setting(chapter: Chapter, name: str) -> Any:
@@ -341,6 +399,10 @@ def choose_in(name: str, value: Any) -> None:
 def selection(view: View, chapter: Chapter) -> Selection:
     """Query and stage that the chapter's pictures show: see `View.selection`."""
     own: Any = {name: value_in(chapter.link, name) for name in SELECTED}
+    if speaks_of_yours(view, chapter) and chapter.figure != "finale":
+        result = _result_on(chapter, sentence_of(view, chapter))
+        assert result is not None
+        own["query"] = yours.query_in(chapter, result)
     return {
         "values": kept(view, "selection", own),
         "defaults": own,

@@ -101,7 +101,10 @@ class Chapter:
     "" for none; reveal: the settings that a button below the answer changes in the figure; settled:
     whether its own sentence is shown, whatever a visitor has typed; lesson: of the first chapter
     the title of all, "" for none; hint: what to do at the screen, after the body; replies: for each
-    choice what is said once it is chosen, before `because`, none of them or all.
+    choice what is said once it is chosen, before `because`, none of them or all; yours: from how
+    many words on a visitor's sentence is shown from the start, 0 = never; own: why never;
+    your_hint, your_question, your_choices, your_because: the words then, see `yours`, where they
+    are others.
     """
 
     file: str
@@ -122,6 +125,12 @@ class Chapter:
     lesson: str = ""
     hint: str = ""
     replies: tuple[str, ...] = ()
+    yours: int = 0
+    own: str = ""
+    your_hint: str = ""
+    your_question: str = ""
+    your_choices: tuple[str, ...] = ()
+    your_because: str = ""
 
     @property
     def model(self) -> str:
@@ -179,6 +188,10 @@ class Chapter:
             choices=tuple(map(escaped, self.choices)),
             because=escaped(self.because),
             replies=tuple(map(escaped, self.replies)),
+            your_hint=escaped(self.your_hint),
+            your_question=escaped(self.your_question),
+            your_choices=tuple(map(escaped, self.your_choices)),
+            your_because=escaped(self.your_because),
         )
 
     @property

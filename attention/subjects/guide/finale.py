@@ -15,6 +15,7 @@ from attention.analysis.losses_on_corpus import elsewhere
 from attention.analysis.names import WORDS, holds, names_of, targets_of
 from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.core.printing import distinct_names, percent
+from attention.figures.card import MARKS, card_words
 from attention.pipeline import Result, Settings
 from attention.subjects.model.words import looks_words, word_of
 from attention.trained.models import Model, Run, Transformer, goes_on
@@ -23,8 +24,6 @@ from attention.trained.sources import MINILM, NONE, SMOLLM2, about
 READERS = (SMOLLM2.about.name, MINILM.about.name)  # the first that is installed reads
 QUICK = 12  # words that take a model a second or less
 SHOWN = 5  # next pieces
-DOT, JOINED = "·", "##"  # before a piece: there is a space; it goes on a word
-MARKS = f"{DOT}{JOINED}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,18 +122,6 @@ def untrained(result: Result) -> Ending:
         "No trained model is installed here: each word looks at words with vectors like its own."
     )
     return Ending(result.settings, known[-1] if known else 0, found)
-
-
-def card_words(tokens: Sequence[str]) -> list[tuple[str, bool]]:
-    """Each token without the marks of its tokenizer, and whether a space goes before it."""
-    dotted = any(token.startswith(DOT) for token in tokens)
-    return [
-        (
-            token.strip(MARKS) or token,
-            token.startswith(DOT) if dotted else not token.startswith(JOINED),
-        )
-        for token in tokens
-    ]
 
 
 def told(ending: Ending, result: Result) -> list[str]:

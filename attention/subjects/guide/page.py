@@ -55,7 +55,7 @@ def guide(view: View) -> None:
         tell(
             f"There is no chapter “{view['chapter'][:40]}” here; showing the first.", key="nowhere"
         )
-    chapter = lesson.chapters[at or 0]
+    chapter = chapter_page.on_yours(view, lesson.chapters[at or 0])
     shown, box = chapter_page.shown(view, chapter), f"yours_{at or 0}"
     with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
         with st.container(key="guide_words"):
@@ -121,13 +121,14 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
     box: the key of the visitor's.
     """
     if chapter_page.is_visitors(view, chapter):
-        result = chapter_page.result(view, chapter)
-        cut = f"; {result_words.left_out_words(result)}" if result and result.left_out else ""
-        tell(
-            f"The words here, the question and its answer are about “{chapter.sentence}”. "
-            f"The figure shows your sentence{cut}.",
-            key="whose_words",
-        )
+        if not chapter_page.speaks_of_yours(view, chapter):
+            result = chapter_page.result(view, chapter)
+            cut = f"; {result_words.left_out_words(result)}" if result and result.left_out else ""
+            tell(
+                f"The words here, the question and its answer are about “{chapter.sentence}”. "
+                f"The figure shows your sentence{cut}.",
+                key="whose_words",
+            )
         if "s" not in view.hidden:
             st.button(
                 "Back to the chapter's own sentence",
@@ -135,6 +136,8 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
                 on_click=take,
                 args=("", box),
             )
+    elif why := chapter_page.why_not_brought(view, chapter):
+        tell(f"Here the chapter keeps its own sentence: {why}", key="whose_words")
 
 
 def try_yours(view: View, chapter: Chapter, box: str) -> None:

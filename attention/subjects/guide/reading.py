@@ -33,6 +33,7 @@ from attention.subjects.guide.chapters import (
     about_lesson,
     without_escapes,
 )
+from attention.subjects.guide.yours import COUNTS, NAMED, TOKENS
 
 MAX_LESSON, MAX_CHAPTER, MAX_LINE = 60_000, 8_000, 2_000  # letters of one text, of each in it
 MAX_LINES = 5_000  # of one text
@@ -206,7 +207,8 @@ def _chapter(file: str, lines: Sequence[str], check: Check, before: int = 0) -> 
         problems.append((error.line, str(error)))
     if problems:
         raise LessonError(file, [(line + before, problem) for line, problem in problems])
-    optional = {"link": {}, "page": "", "hint": values.pop("try", "")}
+    hints = {"hint": values.pop("try", ""), "your_hint": values.pop("your_try", "")}
+    optional = {"link": {}, "page": "", **hints}
     return Chapter(file=file, body=body, **optional | values)
 
 
@@ -311,6 +313,12 @@ def _keys(check: Check) -> Mapping[str, tuple[Reads, bool]]:
         "probes": (_some(_words, 1, 2), False),
         "after": (_one_of(FURTHER), False),
         "reveal": (partial(_link, check), False),
+        "yours": (_number, False),
+        "own": (_words, False),
+        "your_try": (_your_words, False),
+        "your_question": (_your_words, False),
+        "your_choices": (_some(_your_words, MIN_CHOICES, MAX_CHOICES), False),
+        "your_because": (_your_words, False),
     }
 
 
@@ -340,6 +348,10 @@ def _values(
     if replies and choices and len(replies) != len(choices):
         told = f"replies must be one for each of the {len(choices)} choices, got {len(replies)}"
         problems.append((given["replies"][0], told))
+    yours = values.get("your_choices", ())
+    if yours and choices and len(yours) != len(choices):
+        told = f"your_choices must be {len(choices)} as the choices are, got {len(yours)}"
+        problems.append((given["your_choices"][0], told))
     return values
 
 
@@ -353,6 +365,22 @@ def _words(name: str, value: Value) -> str:
     if problem := _forbidden(text):
         raise ValueError(problem)
     return text
+
+
+def _your_words(name: str, value: Value) -> str:
+    """A text that names tokens of a visitor's sentence in braces."""
+    text = _words(name, value)
+    for braced in NAMED.findall(text):
+        if braced not in (known := (*TOKENS, *COUNTS)):
+            raise ValueError(f"{_short(braced)} cannot be named; known are {', '.join(known)}")
+    return text
+
+
+def _number(name: str, value: Value) -> int:
+    text = _words(name, value)
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:4]) < MAX_WORDS):
+        raise ValueError(f"{name} must be a number of words, not {_short(text)}")
+    return int(text)
 
 
 def _maybe_words(name: str, value: Value) -> str:

@@ -12,7 +12,7 @@ from attention.app.controls import sections
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, maps, result_words
-from attention.figures.card import card
+from attention.figures.card import card, card_words
 from attention.figures.chart import Chart
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.matrices import Matrices
@@ -159,7 +159,7 @@ def last_card(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     ending, of_head = made
     lines = finale.told(ending, of_head)
     weights = of_head.trace.weights[ending.query].tolist()
-    words = finale.card_words(of_head.tokens)
+    words = card_words(of_head.tokens)
     return [
         Card(card(words, weights, ending.query, ending.said, lines), " ".join(lines), key="card")
     ]

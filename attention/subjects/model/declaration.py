@@ -7,7 +7,7 @@ from attention.analysis.questions import CauseSettings
 from attention.app.state.pages import Moved, Page
 from attention.subjects.long_run.text_words import LongTextSettings
 from attention.subjects.model.association_words import AssociationSettings, opening_link
-from attention.subjects.model.known_heads import EXAMPLES, first_cause, first_link
+from attention.subjects.model.known_heads import EXAMPLES, example_of, first_cause, first_link
 from attention.subjects.model.layer_words import KeySettings, LayerSettings
 from attention.subjects.model.words import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
 
@@ -65,7 +65,7 @@ PAGE = Page(
             "trained",
             {"lens": LOOKS, "more": COMPUTED},
             {"heads": "window"},
-            opens=lambda: first_link(EXAMPLES),
+            opens=lambda: first_link((example_of("The capital of France is"), *EXAMPLES)),
         ),
         Moved("causes", {"more": PARTS}, {"lines": "window"}, opens=first_cause),
         Moved(

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from attention.analysis.losses_on_corpus import elsewhere
+from attention.analysis.gallery import exhibits
 from attention.analysis.questions import EXCHANGED
-from attention.analysis.sentences import ANSWERED
 from attention.trained import sources
 from attention.trained.sources import CARRIED, SMOLLM2
 
@@ -53,37 +52,31 @@ def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
     return there[0].link(**more) if there else ""
 
 
-# Of each of `ANSWERED`: the title, and the piece asked from, which is the last one.
+# The heads of the gallery, by titles for its exhibits, each asked from the last piece.
 _TITLES = (
-    ("The capital of France", 4),
-    ("Her book", 7),
-    ("Mary and John", 13),
-    ("The keys to the cabinet", 6),
-    ("A repeated pattern", 23),
+    *("East and west", "The capital of France", "Tokyo", "Left and right", "Black and white"),
+    *("Boy and girl", "Prince and princess", "Mary and John", "Her book"),
+    *("The keys to the cabinet", "A repeated pattern"),
 )
-
-
-def _answered(title: str, model: str, s: str, query: int) -> KnownHead:
-    """An answered sentence with the head without which the answer loses most."""
-    measured = elsewhere(model)
-    assert measured is not None
-    effects = measured.effects[s]
-    layer, head = divmod(int(effects.argmin()), effects.shape[1])
-    return KnownHead(title, model, s, layer, head, query)
-
+EXHIBITED = tuple(
+    KnownHead(title, one.model, one.text, one.layer, one.head, len(one.pieces) - 1)
+    for title, one in zip(_TITLES, exhibits(), strict=True)
+)
 
 # Sentences whose answer few heads carry, asked after the last piece.
 EXAMPLES = (
-    *(
-        _answered(title, model, s, query)
-        for (model, s), (title, query) in zip(ANSWERED, _TITLES, strict=True)
-    ),
+    *EXHIBITED,
     *(
         KnownHead(title, model, s, layer, head, len(s.split()))
         for model, source in CARRIED.items()
         for title, s, layer, head in source.about.samples
     ),
 )
+
+
+def example_of(s: str) -> KnownHead:
+    """The example with that sentence. Raises KeyError where there is none."""
+    return {known.s: known for known in EXAMPLES}[s]
 
 
 # Heads that carry the difference of two sentences.

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 
+from attention.analysis.sentences import SENTENCES
 from attention.app.state.openings import opening
 from attention.app.state.pages import PAGES, first_page
 from attention.app.state.view import View
@@ -258,6 +259,76 @@ def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_it
     assert (tokens(app), app.values[box(app)]) == (["good", "morning"], "good morning")
 
 
+YOURS = "My grandmother bakes bread in the old kitchen"
+
+
+def test_a_sentence_typed_before_goes_through_the_guide_where_it_teaches_well() -> None:
+    packaged("minilm")
+    app = opened("explore", s=YOURS).go("guide")
+    shown = []
+    for chapter in CHAPTERS:
+        notes = " ".join(app.notes)
+        assert "The figure shows your sentence" not in notes
+        if app.values["s"] == YOURS:
+            shown.append(chapter.name)
+            assert app.pills(key="guessed").label == (
+                chapter_page.on_yours(
+                    viewed("guide", chapter=chapter.name, s=YOURS), chapter
+                ).question
+            )
+        elif chapter.figure not in WORDLESS:
+            assert f"Here the chapter keeps its own sentence: {chapter.own}" in app.notes
+        if chapter is not CHAPTERS[-1]:
+            app.press("Next")
+    six = ["scores", "softmax", "weighted-sum", "queries-keys-values", "many-heads", "trained"]
+    assert shown == six
+    app.go("explore")
+    assert app.values["s"] == YOURS
+
+
+def test_one_line_says_why_a_sentence_does_not_teach_well_in_a_chapter() -> None:
+    packaged("minilm")
+    reasons = {
+        "good tea": "it needs at least 3 words.",
+        "the cat " * 13: "yours is long for its figure.",
+        "o gato persegue zzxqy vvwqx": "too few of your words are known here.",
+    }
+    for text, why in reasons.items():
+        assert chapter_page.why_not_yours(NAMED["scores"], text) == why
+    cut = "zzxqyw vvwqxx qqzzyx"
+    why = "your words are read in pieces here."
+    assert chapter_page.why_not_yours(NAMED["many-heads"], cut) == why
+    assert not chapter_page.takes(NAMED["many-heads"], " ".join(["<b>", "a", "**b**", "c"]))
+
+
+@over("text", SENTENCES[::9])
+def test_the_words_on_any_sentence_are_true_of_its_figure(text: str) -> None:
+    packaged("minilm")
+    for chapter in (chapter for chapter in CHAPTERS if chapter.yours):
+        assert chapter_page.takes(chapter, text)
+    view, chapter = of_chapter("many-heads", s=text)
+    result, query = chapter_page.result(view, chapter), chapter_page.selection(view, chapter)
+    at = query["values"]["query"]
+    assert result is not None
+    rows = result.trace.weights
+    assert (int(rows[at].argmax()), int(rows[at - 1].argmax())) == (at - 1, at - 2)
+    names = distinct_names(result.tokens)
+    asked = chapter_page.on_yours(view, chapter)
+    assert asked.choices == (names[at - 1], names[at - 2], f"{names[at]} itself")
+    assert f"*{names[at]}*" in asked.question
+    view, chapter = of_chapter("scores", s=text)
+    result, words = chapter_page.result(view, chapter), chapter_page.on_yours(view, chapter)
+    assert result is not None
+    assert f" = {result.trace.scores.numel()} scores" in words.because
+    assert f" = {4 * result.trace.scores.numel()}," in words.because
+    view, chapter = of_chapter("weighted-sum", s=text)
+    at = chapter_page.selection(view, chapter)["values"]["query"]
+    result, words = chapter_page.result(view, chapter), chapter_page.on_yours(view, chapter)
+    assert result is not None
+    other = words.hint.split("*")[1]
+    assert distinct_names(result.tokens).index(other) != at
+
+
 def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link() -> None:
     default, app = "the cat walks on the street", chapter_of("scores", guess=0)
     own = app.sent["copy_link"].header["title"]
@@ -287,7 +358,9 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
 ) -> None:
     chapter, app = NAMED[name], chapter_of(name, s=MINE, scale="none")
     speaks = f"are about “{chapter.sentence}”. The figure shows your sentence."
-    assert (speaks in " ".join(app.notes)) == bool(box(app)) == (chapter.figure not in WORDLESS)
+    own = chapter.figure not in WORDLESS and not chapter_page.takes(chapter, MINE)
+    assert (speaks in " ".join(app.notes)) == own
+    assert bool(box(app)) == (chapter.figure not in WORDLESS)
     if not chapter.page:
         assert chapter is CHAPTERS[-1], "the last chapter has invitations"
         return
@@ -343,8 +416,8 @@ def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
 @over("name", [name for name, chapter in NAMED.items() if chapter.reveal])
 def test_an_answer_is_shown_in_the_figure_of_its_chapter(name: str) -> None:
     chapter = NAMED[name]
-    app = chapter_of(name, guess=chapter.answer, s="a cat and a dog")
-    app.press("Show it in the figure")
+    theirs = {} if chapter.yours else {"s": "a cat and a dog"}
+    app = chapter_of(name, guess=chapter.answer, **theirs).press("Show it in the figure")
     assert "s" not in chapter.reveal or "are about" not in " ".join(app.notes)
     query = chapter.reveal.get("query", [str(app.selection.get("query"))])
     assert str(app.selection.get("query")) == query[-1]

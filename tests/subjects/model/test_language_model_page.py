@@ -14,7 +14,7 @@ from attention.core.printing import percent
 from attention.figures.picture import AttentionPicture
 from attention.subjects.model import scene
 from attention.subjects.model.figures import LinesThroughLayers
-from attention.subjects.model.known_heads import EXAMPLES
+from attention.subjects.model.known_heads import KNOWN_CAUSES
 from attention.subjects.model.words import NAMES
 from attention.trained.models import Run, Transformer
 from tests.running import App, opened, sent_as, viewed
@@ -36,7 +36,7 @@ def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
 
 
 def test_a_probe_finds_heads_a_click_away_and_the_first_token_is_named_a_sink() -> None:
-    text = EXAMPLES[2].s
+    text = KNOWN_CAUSES[0].s
     app, (model, run) = visit(s=text, layer=20, more=NAMES), model_and_run(text)
     (glance,) = glances.glances(run)
     share = percent(float(glance.seen.measures["first"].mean()))

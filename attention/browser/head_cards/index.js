@@ -1,0 +1,53 @@
+import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { make } from "../shared/elements.js"
+import { sizeOf } from "../shared/words.js"
+
+/** @import { HeadCard } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const DEEP = 0.5 // of a weight on which words are written in the colour of the page
+
+/** Cards of sentences whose answer hangs on one head: its share falls, and a link breaks it. */
+export default component(build, draw)
+
+/** @param {Mount<"head_cards">} mount */
+function build({ root, content }) {
+  return { content, frame: make("div", "frame", root) }
+}
+
+/** @type {(view: View) => void} */
+function draw({ frame, content: { cards } }) {
+  const shades = ramp(palette(frame, "sequential"))
+  frame.replaceChildren(...cards.map((card) => cardOf(card, shades)))
+}
+
+/** @type {(card: HeadCard, shades: Uint32Array) => HTMLElement} */
+function cardOf(card, shades) {
+  const frame = make("article", "", null, { ariaLabel: card.title })
+  const sentence = make("p", "sentence", frame)
+  for (const [at, [word, apart]] of card.words.entries()) {
+    const weight = sizeOf(card.weights[at])
+    if (apart && at) sentence.append(" ")
+    const shown = make("bdi", weight > DEEP ? "deep" : "", sentence, { textContent: word })
+    shown.style.backgroundColor = rgb(shadeOf(weight, 0, 1, shades))
+  }
+  sentence.append(" ")
+  make("bdi", "answer", sentence, { textContent: card.answer })
+  const fall = make("p", "fall", frame)
+  make("s", "", fall, { textContent: card.before })
+  make("span", "to", fall, { textContent: "→" })
+  make("strong", "", fall, { textContent: card.after })
+  const bar = make("div", "bar", frame, { ariaHidden: "true" })
+  for (const share of card.shares) make("i", "", bar).style.width = `${(100 * share).toFixed(2)}%`
+  const told = make("div", "told", frame)
+  for (const line of card.told) make("p", "", told, { textContent: line })
+  const controls = make("dl", "", frame)
+  for (const [name, found] of card.controls) {
+    make("dt", "", controls, { textContent: name })
+    make("dd", "", controls, { textContent: found })
+  }
+  if (card.link) make("a", "", frame, { textContent: "Break it", href: card.link })
+  return frame
+}
