@@ -108,7 +108,7 @@ def losses(
         for layer in chosen
         for head in range(model.layers[layer].attention.heads)
     ]
-    return losses_after(model, texts, several).unflatten(1, (len(chosen), -1))
+    return losses_after(model, texts, several).reshape(-1, len(chosen), len(several) // len(chosen))
 
 
 def measured(model: Model) -> Elsewhere:
