@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from attention.analysis import causes, switches
-from attention.analysis.interventions import hidden, means
+from attention.analysis.interventions import Intervention, Progress, hidden, means
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.analysis.switches import Replacement
 from attention.trained import sources
@@ -69,6 +69,29 @@ def loss_of(model: Model, run: Run) -> Callable[[Tensor], Tensor]:
 
 
 @torch.no_grad()
+def losses_after(
+    model: Model,
+    texts: Sequence[str],
+    several: Sequence[Intervention],
+    progress: Progress | None = None,
+) -> Tensor:
+    """By how much the loss grows with each intervention, on each sentence. (texts, interventions).
+
+    Sentences of one piece are passed over. Raises ValueError without longer ones.
+    """
+    found = []
+    for done, text in enumerate(texts, 1):
+        run = model.run(text)
+        if len(run.inputs[-1].pieces.ids) > 1:
+            loss = loss_of(model, run)
+            found.append(hidden(model, run, several, metric=loss) - loss(run.hidden))
+        if progress is not None:
+            progress(done, len(texts))
+    if not found:
+        raise ValueError("a loss needs sentences of more than one piece")
+    return torch.stack(found)
+
+
 def losses(
     model: Model,
     texts: Sequence[str],
@@ -77,27 +100,15 @@ def losses(
 ) -> Tensor:
     """By how much the loss grows without each head, on each sentence. (texts, layers, heads).
 
-    Sentences of one piece are passed over; layers: which, None = all. Raises ValueError without
-    sentences of more than one piece.
+    layers: which, None = all; see `losses_after`.
     """
     chosen = range(len(model.layers)) if layers is None else layers
-    found = []
-    for text in texts:
-        run = model.run(text)
-        if len(run.inputs[-1].pieces.ids) > 1:
-            loss = loss_of(model, run)
-            several = (
-                [
-                    [replacement(layer, [head])]
-                    for head in range(model.layers[layer].attention.heads)
-                ]
-                for layer in chosen
-            )
-            after = torch.stack([loss(hidden(model, run, some)) for some in several])
-            found.append(after - loss(run.hidden))
-    if not found:
-        raise ValueError("a loss needs sentences of more than one piece")
-    return torch.stack(found)
+    several = [
+        [replacement(layer, [head])]
+        for layer in chosen
+        for head in range(model.layers[layer].attention.heads)
+    ]
+    return losses_after(model, texts, several).reshape(-1, len(chosen), len(several) // len(chosen))
 
 
 def measured(model: Model) -> Elsewhere:

@@ -1,8 +1,8 @@
-"""Heads switched off: one or several at once, each of them in turn, and the most needed ones."""
+"""Heads switched off: one or several at once, and each of them in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import torch
@@ -135,37 +135,3 @@ def layer_effects(
     several = [changes({*off, (layer, head)}, replacement) for head in range(n_heads)]
     before = metric(states_without(model, run, off, replacement))
     return metric(hidden(model, run, several, progress=progress)) - before
-
-
-@torch.no_grad()
-def most_needed(
-    model: Model,
-    run: Run,
-    metric: Metric,
-    replacement: Replacement,
-    most: int,
-    sign: int = 1,
-    progress: Progress | None = None,
-) -> Iterator[tuple[Head, float]]:
-    """The heads whose loss costs most, one after the other by greedy search, with the metric then.
-
-    Each step tries every head that is still on, beside those switched off before, and keeps the one
-    that lowers sign · metric most; it ends after `most` heads, or where none lowers it.
-    """
-    off: list[Head] = []
-    layers = range(len(model.layers))
-    for step in range(most):
-        before = float(metric(states_without(model, run, off, replacement)))
-        best, lowest = None, 0.0
-        for layer in reversed(layers):
-            found = sign * layer_effects(model, run, layer, metric, replacement, off)
-            found[[head for at, head in off if at == layer]] = torch.inf  # not 0 but for rounding
-            head = int(found.argmin())
-            if float(found[head]) < lowest:
-                best, lowest = (layer, head), float(found[head])
-            if progress is not None:
-                progress(step * len(layers) + len(layers) - layer, most * len(layers))
-        if best is None:
-            return
-        off.append(best)
-        yield best, before + sign * lowest

@@ -122,7 +122,6 @@ class EncoderDecoder(Model):
         first = [] if self.decoder.start is None else [self.decoder.start]
         return self._written_pieces([*first, *output.ids.tolist()][: len(output.ids)])
 
-    @torch.no_grad()
     def probabilities(self, run: Run) -> Tensor:
         """Probability of each piece of a run's output, among the candidates. (pieces,)."""
         candidates, scores = self.scorer(run.pieces.ids)

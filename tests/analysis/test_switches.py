@@ -1,4 +1,4 @@
-"""Heads switched off: none is today's run, all of a layer is a run without it, two are no sum."""
+"""Heads switched off: none is today's run, all of a layer is a run without it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.subjects.model.known_heads import EXAMPLES, KNOWN_CAUSES
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model
-from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
+from tests.analysis.conftest import CLOSE, Case, each_model
 from tests.trained.packaged import packaged, run_model
 
 
@@ -64,29 +64,6 @@ def test_an_effect_is_the_metric_of_a_run_of_its_own(case: Case) -> None:
     for head in range(heads_of(case.model)):
         alone = switches.states_without(case.model, case.run, [*off, (layer, head)], replacement)
         assert_close(found[head], metric(alone) - before, atol=1e-5, rtol=1e-4)
-
-
-@each_tiny
-@torch.no_grad()
-def test_the_search_takes_the_head_that_costs_most_first_and_then_the_next_beside_it(
-    case: Case,
-) -> None:
-    metric, piece = switches.answer_at(case.model, case.run, -1)
-    sign, replacement = -1 if piece is None else 1, switches.by_zero()
-    found = [*switches.most_needed(case.model, case.run, metric, replacement, 2, sign)]
-    off: list[switches.Head] = []
-    for head, after in found:
-        effects = torch.stack(
-            [
-                switches.layer_effects(case.model, case.run, at, metric, replacement, off)
-                for at in range(len(case.model.layers))
-            ]
-        )
-        assert float(sign * effects[head]) == pytest.approx(float((sign * effects).min()), abs=1e-6)
-        off.append(head)
-        alone = switches.states_without(case.model, case.run, off, replacement)
-        assert after == pytest.approx(float(metric(alone)), abs=1e-5)
-    assert len({head for head, _ in found}) == len(found)
 
 
 # The measured facts that the window opens on

@@ -1,5 +1,6 @@
 import { hasCard, saveCard } from "../shared/card.js"
 import { component } from "../shared/component.js"
+import { copied } from "../shared/copying.js"
 import { bridgeCuts } from "../shared/cuts.js"
 import { make } from "../shared/elements.js"
 import { partsOf } from "../shared/figures.js"
@@ -219,18 +220,4 @@ export function escaped(text) {
   /** @type {Record<string, string>} */
   const names = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
   return text.replace(/[&<>"']/g, (sign) => names[sign])
-}
-
-/** @type {(text: string) => Promise<boolean>} */
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    const field = make("textarea", "", document.body, { value: text })
-    field.select()
-    const done = document.execCommand("copy")
-    field.remove()
-    return done
-  }
 }

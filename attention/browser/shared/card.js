@@ -35,7 +35,13 @@ export function hasCard() {
 
 /** Saves the card of what stands on the page as it is now. */
 export function saveCard() {
-  if (offered) savePng(drawCard(offered.cardOf()), "attention.png")
+  if (offered) saveCardOf(offered.cardOf())
+}
+
+/** Saves a card as a PNG file.
+    @type {(card: Card) => void} */
+export function saveCardOf(card) {
+  savePng(drawCard(card), "attention.png")
 }
 
 /** @type {(card: Card) => HTMLCanvasElement} */
@@ -48,12 +54,13 @@ function drawCard(card) {
   context.textBaseline = "middle"
   let y = MARGIN
   for (const line of card.pills) y = drawPills(context, card, line, y) + 20
-  const scale = Math.min(MAP_WIDTH / card.map.width, MAP_HEIGHT / card.map.height)
+  const room = card.bars.length ? MAP_WIDTH : WIDTH - 2 * MARGIN
+  const scale = Math.min(room / card.map.width, MAP_HEIGHT / card.map.height)
   const [wide, high] = [card.map.width * scale, card.map.height * scale]
   context.imageSmoothingEnabled = scale < 1 // of few cells each stays one colour
   context.drawImage(card.map, MARGIN, y, wide, high)
   const end = drawBars(context, card, MARGIN + wide + 48, y, write)
-  let below = Math.max(y + high + 34, end + 24, 470)
+  let below = Math.max(y + high + 34, end + 24, card.bars.length ? 470 : 0)
   for (const text of card.told)
     for (const line of wrapped(context, text, card.font)) {
       if (below > HEIGHT - 60) break

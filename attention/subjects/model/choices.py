@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
-
-import streamlit as st
 
 from attention.analysis.switches import Head
 from attention.app.cached import runs
@@ -18,6 +17,7 @@ from attention.app.state.view import View
 from attention.subjects.model import continuations, numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow
+from attention.subjects.model.team_numbers import Search
 from attention.subjects.model.window import ALL_ON, ERASE, LAYER, NEEDS, Shown
 from attention.trained.models import Model
 from attention.trained.sources import NONE
@@ -53,12 +53,12 @@ def switch(model: Model, switched: tuple[int, int]) -> None:
     """Switch a head off or on again, within a callback. switched: its position, and 1 for off."""
     position, off = switched
     head = choose_position(model, position)
-    others = {*numbers.off_of(session.view())} - {head}
-    set_off(model, others | {head} if off else others)
+    others = [each for each in numbers.off_of(session.view()) if each != head]
+    set_off(model, [*others, head] if off else others)
 
 
 def set_off(model: Model, heads: Iterable[Head]) -> None:
-    """Switch off these heads alone, within a callback."""
+    """Switch off these heads alone, in this order, within a callback."""
     session.choose("off", model_words.write_off(heads, model))
 
 
@@ -71,12 +71,14 @@ def act(shown: Shown, name: str) -> None:
     elif name == ERASE:
         session.choose("erased", -1 if now["erased"] == now["key"] else now["key"])
     elif name == LAYER:
-        off = {*numbers.off_of(now)}
+        off = numbers.off_of(now)
         layer, _ = window.chosen(now, shown.model)
-        whole = {(layer, head) for head in range(shown.model.layers[layer].attention.heads)}
-        set_off(shown.model, off - whole if whole <= off else off | whole)
+        whole = [(layer, head) for head in range(shown.model.layers[layer].attention.heads)]
+        others = [head for head in off if head not in whole]
+        set_off(shown.model, others if {*whole} <= {*off} else [*others, *whole])
     elif name == NEEDS:
-        works.begin(needs_of(shown).what)
+        set_off(shown.model, ())
+        begin(Search(shown.asked))
 
 
 def link(model: Model, pair: tuple[int, int]) -> None:
@@ -125,17 +127,26 @@ def effects_of(shown: Shown) -> works.Task:
     return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
 
 
-def needs_of(shown: Shown) -> works.Task:
-    """The work of finding the heads that the answer needs most."""
-    steps = numbers.steps_to_needs(shown.asked, model_words.MOST_NEEDED)
-    what = ("needs", shown.asked)
-    return works.Task(what, steps, quick=False, unasked=False, key="needs_work")
+@dataclass(frozen=True)
+class Follows:
+    """Note that something is to be done once a work on a team is over."""
+
+    what: Hashable
 
 
-def search(shown: Shown) -> None:
-    """Look for the heads that the answer needs most, once asked; then switch them off."""
-    task = needs_of(shown)
-    if task.is_asked_for and works.done(task):
-        session.change(begun=session.visit().begun - {task.what})
-        set_off(shown.model, numbers.needs_of(shown.asked))
-        st.rerun()
+def begin(what: Hashable) -> None:
+    """Ask for a work on a team, in place of another one, within a callback or a run."""
+    follow(what)
+    works.begin(what)
+
+
+def follow(what: Hashable | None) -> None:
+    """Note which work on a team is followed by something, None for none."""
+    others = {each for each in session.visit().begun if not isinstance(each, Follows)}
+    session.change(begun=frozenset(others | ({Follows(what)} if what is not None else set())))
+
+
+def followed() -> Hashable | None:
+    """The work on a team that is followed by something."""
+    noted = (each.what for each in session.visit().begun if isinstance(each, Follows))
+    return next(noted, None)

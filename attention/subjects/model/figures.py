@@ -1,4 +1,5 @@
-"""Figures of A real model: the map of all its heads, and lines through its layers."""
+"""Figures of A real model: the map of all its heads, heads that go out one after the other, and
+lines through its layers."""
 
 from __future__ import annotations
 
@@ -164,6 +165,71 @@ class ModelWindow(
     def has_act(self, name: str) -> bool:
         """True if a button of that name is offered."""
         return name in dict(self.said["acts"])
+
+
+class Stage(TypedDict):
+    """Likely next words at one stage, with the words on it.
+
+    head: the position of the one that goes out, -1 with all on; answer: the position of the answer
+    among the texts; turned: whether another word leads.
+    """
+
+    head: int
+    title: str
+    looked: str
+    tried: str
+    texts: list[str]
+    shares: list[float]
+    answer: int
+    turned: bool
+    told: str
+
+
+class Doubt(TypedDict):
+    """One thing that stands beside a team, with an act that works it out, "" for none."""
+
+    title: str
+    text: str
+    act: str
+
+
+class TeamHeader(TypedDict):
+    """Everything that a team of heads says and shows.
+
+    of: a name for the answer that it is about; total: the answer without all of them.
+    """
+
+    of: str
+    question: str
+    words: list[str]
+    stages: list[Stage]
+    total: str
+    doubts: list[Doubt]
+    acts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class TeamFilm(Figure, kind="team", header=TeamHeader, team=list[int], act=str):
+    """Heads that go out one after the other, and the answer at each stage.
+
+    heads: of the model, in all. It answers `team`, the positions of the heads that are off now in
+    the order in which they went out, and `act`, the name of a button.
+    """
+
+    said: TeamHeader
+    heads: int
+
+    def content(self) -> bytes:
+        return message(self.said)
+
+    def has_team(self, team: Sequence[int]) -> bool:
+        """True if there are such heads, none of them twice."""
+        return len({*team}) == len(team) <= self.heads and {*team} <= {*range(self.heads)}
+
+    def has_act(self, name: str) -> bool:
+        """True if a button of that name is offered."""
+        acts = [*dict(self.said["acts"]), *(doubt["act"] for doubt in self.said["doubts"])]
+        return bool(name) and name in acts
 
 
 class LayerLinesHeader(TypedDict):

@@ -105,14 +105,16 @@ def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
     return means(load_model(name), sentences_for(name)[:MEANS_OVER], "output")
 
 
-def _replacement(asked: Asked) -> Replacement:
+def replacement_of(asked: Asked) -> Replacement:
+    """Replacement of heads that are off."""
     if asked.way == AS_IN:
         run, other = (run_model(asked.model, text) for text in (asked.text, asked.second))
         return switches.as_in(run, other)
     return switches.by_mean(means_of(asked.model)) if asked.way == MEAN else switches.by_zero()
 
 
-def _metric(asked: Asked) -> tuple[Metric, int | None]:
+def metric_of(asked: Asked) -> tuple[Metric, int | None]:
+    """Metric of the answer, and the piece it is about."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     return switches.answer_at(model, run, asked.position)
 
@@ -123,7 +125,7 @@ def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
     run = run_model(asked.model, asked.text)
     if erased >= 0:
         run = model.run_pieces(switches.without_piece(model, run.pieces, erased))
-    return switches.states_without(model, run, off, _replacement(asked))
+    return switches.states_without(model, run, off, replacement_of(asked))
 
 
 def erased_of(view: View, asked: Asked) -> int:
@@ -140,7 +142,7 @@ def erased_of(view: View, asked: Asked) -> int:
 def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answered:
     """The answer as trained, and with heads switched off and a piece erased."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    metric, piece = _metric(asked)
+    metric, piece = metric_of(asked)
     states = _states(asked, off, erased)
     before, now = (float(metric(each)) for each in (run.hidden, states))
     kind, pieces = kind_of(model), run.inputs[-1].pieces
@@ -163,8 +165,8 @@ def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, 
 @kept(8192, key=lambda asked, layer, progress: (asked, layer))
 def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    metric, _ = _metric(asked)
-    return switches.layer_effects(model, run, layer, metric, _replacement(asked), (), progress)
+    metric, _ = metric_of(asked)
+    return switches.layer_effects(model, run, layer, metric, replacement_of(asked), (), progress)
 
 
 def effects_so_far(asked: Asked) -> Tensor:
@@ -206,26 +208,12 @@ def steps_to_effects(asked: Asked) -> list[Step]:
     ]
 
 
-@kept(64, key=lambda asked, most, progress: asked)
-def _needs_of(asked: Asked, most: int, progress: Progress) -> tuple[Head, ...]:
-    model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    metric, _ = _metric(asked)
-    sign = answered(asked).sign
-    found = switches.most_needed(model, run, metric, _replacement(asked), most, sign, progress)
-    return tuple(head for head, _ in found)
-
-
-def steps_to_needs(asked: Asked, most: int) -> list[Step]:
-    """Remaining steps until the heads that the answer needs most are found."""
-    if asked in _needs_of.cache:
-        return []
-    title = "Looking for the heads that the answer needs most"
-    return [Step(title, ("needs", asked), partial(_needs_of, asked, most))]
-
-
-def needs_of(asked: Asked) -> tuple[Head, ...]:
-    """The heads that the answer needs most, those found first by greedy search first."""
-    return _needs_of.cache[asked]
+def effects_of(asked: Asked, progress: Progress) -> Tensor:
+    """All effects, worked out where that was not done yet, see `effects_so_far`."""
+    if (packaged := _packaged(asked)) is not None:
+        return packaged
+    layers = range(len(load_model(asked.model).layers))
+    return torch.stack([_effects_of(asked, layer, progress) for layer in layers])
 
 
 @kept(64)

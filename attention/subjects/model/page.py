@@ -21,6 +21,8 @@ from attention.subjects.model import (
     tab_names,
     tab_parts,
     tab_reasons,
+    team_scene,
+    team_work,
     window,
     writing,
 )
@@ -106,10 +108,13 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
             st.rerun()
         figure = window.figure_of(view, shown)
         taken = {figure.key: choices.taken_from(figure, shown)}
-        draw(scenes.window(view, shown, figure), key="window", taken=taken)
+        film = team_scene.figure_of(shown)
+        if film is not None:
+            taken[film.key] = team_work.taken_from(film, shown)
+        draw(scenes.window(view, shown, figure, film), key="window", taken=taken)
         if under_way or (task.steps and not task.is_asked_for):
             works.show(task)
-        choices.search(shown)
+        team_work.work(shown)
     except ValueError as problem:
         draw(scene(note(str(problem))), key="no_window")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

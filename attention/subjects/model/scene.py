@@ -28,7 +28,7 @@ from attention.subjects.model import (
     layer_words,
 )
 from attention.subjects.model import words as model_words
-from attention.subjects.model.figures import LinesThroughLayers, ModelWindow
+from attention.subjects.model.figures import LinesThroughLayers, ModelWindow, TeamFilm
 from attention.subjects.model.window import Shown
 from attention.trained.models import Model, Transformer
 
@@ -36,13 +36,14 @@ MAX_TOKENS = 64  # whose weights in all layers can be told apart
 NUMBERS_APART = (7, 5)  # shares of the width, of a chart and of the table beside it
 
 
-def window(view: View, shown: Shown, figure: ModelWindow) -> Scene:
-    """The map of all heads, what the answer of a model is that says no next word, and what could
-    not be used as it was set."""
+def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None = None) -> Scene:
+    """The map of all heads, those that are off one after the other, what the answer of a model is
+    that says no next word, and what could not be used as it was set."""
     result = runs.as_trained(view)
     answer = model_words.answer_words(shown.model)
     return scene(
         figure,
+        film,
         Words(answer) if answer else None,
         *map(note, () if result is None else result.notes),
     )

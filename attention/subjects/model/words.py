@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,7 @@ LEAST_SEEN = 0.0005  # of a loss elsewhere: less is told as 0.000
 MOST_DECIMALS = 3  # of a share in per cent, where only these tell it from another
 SINK = 2.0  # times an even spread
 NEEDED = {"nats": 0.03, "moves": 0.02}  # losses elsewhere of heads that other sentences need
+HELPS = 0.005  # by which an answer gains without a head that is said to help it
 MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 NEAR = 0.05  # by which a weight leads, to be said alone
 
@@ -66,11 +68,12 @@ class SwitchSettings:
 
 
 def read_off(written: str, model: Model) -> list[Head]:
-    """The heads that a text names: 23.4 is head 4 of layer 23, and 23 all heads of that layer.
+    """The heads that a text names, in its order: 23.4 is head 4 of layer 23, and 23 all heads of
+    that layer.
 
     Names of heads that the model does not have are passed over.
     """
-    found: set[Head] = set()
+    found: dict[Head, None] = {}
     for word in written.replace(",", " ").split():
         layer, _, head = word.partition(".")
         if not (layer.isascii() and layer.isdigit() and len(layer) < 5):
@@ -78,21 +81,19 @@ def read_off(written: str, model: Model) -> list[Head]:
         if int(layer) < len(model.layers):
             heads = range(model.layers[int(layer)].attention.heads)
             if "." not in word:
-                found |= {(int(layer), each) for each in heads}
+                found |= {(int(layer), each): None for each in heads}
             elif head.isascii() and head.isdigit() and len(head) < 5 and int(head) in heads:
-                found.add((int(layer), int(head)))
-    return sorted(found)
+                found[int(layer), int(head)] = None
+    return [*found]
 
 
 def write_off(heads: Iterable[Head], model: Model) -> str:
-    """The text that names heads, a whole layer by its number alone."""
-    chosen = sorted({*heads})
-    words = []
-    for layer in sorted({layer for layer, _ in chosen}):
-        ours = [head for at, head in chosen if at == layer]
-        whole = len(ours) == model.layers[layer].attention.heads
-        words += [f"{layer}"] if whole else [f"{layer}.{head}" for head in ours]
-    return " ".join(words)
+    """The text that names heads in their order, a whole layer by its number alone."""
+    chosen = dict.fromkeys(heads)
+    counts = Counter(layer for layer, _ in chosen)
+    whole = {at for at, count in counts.items() if count == model.layers[at].attention.heads}
+    words = (f"{at}" if at in whole else f"{at}.{head}" for at, head in chosen)
+    return " ".join(dict.fromkeys(words))
 
 
 def word_of(text: str) -> str:
@@ -338,23 +339,43 @@ def off_words(
     if text != answered.word:
         told.append(f"The model now says “{text}” ({percent(share, least)}).")
     if 1 < len(off) <= 6 and len(singles) == len(off) and not erased:
-        together = answered.sign * (answered.before - answered.now)
-        apart = answered.sign * -sum(singles)
-        if abs(together - apart) >= 0.01:
-            told.append(
-                f"One by one they cost {listed([_points(-answered.sign * one) for one in singles])}"
-                f", together {_points(together)}: effects do not add up."
-            )
+        losses = [-answered.sign * single for single in singles]
+        told.append(sum_words(answered, off, losses))
     if off and way == ZERO:
         told.append(
             "Zero also takes away what a head gives to every sentence; their mean leaves that."
         )
-    return " ".join(told)
+    return " ".join(filter(None, told))
 
 
-def _points(share: float) -> str:
-    number = fixed(100 * share, 1)
-    return f"{number} point" if number == "1.0" else f"{number} points"
+def sum_words(answered: Answered, off: Sequence[Head], losses: Sequence[float]) -> str:
+    """The losses of heads one by one beside that of all together, "" where they add up.
+
+    losses: of the answer without each of the heads that are off alone, below 0 where that helps.
+    """
+    apart, together = sum(losses), answered.sign * (answered.before - answered.now)
+    if abs(together - apart) < 0.01:
+        return ""
+    if answered.kind == "vector":
+        return (
+            f"Alone they move it by {points(apart)} points in sum, together by {points(together)}."
+        )
+    verbs = ["take" if loss >= 0 else "add" for loss in (apart, together)]
+    again = f"they {verbs[1]} " if verbs[0] != verbs[1] else ""
+    told = (
+        f"Alone they {verbs[0]} {points(abs(apart))} points in sum, "
+        f"together {again}{points(abs(together))}"
+    )
+    helping = [name_of(head) for head, loss in zip(off, losses, strict=True) if loss <= -HELPS]
+    if not helping:
+        return f"{told}."
+    helps = "helps" if len(helping) == 1 else "help"
+    return f"{told}; {listed(helping)} alone even {helps} “{answered.word}”."
+
+
+def points(share: float) -> str:
+    """A difference of shares in points, see `percent`: whole from 10 on, else with a decimal."""
+    return fixed(100 * share, 0 if abs(share) >= 0.0995 else 1)
 
 
 def link_words(query: str, key: str, weights: Tensor) -> str:

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import glances, switches
-from attention.analysis.losses_on_corpus import Elsewhere, elsewhere
+from attention.analysis import glances, switches, team
+from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, Elsewhere, elsewhere
+from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
@@ -67,6 +68,11 @@ def rows(app: App) -> Tensor:
     """The weights of the chosen query, (all heads, keys)."""
     numbers = app.sent["model_window"].numbers
     return numbers[: len(numbers) - len(effects(app))].reshape(len(effects(app)), -1)
+
+
+def film(app: App) -> dict[str, Any]:
+    """The heads that go out one after the other, as they are sent."""
+    return app.sent["team"].header
 
 
 def effects(app: App) -> Tensor:
@@ -153,12 +159,55 @@ def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
 
 def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
     app = at_once(query=2).tell("model_window", "act", "needs")
-    app.until(lambda: bool(app.values["off"]))
+    app.until(lambda: len(told.read_off(str(app.values["off"]), packaged("minilm"))) == 4)
     model, run = model_and_run("minilm")
     metric, _ = switches.answer_at(model, run, 2)
     means = switches.by_mean(there("minilm").means)
-    found = switches.most_needed(model, run, metric, means, told.MOST_NEEDED, -1)
-    assert told.read_off(app.values["off"], model) == sorted(head for head, _ in found)
+    found = team.most_needed(model, run, metric, means, told.MOST_NEEDED, sign=-1)
+    assert told.read_off(app.values["off"], model) == [each.head for each in found]
+    app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
+    titles = [stage["title"] for stage in film(app)["stages"]]
+    assert titles[0] == "All on"
+    assert titles[1].endswith(" off")
+    assert all("tried" in stage["tried"] for stage in film(app)["stages"][2:])
+
+
+def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back() -> None:
+    app = at_once(query=2, off="3.1 0.4 2.7")
+    stages = film(app)["stages"]
+    assert [stage["head"] for stage in stages] == [-1, 37, 4, 31]
+    model, run = model_and_run("minilm")
+    metric, _ = switches.answer_at(model, run, 2)
+    means = switches.by_mean(there("minilm").means)
+    states = switches.states_without(model, run, [(3, 1), (0, 4)], means)
+    assert stages[2]["shares"] == [pytest.approx(float(metric(states)), rel=1e-3)]
+    app.tell("team", "team", [37, 4])
+    assert told.read_off(str(app.values["off"]), model) == [(3, 1), (0, 4)]
+    for wrong in ([37, 37], [99], [-1]):
+        app.tell("team", "team", wrong)
+        assert len(film(app)["stages"]) == 3
+
+
+def test_heads_that_are_off_are_asked_elsewhere_and_beside_others_by_chance() -> None:
+    app = at_once(query=2, off="3.1 0.4").tell("team", "act", "beside")
+    app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
+    elsewhere, chance = (doubt["text"] for doubt in film(app)["doubts"])
+    model, run = model_and_run("minilm")
+    means, off = switches.by_mean(there("minilm").means), [(3, 1), (0, 4)]
+    others = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
+    costs = team.cost_elsewhere(model, others, means, off)
+    assert f" {100 * float(costs.mean()):.1f} ± " in elsewhere
+    metric, _ = switches.answer_at(model, run, 2)
+    moved = team.by_chance(model, run, metric, means, team.other_teams(off, 12))
+    low, high = (told.percent(float(each)) for each in (moved.min(), moved.max()))
+    assert f"20 times two other heads of the same layers: the vector moves by {low} to {high}" in (
+        chance
+    )
+
+
+def test_more_heads_than_can_be_followed_are_shown_by_the_window_alone() -> None:
+    assert "team" not in at_once(off="3").sent
+    assert "team" not in at_once().sent
 
 
 def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_that_are_there(

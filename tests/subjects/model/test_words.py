@@ -161,7 +161,17 @@ def test_the_sentence_on_all_that_is_off_holds_for_its_numbers(
         fallen, leader = said[0 if "stays at" in words else 1], said[2 - ("stays at" in words)]
         assert fallen != leader, "the two are told apart"
     differ = abs((before - now) + sum(singles)) >= 0.01
-    assert ("do not add up" in words) == (1 < len(off) <= 6 and differ)
+    assert ("Alone they" in words) == (1 < len(off) <= 6 and differ)
+    if "Alone they" in words:
+        verbs = re.findall(r"(take|add|together) (\d+(?:\.\d)?)", words)
+        alone, together = -sum(singles), before - now
+        assert verbs[0] == ("take" if alone >= 0 else "add", model_words.points(abs(alone)))
+        assert verbs[1][1] == model_words.points(abs(together))
+        assert verbs[1][0] in ("together", "take" if together >= 0 else "add")
+        pairs = zip(sorted(off), singles, strict=True)
+        helping = [head for head, single in pairs if single >= model_words.HELPS]
+        assert ("alone even" in words) == bool(helping)
+        assert all(f"{model_words.name_of(head)}" in words.split("; ")[1] for head in helping)
     assert model_words.off_words(answered, [], model_words.MEAN, []) == ""
     assert "Zero also" in model_words.off_words(answered, off, model_words.ZERO, [])
 
@@ -190,8 +200,8 @@ def test_heads_are_written_and_read_back_and_a_whole_layer_is_its_number(name: s
     model = packaged(name)
     count = model.layers[0].attention.heads
     whole = [(1, head) for head in range(count)]
-    assert model_words.write_off([(2, 3), *whole, (0, 0)], model) == "0.0 1 2.3"
-    assert model_words.read_off("0.0, 1 2.3", model) == [(0, 0), *whole, (2, 3)]
+    assert model_words.write_off([(2, 3), *whole, (0, 0), (2, 3)], model) == "2.3 1 0.0"
+    assert model_words.read_off("2.3, 1 0.0 2.3", model) == [(2, 3), *whole, (0, 0)]
     assert model_words.read_off("99.0 0.99 <b> 1.x ٣.1 " + "9" * 500, model) == []
 
 

@@ -1,0 +1,267 @@
+import { saveCardOf } from "../shared/card.js"
+import { component } from "../shared/component.js"
+import { copied } from "../shared/copying.js"
+import { childrenOf, make, makeName, settle, under } from "../shared/elements.js"
+import { isStill } from "../shared/moving.js"
+import { sharp } from "../shared/painter.js"
+import { finePercent } from "../shared/words.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @import { Stage, TeamHeader } from "../messages.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const PACE = 1500 // milliseconds that each stage is shown
+const COPIED = 2000
+const TURNED = "#d97706"
+const LINK = "Copy this break as a link"
+const [WIDE, HIGH, ROW, BETWEEN] = [236, 168, 28, 20] // of a stage on a card, in pixels
+
+export default component(build, draw)
+
+/** @param {Mount<"team">} mount */
+function build({ root, content, send }) {
+  const frame = make("section", "frame", root)
+  const heading = make("h2", "", frame)
+  const label = "Heads that are off, one after the other; arrow keys go back and on"
+  const film = make("div", "film", frame, { role: "radiogroup", ariaLabel: label })
+  const told = make("p", "told", frame, { ariaLive: "polite" })
+  const doubts = make("div", "doubts", frame)
+  const acts = make("div", "acts", frame)
+  const said = make("p", "said", frame, { ariaLive: "polite" })
+  const trail = /** @type {Stage[]} */ ([])
+  const view = {
+    ...{ content, frame, heading, film, told, doubts, acts, said, trail, send },
+    ...{ at: -1, drawn: "", timer: 0 },
+  }
+  film.addEventListener("click", (event) => {
+    const stage = under(event, ".stage")
+    if (stage) go(view, childrenOf(film).indexOf(stage))
+  })
+  film.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
+    const next = view.at + (step ?? 0)
+    if (!step || !view.trail[next]) return
+    event.preventDefault()
+    go(view, next)
+    childrenOf(film)[next].focus()
+  })
+  frame.addEventListener("click", (event) => act(view, under(event, "[data-act]")))
+  return view
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { content, frame, heading } = view
+  const [before, stages] = [view.trail, content.stages]
+  const drawn = JSON.stringify(content)
+  if (view.drawn === drawn) return
+  const known = view.drawn ? /** @type {TeamHeader} */ (JSON.parse(view.drawn)) : null
+  view.drawn = drawn
+  const same = known?.of === content.of
+  view.trail = same ? trailOf(stages, before) : stages
+  heading.textContent = content.question
+  clearTimeout(view.timer)
+  view.timer = 0
+  const begins = same && stages.length > known.stages.length
+  show(view, stages.length - 1, begins || stages.length === 2)
+  drawDoubts(view)
+  if (begins || !known)
+    frame.scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" })
+}
+
+/** Stages that are shown: those of now, and behind them those that one has gone back from.
+    @template {{ head: number }} Kind
+    @param {Kind[]} stages
+    @param {Kind[]} before
+    @returns {Kind[]} */
+export function trailOf(stages, before) {
+  const goesOn = stages.every(({ head }, at) => before[at]?.head === head)
+  return goesOn ? [...stages, ...before.slice(stages.length)] : stages
+}
+
+/** Shows a stage; as it `begins`, its bars grow and fall from those of the one before.
+    @type {(view: View, at: number, begins: boolean) => void} */
+function show(view, at, begins) {
+  const { film, trail, told } = view
+  view.at = at
+  while (film.children.length > trail.length) film.lastElementChild?.remove()
+  for (const [index, stage] of trail.entries()) {
+    const box = childrenOf(film)[index] ?? emptyStage(film)
+    box.ariaChecked = String(index === at)
+    box.tabIndex = index === at ? 0 : -1
+    box.classList.toggle("ahead", index > at)
+    box.classList.toggle("turned", stage.turned)
+    fill(box, stage, begins && index === at ? trail[index - 1] : undefined)
+  }
+  told.textContent = trail[at].told
+  drawActs(view)
+}
+
+/** @type {(film: HTMLElement) => HTMLElement} */
+function emptyStage(film) {
+  const box = make("button", "stage", film, { type: "button", role: "radio" })
+  for (const name of ["title", "looked", "rows"]) make("span", name, box)
+  return box
+}
+
+/** @type {(box: HTMLElement, stage: Stage, before?: Stage) => void} */
+function fill(box, stage, before) {
+  const [title, looked, rows] = childrenOf(box)
+  title.textContent = stage.title
+  looked.replaceChildren()
+  for (const line of [stage.looked, stage.tried])
+    if (line) make("bdi", "", looked, { textContent: line })
+  box.ariaLabel = `${stage.title}. ${stage.told}`
+  rows.replaceChildren()
+  for (const [at, text] of stage.texts.entries()) {
+    const row = make("span", "row", rows)
+    row.classList.toggle("answer", at === stage.answer)
+    row.classList.toggle("leads", stage.turned && at === 0)
+    makeName("span", "piece", row, text)
+    const bar = make("i", "", make("span", "bar", row, { ariaHidden: "true" }))
+    const share = stage.shares[at]
+    make("span", "share", row, { textContent: finePercent(share) })
+    const from = before?.texts.indexOf(text) ?? -1
+    const begun = before ? (before.shares[from] ?? 0) : share
+    bar.style.width = `${(100 * begun).toFixed(2)}%`
+    if (begun === share) continue
+    bar.getBoundingClientRect() // a change of its length is seen from there
+    bar.style.width = `${(100 * share).toFixed(2)}%`
+  }
+}
+
+/** @type {(view: View) => void} */
+function drawDoubts({ doubts, content }) {
+  doubts.replaceChildren()
+  for (const { title, text, act } of content.doubts) {
+    const box = make("div", "doubt", doubts)
+    make("h3", "", box, { textContent: title })
+    make("p", "", box, { textContent: text })
+    if (act) button(box, "Ask them", act)
+  }
+}
+
+/** @type {(view: View) => void} */
+function drawActs(view) {
+  const { acts, content, trail, timer } = view
+  const here = content.stages.length - 1
+  const focused = /** @type {ShadowRoot} */ (acts.getRootNode()).activeElement
+  const kept = focused instanceof HTMLElement ? focused.dataset.act : undefined
+  acts.replaceChildren()
+  button(acts, timer ? "■ Stop" : "▶ Show it again", timer ? "stop" : "play")
+  if (here > 0) button(acts, "← Back", "back").title = `${trail[here].title}: on again`
+  if (trail[here + 1]) button(acts, "Again →", "again").title = trail[here + 1].title
+  for (const [name, title] of content.acts) button(acts, title, name)
+  button(acts, LINK, "link")
+  button(acts, "Save card", "card")
+  if (kept)
+    [...acts.querySelectorAll("button")].find(({ dataset }) => dataset.act === kept)?.focus()
+}
+
+/** @type {(parent: HTMLElement, textContent: string, act: string) => HTMLButtonElement} */
+function button(parent, textContent, act) {
+  const made = make("button", "", parent, { type: "button", textContent })
+  made.dataset.act = act
+  return made
+}
+
+/** @type {(view: View, pressed: HTMLElement | null) => void} */
+function act(view, pressed) {
+  const name = pressed?.dataset.act
+  const here = view.content.stages.length - 1
+  if (!name) return
+  if (name === "play") play(view, 0)
+  else if (name === "stop") stop(view)
+  else if (name === "back") go(view, here - 1)
+  else if (name === "again") go(view, here + 1)
+  else if (name === "card") saveCardOf(cardOf(view))
+  else if (name === "link") copyLink(view)
+  else view.send("act", name)
+}
+
+/** Shows one stage after the other, as they were; the model stays as it is.
+    @type {(view: View, at: number) => void} */
+function play(view, at) {
+  const more = at + 1 < view.content.stages.length
+  view.timer = more ? setTimeout(() => view.frame.isConnected && play(view, at + 1), PACE) : 0
+  show(view, at, at > 0)
+}
+
+/** @type {(view: View) => void} */
+function stop(view) {
+  clearTimeout(view.timer)
+  view.timer = 0
+  show(view, view.content.stages.length - 1, false)
+}
+
+/** Switches off the heads up to a stage, and the others on.
+    @type {(view: View, at: number) => void} */
+function go(view, at) {
+  clearTimeout(view.timer)
+  view.timer = 0
+  show(view, at, at > view.at)
+  const team = view.trail.slice(1, at + 1).map(({ head }) => head)
+  settle(view, 120, () => view.send("team", team))
+}
+
+/** @type {(view: View) => Promise<void>} */
+async function copyLink({ acts, said }) {
+  const done = await copied(location.href)
+  said.textContent = done ? "Copied the link." : "The link could not be copied."
+  const pressed = childrenOf(acts).find(({ dataset }) => dataset.act === "link")
+  if (!pressed) return
+  pressed.textContent = done ? "Copied" : "Copy the address bar"
+  setTimeout(() => {
+    pressed.textContent = LINK
+    said.textContent = ""
+  }, COPIED)
+}
+
+/** What the card shows: the sentence, all stages, and what is said of them.
+    @type {(view: View) => import("../shared/card.js").Card} */
+function cardOf({ frame, content }) {
+  const style = getComputedStyle(frame)
+  const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim()
+  const [primary, ground] = [read("--st-primary-color"), read("--st-background-color")]
+  const fill = read("--st-secondary-background-color")
+  const words = content.words.map((word) => ({ word, fill, ink: style.color, edge: "" }))
+  const last = content.stages[content.stages.length - 1]
+  const answer = `${last.texts[last.answer]}  ${finePercent(last.shares[last.answer])}`
+  return {
+    pills: [[...words, { word: answer, fill: primary, ink: ground, edge: "" }]],
+    map: paintFilm(content.stages, style, primary),
+    bars: [],
+    told: [content.total, ...content.doubts.filter(({ act }) => !act).map(({ text }) => text)],
+    link: `${location.host}${location.pathname}`,
+    ...{ font: style.fontFamily, ink: style.color, ground },
+  }
+}
+
+/** @type {(stages: Stage[], style: CSSStyleDeclaration, primary: string) => HTMLCanvasElement} */
+function paintFilm(stages, style, primary) {
+  const canvas = make("canvas", "")
+  const context = sharp(canvas, stages.length * (WIDE + BETWEEN) - BETWEEN, HIGH)
+  const fit = (/** @type {string} */ text, /** @type {number} */ most) => text.slice(0, most)
+  context.textBaseline = "middle"
+  for (const [at, { title, texts, shares, answer, turned }] of stages.entries()) {
+    const left = at * (WIDE + BETWEEN)
+    context.strokeStyle = turned ? TURNED : primary
+    context.lineWidth = turned ? 3 : 1
+    context.beginPath()
+    context.roundRect(left + 2, 2, WIDE - 4, HIGH - 4, 10)
+    context.stroke()
+    context.fillStyle = style.color
+    context.font = `600 18px ${style.fontFamily}`
+    context.fillText(title, left + 14, 26)
+    for (const [row, text] of texts.entries()) {
+      const y = 60 + row * ROW
+      context.fillStyle = style.color
+      context.font = `${row === answer ? 600 : 400} 16px ${style.fontFamily}`
+      context.fillText(fit(text, 9), left + 14, y)
+      context.fillText(finePercent(shares[row]), left + WIDE - 66, y)
+      context.fillStyle = turned && !row ? TURNED : primary
+      context.fillRect(left + 90, y - 8, Math.max(2, 72 * shares[row]), 16)
+    }
+  }
+  return canvas
+}

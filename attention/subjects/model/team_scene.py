@@ -1,0 +1,117 @@
+"""The figure of heads that go out one after the other, as far as it is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.analysis.switches import Head
+from attention.analysis.team import other_teams
+from attention.subjects.model import numbers, team_numbers, team_words
+from attention.subjects.model import words as model_words
+from attention.subjects.model.figures import Doubt, Stage, TeamFilm
+from attention.subjects.model.team_numbers import MOST_SHOWN
+from attention.subjects.model.team_words import First
+from attention.subjects.model.window import Shown
+from attention.subjects.model.words import Answered
+
+MORE, EVERY, BESIDE = "more", "every", "beside"
+ROWS = 4  # likely words of a stage, the answer among them
+
+
+def figure_of(shown: Shown) -> TeamFilm | None:
+    """The heads that are off, one after the other; None where none is, or too many are."""
+    off, model = shown.off, shown.model
+    if not 0 < len(off) <= MOST_SHOWN or shown.erased >= 0:
+        return None
+    answers = team_numbers.stages_of(shown.asked, off)
+    heads = model.layers[0].attention.heads
+    in_all = len(model.layers) * heads
+    stages = [stage_of(shown, answers, stage, heads) for stage in range(len(answers))]
+    asked = shown.asked
+    is_last = len(off) == MOST_SHOWN or numbers.is_long(asked)
+    acts = [] if is_last else [(MORE, "Take one more out")]
+    if not numbers.is_long(asked):
+        acts.append((EVERY, f"Search anew, trying all {in_all}"))
+    return TeamFilm(
+        {
+            "of": f"{asked.model} {asked.way} {asked.position} {asked.text}",
+            "question": team_words.QUESTION,
+            "words": [*map(model_words.word_of, shown.run.inputs[-1].pieces.texts)],
+            "stages": stages,
+            "total": team_words.total_words(answers[-1], off),
+            "doubts": doubts_of(shown, answers[-1]),
+            "acts": acts,
+        },
+        in_all,
+        key="team",
+    )
+
+
+def stage_of(shown: Shown, answers: Sequence[Answered], stage: int, heads: int) -> Stage:
+    """One stage of all: the answer after so many heads have gone out."""
+    now = answers[stage]
+    head = shown.off[stage - 1] if stage else None
+    bars = bars_of(now)
+    texts = [text for text, _ in bars]
+    told = (
+        team_words.step_words(answers[stage - 1], now, head, stage)
+        if head
+        else team_words.begin_words(now)
+    )
+    tried = team_numbers.tried_for(shown.asked, shown.off[:stage]) if head else None
+    looked = team_numbers.looked_at(shown.asked, head) if head else None
+    return {
+        "head": head[0] * heads + head[1] if head else -1,
+        "title": team_words.title_of(stage, head),
+        "looked": team_words.looked_words(looked),
+        "tried": team_words.tried_words(tried, len(shown.model.layers) * heads),
+        "texts": texts,
+        "shares": [share for _, share in bars],
+        "answer": len(texts) - 1 if now.word not in texts else texts.index(now.word),
+        "turned": now.kind == "piece" and now.leader[0] != now.word,
+        "told": told,
+    }
+
+
+def bars_of(now: Answered) -> list[tuple[str, float]]:
+    """The likeliest next words with the answer among them; of other answers this one number."""
+    likeliest = [(model_words.word_of(text), share) for text, share, _ in now.likeliest[1]]
+    if now.word in dict(likeliest):
+        return likeliest[:ROWS]
+    return [*likeliest[: ROWS - 1], (now.word, now.now)]
+
+
+def doubts_of(shown: Shown, now: Answered) -> list[Doubt]:
+    """The cost of a team elsewhere, and the cost of others by chance; or how to learn of them."""
+    off, asked, count = shown.off, shown.asked, len(shown.off)
+    beside = team_numbers.beside_of(asked, off)
+    titles = team_words.costs_title(count), "By chance"
+    if numbers.is_long(asked):
+        return []
+    if beside is None:
+        return [
+            {"title": titles[0], "text": team_words.ASK_OTHERS, "act": BESIDE},
+            {"title": titles[1], "text": team_words.ask_chance(count), "act": ""},
+        ]
+    (loss,) = team_words.losses_of(now, [now.now])
+    chance = team_words.losses_of(now, beside.chance)
+    texts = (
+        team_words.elsewhere_words(now.kind, beside.elsewhere, count),
+        team_words.chance_words(now.kind, count, loss, chance, first_of(shown, off[:1])),
+    )
+    return [
+        {"title": title, "text": text, "act": ""} for title, text in zip(titles, texts, strict=True)
+    ]
+
+
+def first_of(shown: Shown, first: tuple[Head, ...]) -> First | None:
+    """The first head beside the others of its layer, None while that is not known."""
+    beside = team_numbers.beside_of(shown.asked, first)
+    if beside is None:
+        return None
+    alone = team_numbers.stages_of(shown.asked, first)[-1]
+    (loss,) = team_words.losses_of(alone, [alone.now])
+    chance = team_words.losses_of(alone, beside.chance)
+    others = other_teams(first, shown.model.layers[0].attention.heads)
+    rival = others[chance.index(max(chance))][0] if chance else None
+    return First(loss, chance, rival)
