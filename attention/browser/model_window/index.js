@@ -29,8 +29,9 @@ const SIDE = 19 * 16
 const BETWEEN = 36
 const LEAST = 20 // of a tile on a phone, where layers go down
 const NARROW = 884
-const MOST_KEYS = 12
+const MOST_KEYS = 8
 const ROW = 26
+const ARC = 34 // pixels that an arc may rise above the sentence
 const LEAST_SHARE = 0.045 // that is written below a word
 
 export default component(build, draw)
@@ -39,8 +40,10 @@ export default component(build, draw)
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
   const sentence = make("div", "sentence", frame, { role: "group", ariaLabel: "The sentence" })
+  const arc = makeShape("svg", { class: "arc", "aria-hidden": "true" }, sentence)
   const bar = make("div", "bar", frame)
   const lenses = make("div", "lenses", bar, { role: "radiogroup", ariaLabel: "The map shows" })
+  const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const body = make("div", "body", frame)
   const left = make("div", "left", body)
@@ -52,16 +55,25 @@ function build({ root, content, send }) {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
-  const told = make("p", "told", left, { ariaLive: "polite" })
-  const off = make("p", "told off", left)
+  const hint = make("p", "hint", left)
+  make("span", "keys", hint, { textContent: "Arrow keys lead from head to head, X switches. " })
+  hint.append("Click one word, then another, to see the heads that look from one at the other.")
+  const said = make("div", "said", left)
+  const told = make("p", "told", said, { ariaLive: "polite" })
+  const off = make("p", "told off", said)
   const acts = make("div", "acts", left)
   const side = make("div", "side", body)
   const bars = make("div", "bars", side)
   const large = make("div", "large", side)
+  const main = make("button", "switch", null, { type: "button", role: "switch" })
+  make("i", "", main, { ariaHidden: "true" })
+  make("span", "", main)
+  make("small", "", main)
   const layout = layoutOf(content, 0)
   const first = /** @type {[number, number] | null} */ (null)
   const view = {
-    ...{ content, frame, sentence, lenses, legend, map, canvas, names, tiles, told, off, acts },
+    ...{ content, frame, sentence, arc, lenses, scale, legend, map, canvas, names, tiles },
+    ...{ said, told, off, acts, main },
     ...{ bars, large, width: 0, layout, send, pointed: -1, first },
   }
 
@@ -92,10 +104,10 @@ function build({ root, content, send }) {
   })
   acts.addEventListener("click", (event) => {
     const button = under(event, "button")
-    if (button?.dataset.act === "switch") switchOne(view, view.content.chosen)
-    else if (button?.dataset.act === "card") saveCard()
+    if (button?.dataset.act === "card") saveCard()
     else if (button) send("act", button.dataset.act ?? "")
   })
+  main.addEventListener("click", () => switchOne(view, view.content.chosen))
   whenMoved(frame, () => follow(view))
   offerCard(frame, () => cardOf(view))
   return view
@@ -143,6 +155,7 @@ function draw(view) {
   drawSentence(view)
   drawBars(view)
   drawActs(view)
+  drawSwitch(view)
   follow(view)
   countDrawing(view.canvas)
 }
@@ -205,7 +218,9 @@ function drawLenses(view) {
     button.ariaChecked = String(chosen)
     button.tabIndex = chosen ? 0 : -1
   }
-  view.legend.textContent = content.pair < 0 ? content.legends[content.lens] : content.linkLegend
+  view.legend.textContent = content.legends[content.lens]
+  const shown = ["looks", "link"].includes(content.lens) ? "sequential" : "diverging"
+  view.scale.style.background = `linear-gradient(to right, ${palette(view.frame, shown)})`
 }
 
 /** @type {(view: View) => void} */
@@ -218,6 +233,8 @@ function lay(view) {
   for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
     const { name } = content.layers[layerOf(content, head)]
     tile.ariaLabel = `${name}, head ${head % content.heads}${content.off.includes(head) ? ", off" : ""}`
+    const strongest = head === content.greatest ? "The strongest. " : ""
+    tile.setAttribute("aria-description", strongest + content.told[head])
   }
   names.replaceChildren()
   const [across, down] = turned
@@ -267,7 +284,8 @@ function paint(view) {
   }
   const marked = content.lens === "lost" && content.greatest >= 0 ? content.greatest : -1
   outline(view, context, marked, 1.25, ink)
-  outline(view, context, content.chosen, 2.5, content.lens === "looks" ? "#d97706" : ink)
+  const blue = content.lens === "looks" || content.lens === "link"
+  outline(view, context, content.chosen, 2.5, blue ? "#d97706" : ink)
 }
 
 /** @type {(view: View, context: CanvasRenderingContext2D, head: number, wide: number,
@@ -285,10 +303,10 @@ function outline({ layout, content }, context, head, wide, colour) {
 /** The colour of each tile, null where the pattern alone has colours.
     @type {(view: View) => ((head: number) => string | null) | null} */
 function fillOf({ frame, content }) {
-  if (content.pair >= 0) {
+  if (content.lens === "link") {
     const shades = ramp(palette(frame, "sequential"))
     return (head) => {
-      const weight = rowOf(content, head)[content.pair]
+      const weight = rowOf(content, head)[content.pair] // none once another word is clicked
       return weight >= content.least ? rgb(shadeOf(weight, 0, 1, shades)) : null
     }
   }
@@ -296,12 +314,11 @@ function fillOf({ frame, content }) {
   const shades = ramp(palette(frame, "diverging"))
   const numbers = content.lens === "lost" ? effectsOf(content) : saysOf(content)
   const sign = content.lens === "lost" ? content.sign : 1
-  let most = 0
-  for (const number of numbers) if (Math.abs(number) > most) most = Math.abs(number)
+  const most = content.darkest[content.lens]
   return (head) => {
     const number = numbers[head]
     // blue says more, orange less
-    return Number.isNaN(number) || !most ? null : rgb(shadeOf(-sign * number, -most, most, shades))
+    return Number.isNaN(number) ? null : rgb(shadeOf(-sign * number, -most, most, shades))
   }
 }
 
@@ -309,6 +326,7 @@ function fillOf({ frame, content }) {
       where: number[], ink: string, blues: Uint32Array) => void} */
 function paintPattern(context, content, head, [x, y, side], ink, blues) {
   const { first, rows, columns } = content.layers[layerOf(content, head)]
+  if (columns < 2) return // one key has all weight of every head
   const begin = first + (head % content.heads) * rows * columns
   const [high, wide] = [side / rows, side / columns]
   if (ink) context.fillStyle = ink
@@ -326,7 +344,7 @@ function paintPattern(context, content, head, [x, y, side], ink, blues) {
 /** @type {(view: View) => void} */
 function drawSentence(view) {
   const { sentence, content } = view
-  sentence.replaceChildren()
+  sentence.replaceChildren(view.arc)
   for (const [sequence, words] of content.sequences.entries()) {
     const line = make("div", "line", sentence)
     for (const [at, text] of words.entries()) {
@@ -343,6 +361,73 @@ function drawSentence(view) {
       if (answer.before !== answer.now) make("s", "", end, { textContent: answer.before })
     }
   }
+  // On a phone it stands where a thumb reaches it, and stays in sight with what it does.
+  if (view.width < NARROW) view.said.prepend(view.main)
+  else sentence.lastElementChild?.append(view.main)
+}
+
+/** The switch of the chosen head, which says whose it is also while one points at another.
+    @type {(view: View) => void} */
+function drawSwitch({ main, content, pointed }) {
+  const off = content.off.includes(content.chosen)
+  const name = nameOf(content, content.chosen)
+  const [, words, note] = childrenOf(main)
+  main.ariaChecked = String(!off)
+  main.ariaLabel = `Head ${name}`
+  words.textContent = `head ${name} is ${off ? "off" : "on"}`
+  const other = pointed >= 0 && pointed !== content.chosen
+  note.textContent = other ? `click ${nameOf(content, pointed)} to switch that` : ""
+}
+
+/** @type {(content: Pick<ModelWindowHeader, "heads">, head: number) => string} */
+function nameOf({ heads }, head) {
+  return `${Math.floor(head / heads)}.${head % heads}`
+}
+
+/** An arc from the word that a head looks at most to the answer, or to the word that asks where
+    that is not what the answer comes from; dashed where the head is off.
+    @type {(view: View, head: number, row: Float32Array) => void} */
+function drawArc({ arc, sentence, content, frame }, head, row) {
+  arc.replaceChildren()
+  const { queries, keys } = sequencesOf(content, head)
+  const word = (/** @type {number} */ sequence, /** @type {number} */ at) =>
+    sentence.querySelector(`.word[data-sequence="${sequence}"][data-at="${at}"]`)
+  const key = row.indexOf(Math.max(...row))
+  const asks = content.queries[queries]
+  const last =
+    queries === content.sequences.length - 1 && asks === content.sequences[queries].length - 1
+  const [from, to] = [
+    word(keys, key),
+    (last && sentence.querySelector(".answer")) || word(queries, asks),
+  ]
+  const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
+  if (!from || !to || from === to || scrolls || !(row[key] > 0)) return
+  const ground = arc.getBoundingClientRect()
+  const [start, end] = [from, to].map((each) => each.getBoundingClientRect())
+  const [x, y, toX, toY] = [
+    ...[start.left + start.width / 2 - ground.left, start.top - ground.top],
+    ...[end.left + end.width / 2 - ground.left, end.top - ground.top],
+  ]
+  const off = content.off.includes(head)
+  const level = Math.abs(y - toY) < 8
+  const rise = Math.min(ARC, 14 + Math.abs(toX - x) / 8) / 0.75
+  const below = y + start.height + 18
+  const middle = (below + toY) / 2
+  const shades = ramp(palette(frame, "sequential"))
+  makeShape(
+    "path",
+    {
+      d: level
+        ? `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${y - rise}, ${toX} ${y - 4}`
+        : `M ${x} ${below} C ${x} ${middle}, ${toX} ${middle}, ${toX} ${toY - 4}`,
+      fill: "none",
+      stroke: off ? "#d97706" : rgb(shadeOf(0.4 + 0.5 * row[key], 0, 1, shades)),
+      "stroke-width": off ? 2.5 : 2 + 5 * row[key],
+      "stroke-dasharray": off ? "5 6" : "none",
+      "stroke-linecap": "round",
+    },
+    arc,
+  )
 }
 
 /** Everything that follows the pointer: words, the large head, the sentence.
@@ -354,7 +439,7 @@ function follow(view) {
   const row = rowOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
-  for (const word of view.sentence.querySelectorAll("button")) {
+  for (const word of view.sentence.querySelectorAll("button.word")) {
     const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
     const weight = whole && !sequence ? Math.abs(whole[at]) : sequence === keys ? row[at] : 0
     const pixel = shadeOf(weight, 0, 1, shades)
@@ -368,12 +453,13 @@ function follow(view) {
     const small = /** @type {HTMLElement} */ (word.lastElementChild)
     small.textContent = weight >= LEAST_SHARE ? finePercent(weight) : ""
   }
-  const linked = content.pair >= 0 && view.pointed < 0
+  const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
   const words = [linked ? content.linkWords : content.told[head], whole ? content.wholeWords : ""]
   told.textContent = words.filter(Boolean).join(" ")
   off.textContent = content.offWords
   off.hidden = !content.offWords
   drawLarge(view, head, row)
+  drawArc(view, head, row)
 }
 
 /** The chosen word on the left, all it may look at on the right, a line for each weight.
@@ -384,7 +470,7 @@ function drawLarge({ large, content, frame }, head, row) {
   const asking = content.sequences[queries][content.queries[queries]]
   large.replaceChildren()
   const title = make("h3", "", large, {
-    textContent: `Head ${Math.floor(head / content.heads)}.${head % content.heads} `,
+    textContent: `Head ${nameOf(content, head)} `,
   })
   make("small", "", title, { textContent: `from “${asking}”` })
   const seen = strongest(row, MOST_KEYS)
@@ -469,13 +555,6 @@ function emptyRow(rows) {
 /** @type {(view: View) => void} */
 function drawActs({ acts, content }) {
   acts.replaceChildren()
-  const isOff = content.off.includes(content.chosen)
-  const name = `${Math.floor(content.chosen / content.heads)}.${content.chosen % content.heads}`
-  const main = make("button", isOff ? "" : "main", acts, {
-    type: "button",
-    textContent: `Switch ${name} ${isOff ? "on again" : "off"}`,
-  })
-  main.dataset.act = "switch"
   for (const [act, title] of content.acts) {
     const button = make("button", "", acts, { type: "button", textContent: title })
     button.dataset.act = act
@@ -490,7 +569,7 @@ function cardOf({ frame, sentence, canvas, content, told, off }) {
   const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim()
   const [primary, ground] = [read("--st-primary-color"), read("--st-background-color")]
   const pills = [...sentence.querySelectorAll(".line")].map((line) =>
-    childrenOf(line).map((pill) => {
+    [...line.querySelectorAll(".word, .answer")].map((pill) => {
       const looks = getComputedStyle(pill)
       const answers = pill.matches(".answer")
       const words = answers
@@ -528,7 +607,7 @@ function looksOf(content) {
   const most = [...row.keys()].sort((one, other) => row[other] - row[one])
   const asking = content.sequences[queries][content.queries[queries]]
   return {
-    title: `Head ${Math.floor(head / content.heads)}.${head % content.heads}, from “${asking}”`,
+    title: `Head ${nameOf(content, head)}, from “${asking}”`,
     texts: most.map((key) => words[key]),
     shares: most.map((key) => row[key]),
   }
@@ -538,6 +617,7 @@ function looksOf(content) {
 function point(view, head) {
   if (head === view.pointed) return
   view.pointed = head
+  drawSwitch(view)
   follow(view)
 }
 
@@ -548,7 +628,7 @@ function choose(view, head) {
   view.content.chosen = head
   lay(view)
   paint(view)
-  drawActs(view)
+  drawSwitch(view)
   follow(view)
   settle(view, 40, () => view.send("head", head))
 }
@@ -558,7 +638,8 @@ function switchOne(view, head) {
   const { off } = view.content
   view.content.off = off.includes(head) ? off.filter((each) => each !== head) : [...off, head]
   paint(view)
-  drawActs(view)
+  drawSwitch(view)
+  follow(view)
   view.send("switched", [head, Number(view.content.off.includes(head))])
 }
 
@@ -566,6 +647,7 @@ function switchOne(view, head) {
 function chooseLens(view, name) {
   if (!name || name === view.content.lens) return
   view.content.lens = name
+  view.content.pair = -1
   drawLenses(view)
   paint(view)
   view.send("lens", name)

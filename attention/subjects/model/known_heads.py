@@ -53,6 +53,12 @@ def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
     return there[0].link(**more) if there else ""
 
 
+def first_sentence(heads: Sequence[KnownHead]) -> str:
+    """The query of a link to that one's sentence alone, which opens on the head that decides it."""
+    there = [known for known in heads if known.model in sources.names()]
+    return urlencode({"model": there[0].model, "s": there[0].s}) if there else ""
+
+
 # Of each of `ANSWERED`: the title, and the piece asked from, which is the last one.
 _TITLES = (
     ("The capital of France", 4),

@@ -15,6 +15,8 @@ from attention.subjects.long_run import long_texts, text_page
 from attention.subjects.long_run.text_words import heading as long_heading
 from attention.subjects.model import (
     choices,
+    deciding_words,
+    numbers,
     tab_associations,
     tab_computed,
     tab_layers,
@@ -59,6 +61,7 @@ def page(view: View) -> None:
     if long_texts.is_missing(view):
         return
     words = runs.as_trained(view) is not None
+    view = numbers.on_its_head(view) if words else view
     if words:
         again = pause(view)
         st.fragment(drawn, run_every=again)(followed(view), again is not None)
@@ -85,8 +88,8 @@ def pause(view: View) -> float | None:
 
 def followed(view: View) -> tuple[object, ...]:
     """The settings that what stands around the window depends on."""
-    open_tab = ("layer", "head", "query", "key") if view["more"] != model_words.CLOSED else ()
-    return tuple(view[name] for name in ("s", "model", *open_tab))
+    open_tab = ("layer", "head", "key") if view["more"] != model_words.CLOSED else ()
+    return tuple(view[name] for name in ("s", "model", "query", *open_tab))
 
 
 def drawn(around: tuple[object, ...], looks_again: bool) -> None:
@@ -95,7 +98,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     around: what stands around it was drawn for, see `followed`; looks_again: whether it is drawn
     anew by itself, as long as something is being worked out.
     """
-    view = session.view()
+    view = numbers.on_its_head(session.view())
     if followed(view) != around:
         st.rerun()
     try:
@@ -159,11 +162,11 @@ def heading(view: View) -> tuple[str, str]:
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_heading(model)
     try:
-        return model_words.heading(model, window.shown_of(view).answered), model_words.purpose(
-            model
-        )
+        shown = window.shown_of(view)
+        asks = deciding_words.heading(model, shown.answered, numbers.deciding_of(shown.asked))
     except ValueError:
-        return model_words.heading(model, None), model_words.purpose(model)
+        asks = deciding_words.heading(model, None, None)
+    return asks, model_words.purpose(model)
 
 
 def draw_page(file: str) -> None:
@@ -172,7 +175,7 @@ def draw_page(file: str) -> None:
         file,
         page,
         heading=heading,
-        typed=choices.ask_from_last,
+        typed=choices.open_on_its_head,
         examples=known_answers,
         tokens=text_page.tokens,
         instead=text_page.box,
