@@ -439,7 +439,8 @@ function follow(view) {
   const row = rowOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
-  for (const word of view.sentence.querySelectorAll("button.word")) {
+  const words = [...view.sentence.querySelectorAll(".line")].flatMap(childrenOf)
+  for (const word of words.filter((each) => each.matches(".word"))) {
     const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
     const weight = whole && !sequence ? Math.abs(whole[at]) : sequence === keys ? row[at] : 0
     const pixel = shadeOf(weight, 0, 1, shades)
@@ -454,8 +455,11 @@ function follow(view) {
     small.textContent = weight >= LEAST_SHARE ? finePercent(weight) : ""
   }
   const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
-  const words = [linked ? content.linkWords : content.told[head], whole ? content.wholeWords : ""]
-  told.textContent = words.filter(Boolean).join(" ")
+  const sentences = [
+    linked ? content.linkWords : content.told[head],
+    whole ? content.wholeWords : "",
+  ]
+  told.textContent = sentences.filter(Boolean).join(" ")
   off.textContent = content.offWords
   off.hidden = !content.offWords
   drawLarge(view, head, row)

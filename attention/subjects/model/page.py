@@ -41,6 +41,7 @@ TABS = {
     model_words.NAMES: tab_names.draw_names,
     model_words.COMPUTED: tab_computed.draw_computed,
 }
+TITLE_WAITS = "title_waits"  # whether the title of this run was told before all effects were known
 # Where a figure stands that a link asks for alone.
 OF_FIGURES = {
     "layers": model_words.LAYERS,
@@ -64,6 +65,8 @@ def page(view: View) -> None:
     view = numbers.on_its_head(view) if words else view
     if words:
         again = pause(view)
+        if st.session_state.pop(TITLE_WAITS, False) and not is_under_way(view):
+            st.rerun()
         st.fragment(drawn, run_every=again)(followed(view), again is not None)
     else:
         st.info("Type a sentence above, or take one of the examples.")
@@ -84,6 +87,14 @@ def pause(view: View) -> float | None:
         return works.pause(choices.effects_of(window.shown_of(view)))
     except ValueError:
         return None
+
+
+def is_under_way(view: View) -> bool:
+    """True if effects of heads are still to be worked out."""
+    try:
+        return bool(choices.effects_of(window.shown_of(view)).steps)
+    except ValueError:
+        return False
 
 
 def followed(view: View) -> tuple[object, ...]:
@@ -163,6 +174,8 @@ def heading(view: View) -> tuple[str, str]:
         return long_heading(model)
     try:
         shown = window.shown_of(view)
+        # The work may be over by the time that the page below the title asks for it.
+        st.session_state.setdefault(TITLE_WAITS, is_under_way(view))
         asks = deciding_words.heading(model, shown.answered, numbers.deciding_of(shown.asked))
     except ValueError:
         asks = deciding_words.heading(model, None, None)

@@ -154,7 +154,7 @@ def test_a_sentence_of_ones_own_opens_on_its_last_word_and_the_head_whose_loss_c
         app.until(lambda app=app: not effects(app).isnan().any())  # type: ignore[misc]
         assert header(app)["chosen"] == strongest
         assert header(app)["queries"] == [len(run.pieces.ids) - 1]
-        assert OWN[text] in app.run().heading[0]
+        assert OWN[text] in app.finished().heading[0]
         assert not {"layer", "head", "head_by"} & {*app.query_params}
 
 
