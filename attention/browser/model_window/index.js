@@ -384,8 +384,8 @@ function nameOf({ heads }, head) {
   return `${Math.floor(head / heads)}.${head % heads}`
 }
 
-/** An arc from the word that a head looks at most to the answer, or to the word that asks where
-    that is not what the answer comes from; dashed where the head is off.
+/** An arc from the word that a head looks at most to the answer, or to the word that asks where the
+    answer comes from another one or stands on another line; dashed where the head is off.
     @type {(view: View, head: number, row: Float32Array) => void} */
 function drawArc({ arc, sentence, content, frame }, head, row) {
   arc.replaceChildren()
@@ -396,30 +396,26 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
   const asks = content.queries[queries]
   const last =
     queries === content.sequences.length - 1 && asks === content.sequences[queries].length - 1
-  const [from, to] = [
-    word(keys, key),
-    (last && sentence.querySelector(".answer")) || word(queries, asks),
-  ]
+  const from = word(keys, key)
   const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
-  if (!from || !to || from === to || scrolls || !(row[key] > 0)) return
+  if (!from || scrolls || !(row[key] > 0)) return
   const ground = arc.getBoundingClientRect()
-  const [start, end] = [from, to].map((each) => each.getBoundingClientRect())
-  const [x, y, toX, toY] = [
-    ...[start.left + start.width / 2 - ground.left, start.top - ground.top],
-    ...[end.left + end.width / 2 - ground.left, end.top - ground.top],
-  ]
+  const topOf = (/** @type {Element} */ each) => {
+    const { left, width, top } = each.getBoundingClientRect()
+    return [left + width / 2 - ground.left, top - ground.top]
+  }
+  const [x, y] = topOf(from)
+  const ends = [last && sentence.querySelector(".answer"), word(queries, asks)]
+  const to = ends.find((end) => end && end !== from && Math.abs(topOf(end)[1] - y) < 8)
+  if (!to) return // on another line
+  const [toX] = topOf(to)
   const off = content.off.includes(head)
-  const level = Math.abs(y - toY) < 8
   const rise = Math.min(ARC, 14 + Math.abs(toX - x) / 8) / 0.75
-  const below = y + start.height + 18
-  const middle = (below + toY) / 2
   const shades = ramp(palette(frame, "sequential"))
   makeShape(
     "path",
     {
-      d: level
-        ? `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${y - rise}, ${toX} ${y - 4}`
-        : `M ${x} ${below} C ${x} ${middle}, ${toX} ${middle}, ${toX} ${toY - 4}`,
+      d: `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${y - rise}, ${toX} ${y - 4}`,
       fill: "none",
       stroke: off ? "#d97706" : rgb(shadeOf(0.4 + 0.5 * row[key], 0, 1, shades)),
       "stroke-width": off ? 2.5 : 2 + 5 * row[key],
