@@ -77,7 +77,7 @@ def write(rows: Mapping[str, Mapping[str, Any]]) -> None:
 def main(links: Sequence[str]) -> None:
     """Write down what links open."""
     known = table() if TABLE.exists() else {}
-    write(known | {link: seen(opened_by(link)) for link in links})
+    write(known | {link: seen(opened_by(link).finished()) for link in links})
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def test_a_link_opens_the_view_that_it_opened(link: str) -> None:
     for model in ("minilm", "smollm2", "en-pt"):
         packaged(model)
     app, expected = sent_links.opened_by(link), TABLE[link]
-    app.until(lambda: {*expected["figures"]} <= app.sent.keys())
+    app.finished().until(lambda: {*expected["figures"]} <= app.sent.keys())
     shown = json.loads(json.dumps(sent_links.seen(app)))
     assert {*expected["figures"]} <= {*shown["figures"]}
     assert shown | {"figures": expected["figures"]} == expected

@@ -54,10 +54,10 @@ def head_shown(page: Page, name: str) -> Any:
 
 
 def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
-    page = open_page("/model?model=minilm")
+    page = open_page("/model?model=minilm&head_by=the+chosen+one")
     expect(tile(page, "layer 0", 0)).to_have_attribute("aria-checked", "true")
     # Said even unasked: the first model of another host may be another one.
-    expect_search(page, {"model": "minilm"})
+    expect_search(page, {"model": "minilm", "head_by": "the chosen one"})
     tile(page, "layer 1", 5).click()
     expect(head_shown(page, "1.5")).to_be_visible()
     expect_search(page, {"model": "minilm", "layer": "1", "head": "5"})
@@ -83,10 +83,13 @@ def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_link
     tile(page, "layer 2", 7).hover()
     expect(head_shown(page, "2.7")).to_be_visible()
     expect(window(page).locator(".told").first).to_contain_text("head 2.7")
+    switch = window(page).get_by_role("switch", name="Head 3.1")
+    expect(switch).to_contain_text("head 3.1 is onclick 2.7 to switch that")
     page.mouse.move(0, 0)
     expect(chosen).to_be_visible()
     told = window(page).locator(".told.off")
-    window(page).get_by_role("button", name="Switch 3.1 off").click()
+    switch.click()
+    expect(switch).to_have_attribute("aria-checked", "false")
     expect(told).to_contain_text("Without head 3.1")
     page.get_by_role("radio", name="layer 3, head 1, off").press("ArrowRight")
     tile(page, "layer 3", 2).press("x")
@@ -101,6 +104,43 @@ def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_link
     words.nth(2).click()
     expect(window(page).locator(".told").first).to_contain_text("“street”")
     expect(window(page).locator(".word.asked")).to_have_text(re.compile("cat"))
+
+
+def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_lens_says_it(
+    open_page: Open,
+) -> None:
+    packaged("smollm2")
+    page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
+    words = window(page).locator("button.word")
+    expect(words.nth(4)).to_have_attribute("aria-pressed", "true")
+    expect(head_shown(page, "23.4")).to_be_visible()
+    expect(window(page).locator(".arc path")).to_have_count(1)
+    words.nth(1).click()
+    expect(words.nth(1)).to_have_attribute("aria-pressed", "true")
+    words.nth(3).click()
+    lens = window(page).get_by_role("radio", name="who looks from “France” at “capital”")
+    expect(lens).to_have_attribute("aria-checked", "true")
+    expect(window(page).locator(".legend")).to_contain_text("at least 10 % of their weight")
+    expect_search(
+        page,
+        {"model": "smollm2", "s": "The capital of France is", "query": "3", "key": "1"},
+    )
+    window(page).get_by_role("radio", name="what is lost without it").click()
+    expect(lens).to_have_count(0)
+    expect(window(page).locator(".word.asked")).to_have_count(0)
+
+
+def test_on_a_phone_the_switch_and_what_is_told_stay_in_sight(open_page: Open) -> None:
+    packaged("smollm2")
+    page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
+    page.set_viewport_size({"width": 390, "height": 844})
+    tile(page, "layer 28", 3).click()
+    switch = window(page).get_by_role("switch", name="Head 28.3")
+    expect(switch).to_be_in_viewport()
+    expect(window(page).locator(".told").first).to_be_in_viewport()
+    switch.click()
+    expect(switch).to_contain_text("head 28.3 is off")
+    expect(switch).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("link", ["/model?model=minilm&layer=3&head=1&query=2", "/"])

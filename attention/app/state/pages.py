@@ -67,9 +67,9 @@ class Page:
     map; chapter: gives the figure of a chapter that shows its view, "" where none
     does; place: where it stands in the menu; first: whether it is the one at the address without a
     path; calm: whether it is drawn without its numbers, with nothing at its side; asks: gives the
-    word that it opens on, among the tokens of a sentence; title_of_link: its title and purpose
-    under the query of a link, None = always the same; prepare: done once, before the server answers
-    anybody.
+    position that it opens on, among the tokens of a sentence, None where that is the first;
+    title_of_link: its title and purpose under the query of a link, None = always the same; prepare:
+    done once, before the server answers anybody.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Page:
     place: int = 0
     first: bool = False
     calm: Callable[[Values], bool] = lambda values: False
-    asks: Callable[[Sequence[str]], int] = lambda tokens: 0
+    asks: Callable[[Values, Sequence[str]], int | None] = lambda values, tokens: None
     title_of_link: Callable[[bytes], tuple[str, str] | None] = lambda query: None
     prepare: Callable[[], object] = lambda: None
 

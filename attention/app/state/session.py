@@ -192,15 +192,17 @@ def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
     if not tokens:
         return now
     before, position = now.visit.chosen_word, int(now["query"])
+    asked = now.page.asks(now, tokens)
     if before is None:
         by_visitor = position > 0 or "query" in st.query_params
+        position = position if by_visitor or asked is None else asked
     else:
         by_visitor = before.by_visitor or position != before.position
         if before.tokens != tuple(tokens):
             there = by_visitor and position < len(before.tokens)
             same = same_word(before.tokens, position, tokens) if there else None
             by_visitor = same is not None
-            gone = now.page.asks(tokens) if now.calm else position
+            gone = position if asked is None else asked
             position = gone if same is None else same
     change(chosen_word=ChosenWord(tuple(tokens), position, by_visitor))
     if position != now["query"]:

@@ -29,8 +29,9 @@ const SIDE = 19 * 16
 const BETWEEN = 36
 const LEAST = 20 // of a tile on a phone, where layers go down
 const NARROW = 884
-const MOST_KEYS = 12
+const MOST_KEYS = 8
 const ROW = 26
+const ARC = 34 // pixels that an arc may rise above the sentence
 const LEAST_SHARE = 0.045 // that is written below a word
 
 export default component(build, draw)
@@ -39,8 +40,10 @@ export default component(build, draw)
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
   const sentence = make("div", "sentence", frame, { role: "group", ariaLabel: "The sentence" })
+  const arc = makeShape("svg", { class: "arc", "aria-hidden": "true" }, sentence)
   const bar = make("div", "bar", frame)
   const lenses = make("div", "lenses", bar, { role: "radiogroup", ariaLabel: "The map shows" })
+  const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const body = make("div", "body", frame)
   const left = make("div", "left", body)
@@ -52,17 +55,25 @@ function build({ root, content, send }) {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
-  make("p", "hint", left, { textContent: "Arrow keys move, X switches the chosen head." })
-  const told = make("p", "told", left, { ariaLive: "polite" })
-  const off = make("p", "told off", left)
+  const hint = make("p", "hint", left)
+  make("span", "keys", hint, { textContent: "Arrow keys lead from head to head, X switches. " })
+  hint.append("Click one word, then another, to see the heads that look from one at the other.")
+  const said = make("div", "said", left)
+  const told = make("p", "told", said, { ariaLive: "polite" })
+  const off = make("p", "told off", said)
   const acts = make("div", "acts", left)
   const side = make("div", "side", body)
   const bars = make("div", "bars", side)
   const large = make("div", "large", side)
+  const main = make("button", "switch", null, { type: "button", role: "switch" })
+  make("i", "", main, { ariaHidden: "true" })
+  make("span", "", main)
+  make("small", "", main)
   const layout = layoutOf(content, 0)
   const first = /** @type {[number, number] | null} */ (null)
   const view = {
-    ...{ content, frame, sentence, lenses, legend, map, canvas, names, tiles, told, off, acts },
+    ...{ content, frame, sentence, arc, lenses, scale, legend, map, canvas, names, tiles },
+    ...{ said, told, off, acts, main },
     ...{ bars, large, width: 0, layout, send, pointed: -1, first },
   }
 
@@ -93,10 +104,10 @@ function build({ root, content, send }) {
   })
   acts.addEventListener("click", (event) => {
     const button = under(event, "button")
-    if (button?.dataset.act === "switch") switchOne(view, view.content.chosen)
-    else if (button?.dataset.act === "card") saveCard()
+    if (button?.dataset.act === "card") saveCard()
     else if (button) send("act", button.dataset.act ?? "")
   })
+  main.addEventListener("click", () => switchOne(view, view.content.chosen))
   whenMoved(frame, () => follow(view))
   offerCard(frame, () => cardOf(view))
   return view
@@ -144,6 +155,7 @@ function draw(view) {
   drawSentence(view)
   drawBars(view)
   drawActs(view)
+  drawSwitch(view)
   follow(view)
   countDrawing(view.canvas)
 }
@@ -206,7 +218,9 @@ function drawLenses(view) {
     button.ariaChecked = String(chosen)
     button.tabIndex = chosen ? 0 : -1
   }
-  view.legend.textContent = content.pair < 0 ? content.legends[content.lens] : content.linkLegend
+  view.legend.textContent = content.legends[content.lens]
+  const shown = ["looks", "link"].includes(content.lens) ? "sequential" : "diverging"
+  view.scale.style.background = `linear-gradient(to right, ${palette(view.frame, shown)})`
 }
 
 /** @type {(view: View) => void} */
@@ -271,7 +285,8 @@ function paint(view) {
   }
   const marked = content.lens === "lost" && content.greatest >= 0 ? content.greatest : -1
   outline(view, context, marked, 1.25, ink)
-  outline(view, context, content.chosen, 2.5, content.lens === "looks" ? "#d97706" : ink)
+  const blue = content.lens === "looks" || content.lens === "link"
+  outline(view, context, content.chosen, 2.5, blue ? "#d97706" : ink)
 }
 
 /** @type {(view: View, context: CanvasRenderingContext2D, head: number, wide: number,
@@ -289,10 +304,10 @@ function outline({ layout, content }, context, head, wide, colour) {
 /** The colour of each tile, null where the pattern alone has colours.
     @type {(view: View) => ((head: number) => string | null) | null} */
 function fillOf({ frame, content }) {
-  if (content.pair >= 0) {
+  if (content.lens === "link") {
     const shades = ramp(palette(frame, "sequential"))
     return (head) => {
-      const weight = rowOf(content, head)[content.pair]
+      const weight = rowOf(content, head)[content.pair] // none once another word is clicked
       return weight >= content.least ? rgb(shadeOf(weight, 0, 1, shades)) : null
     }
   }
@@ -300,12 +315,11 @@ function fillOf({ frame, content }) {
   const shades = ramp(palette(frame, "diverging"))
   const numbers = content.lens === "lost" ? effectsOf(content) : saysOf(content)
   const sign = content.lens === "lost" ? content.sign : 1
-  let most = 0
-  for (const number of numbers) if (Math.abs(number) > most) most = Math.abs(number)
+  const most = content.darkest[content.lens]
   return (head) => {
     const number = numbers[head]
     // blue says more, orange less
-    return Number.isNaN(number) || !most ? null : rgb(shadeOf(-sign * number, -most, most, shades))
+    return Number.isNaN(number) ? null : rgb(shadeOf(-sign * number, -most, most, shades))
   }
 }
 
@@ -313,6 +327,7 @@ function fillOf({ frame, content }) {
       where: number[], ink: string, blues: Uint32Array) => void} */
 function paintPattern(context, content, head, [x, y, side], ink, blues) {
   const { first, rows, columns } = content.layers[layerOf(content, head)]
+  if (columns < 2) return // one key has all weight of every head
   const begin = first + (head % content.heads) * rows * columns
   const [high, wide] = [side / rows, side / columns]
   if (ink) context.fillStyle = ink
@@ -330,7 +345,7 @@ function paintPattern(context, content, head, [x, y, side], ink, blues) {
 /** @type {(view: View) => void} */
 function drawSentence(view) {
   const { sentence, content } = view
-  sentence.replaceChildren()
+  sentence.replaceChildren(view.arc)
   for (const [sequence, words] of content.sequences.entries()) {
     const line = make("div", "line", sentence)
     for (const [at, text] of words.entries()) {
@@ -347,6 +362,69 @@ function drawSentence(view) {
       if (answer.before !== answer.now) make("s", "", end, { textContent: answer.before })
     }
   }
+  // On a phone it stands where a thumb reaches it, and stays in sight with what it does.
+  if (view.width < NARROW) view.said.prepend(view.main)
+  else sentence.lastElementChild?.append(view.main)
+}
+
+/** The switch of the chosen head, which says whose it is also while one points at another.
+    @type {(view: View) => void} */
+function drawSwitch({ main, content, pointed }) {
+  const off = content.off.includes(content.chosen)
+  const name = nameOf(content, content.chosen)
+  const [, words, note] = childrenOf(main)
+  main.ariaChecked = String(!off)
+  main.ariaLabel = `Head ${name}`
+  words.textContent = `head ${name} is ${off ? "off" : "on"}`
+  const other = pointed >= 0 && pointed !== content.chosen
+  note.textContent = other ? `click ${nameOf(content, pointed)} to switch that` : ""
+}
+
+/** @type {(content: Pick<ModelWindowHeader, "heads">, head: number) => string} */
+function nameOf({ heads }, head) {
+  return `${Math.floor(head / heads)}.${head % heads}`
+}
+
+/** An arc from the word that a head looks at most to the answer, or to the word that asks where the
+    answer comes from another one or stands on another line; dashed where the head is off.
+    @type {(view: View, head: number, row: Float32Array) => void} */
+function drawArc({ arc, sentence, content, frame }, head, row) {
+  arc.replaceChildren()
+  const { queries, keys } = sequencesOf(content, head)
+  const word = (/** @type {number} */ sequence, /** @type {number} */ at) =>
+    sentence.querySelector(`.word[data-sequence="${sequence}"][data-at="${at}"]`)
+  const key = row.indexOf(Math.max(...row))
+  const asks = content.queries[queries]
+  const last =
+    queries === content.sequences.length - 1 && asks === content.sequences[queries].length - 1
+  const from = word(keys, key)
+  const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
+  if (!from || scrolls || !(row[key] > 0)) return
+  const ground = arc.getBoundingClientRect()
+  const topOf = (/** @type {Element} */ each) => {
+    const { left, width, top } = each.getBoundingClientRect()
+    return [left + width / 2 - ground.left, top - ground.top]
+  }
+  const [x, y] = topOf(from)
+  const ends = [last && sentence.querySelector(".answer"), word(queries, asks)]
+  const to = ends.find((end) => end && end !== from && Math.abs(topOf(end)[1] - y) < 8)
+  if (!to) return // on another line
+  const [toX] = topOf(to)
+  const off = content.off.includes(head)
+  const rise = Math.min(ARC, 14 + Math.abs(toX - x) / 8) / 0.75
+  const shades = ramp(palette(frame, "sequential"))
+  makeShape(
+    "path",
+    {
+      d: `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${y - rise}, ${toX} ${y - 4}`,
+      fill: "none",
+      stroke: off ? "#d97706" : rgb(shadeOf(0.4 + 0.5 * row[key], 0, 1, shades)),
+      "stroke-width": off ? 2.5 : 2 + 5 * row[key],
+      "stroke-dasharray": off ? "5 6" : "none",
+      "stroke-linecap": "round",
+    },
+    arc,
+  )
 }
 
 /** Everything that follows the pointer: words, the large head, the sentence.
@@ -358,7 +436,8 @@ function follow(view) {
   const row = rowOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
-  for (const word of view.sentence.querySelectorAll("button")) {
+  const words = [...view.sentence.querySelectorAll(".line")].flatMap(childrenOf)
+  for (const word of words.filter((each) => each.matches(".word"))) {
     const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
     const weight = whole && !sequence ? Math.abs(whole[at]) : sequence === keys ? row[at] : 0
     const pixel = shadeOf(weight, 0, 1, shades)
@@ -372,12 +451,16 @@ function follow(view) {
     const small = /** @type {HTMLElement} */ (word.lastElementChild)
     small.textContent = weight >= LEAST_SHARE ? finePercent(weight) : ""
   }
-  const linked = content.pair >= 0 && view.pointed < 0
-  const words = [linked ? content.linkWords : content.told[head], whole ? content.wholeWords : ""]
-  told.textContent = words.filter(Boolean).join(" ")
+  const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
+  const sentences = [
+    linked ? content.linkWords : content.told[head],
+    whole ? content.wholeWords : "",
+  ]
+  told.textContent = sentences.filter(Boolean).join(" ")
   off.textContent = content.offWords
   off.hidden = !content.offWords
   drawLarge(view, head, row)
+  drawArc(view, head, row)
 }
 
 /** The chosen word on the left, all it may look at on the right, a line for each weight.
@@ -388,7 +471,7 @@ function drawLarge({ large, content, frame }, head, row) {
   const asking = content.sequences[queries][content.queries[queries]]
   large.replaceChildren()
   const title = make("h3", "", large, {
-    textContent: `Head ${Math.floor(head / content.heads)}.${head % content.heads} `,
+    textContent: `Head ${nameOf(content, head)} `,
   })
   make("small", "", title, { textContent: `from “${asking}”` })
   const seen = strongest(row, MOST_KEYS)
@@ -473,13 +556,6 @@ function emptyRow(rows) {
 /** @type {(view: View) => void} */
 function drawActs({ acts, content }) {
   acts.replaceChildren()
-  const isOff = content.off.includes(content.chosen)
-  const name = `${Math.floor(content.chosen / content.heads)}.${content.chosen % content.heads}`
-  const main = make("button", isOff ? "" : "main", acts, {
-    type: "button",
-    textContent: `Switch ${name} ${isOff ? "on again" : "off"}`,
-  })
-  main.dataset.act = "switch"
   for (const [act, title] of content.acts) {
     const button = make("button", "", acts, { type: "button", textContent: title })
     button.dataset.act = act
@@ -494,7 +570,7 @@ function cardOf({ frame, sentence, canvas, content, told, off }) {
   const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim()
   const [primary, ground] = [read("--st-primary-color"), read("--st-background-color")]
   const pills = [...sentence.querySelectorAll(".line")].map((line) =>
-    childrenOf(line).map((pill) => {
+    [...line.querySelectorAll(".word, .answer")].map((pill) => {
       const looks = getComputedStyle(pill)
       const answers = pill.matches(".answer")
       const words = answers
@@ -532,7 +608,7 @@ function looksOf(content) {
   const most = [...row.keys()].sort((one, other) => row[other] - row[one])
   const asking = content.sequences[queries][content.queries[queries]]
   return {
-    title: `Head ${Math.floor(head / content.heads)}.${head % content.heads}, from “${asking}”`,
+    title: `Head ${nameOf(content, head)}, from “${asking}”`,
     texts: most.map((key) => words[key]),
     shares: most.map((key) => row[key]),
   }
@@ -542,6 +618,7 @@ function looksOf(content) {
 function point(view, head) {
   if (head === view.pointed) return
   view.pointed = head
+  drawSwitch(view)
   follow(view)
 }
 
@@ -552,7 +629,7 @@ function choose(view, head) {
   view.content.chosen = head
   lay(view)
   paint(view)
-  drawActs(view)
+  drawSwitch(view)
   follow(view)
   settle(view, 40, () => view.send("head", head))
 }
@@ -562,7 +639,8 @@ function switchOne(view, head) {
   const { off } = view.content
   view.content.off = off.includes(head) ? off.filter((each) => each !== head) : [...off, head]
   paint(view)
-  drawActs(view)
+  drawSwitch(view)
+  follow(view)
   view.send("switched", [head, Number(view.content.off.includes(head))])
 }
 
@@ -570,6 +648,7 @@ function switchOne(view, head) {
 function chooseLens(view, name) {
   if (!name || name === view.content.lens) return
   view.content.lens = name
+  view.content.pair = -1
   drawLenses(view)
   paint(view)
   view.send("lens", name)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from attention.app.state.openings import HIDDEN, OpeningSettings, opening
-from attention.app.state.pages import PLAY, WHOLE_PAGE, WITH_WORDS, Page
+from attention.app.state.pages import PLAY, WHOLE_PAGE, WITH_WORDS, Page, Values
 from attention.subjects.explore.pronoun_words import asked_about
 from attention.subjects.explore.word_map import MapSettings
 from attention.subjects.long_run.text_words import LongTextSettings
+
+
+def _is_calm(values: Values) -> bool:
+    return bool(values["numbers"] == HIDDEN and values["figure"] == WHOLE_PAGE)
+
 
 PAGE = Page(
     "explore",
@@ -45,8 +50,8 @@ PAGE = Page(
     chapter=lambda values: "picture",
     place=20,
     first=True,
-    calm=lambda values: values["numbers"] == HIDDEN and values["figure"] == WHOLE_PAGE,
-    asks=asked_about,
+    calm=_is_calm,
+    asks=lambda values, tokens: asked_about(tokens) if _is_calm(values) else None,
 )
 
 PAGES = (PAGE,)

@@ -29,7 +29,7 @@ def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Handler]:
     return {
         "head": (figure.has_head, partial(choose_position, model)),
         "switched": (figure.has_switch, partial(switch, model)),
-        "lens": (figure.has_lens, partial(session.choose, "lens")),
+        "lens": (figure.has_lens, choose_lens),
         "pair": (figure.has_pair, partial(link, model)),
         "piece": (figure.has_piece, partial(add, shown)),
         "act": (figure.has_act, partial(act, shown)),
@@ -38,8 +38,9 @@ def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Handler]:
 
 def choose_head(head: Head) -> None:
     """Choose a head, within a callback."""
-    for name, number in zip(("layer", "head"), head, strict=True):
-        session.choose(name, number)
+    for name, value in zip(("layer", "head"), head, strict=True):
+        session.choose(name, value)
+    session.choose("head_by", model_words.DECIDES if any(head) else model_words.CHOSEN)
 
 
 def choose_position(model: Model, position: int) -> Head:
@@ -64,7 +65,7 @@ def set_off(model: Model, heads: Iterable[Head]) -> None:
 
 def act(shown: Shown, name: str) -> None:
     """Do what a button below the map says, within a callback."""
-    now = session.view()
+    now = numbers.on_its_head(session.view())
     if name == ALL_ON:
         set_off(shown.model, ())
         session.choose("erased", -1)
@@ -88,6 +89,13 @@ def link(model: Model, pair: tuple[int, int]) -> None:
     session.choose("key", key)
 
 
+def choose_lens(name: str) -> None:
+    """Show all heads through a lens, within a callback; one for two words stays until another."""
+    if name != model_words.LINK:
+        session.choose("lens", name)
+        session.choose("key", -1)
+
+
 def add(shown: Shown, position: int) -> None:
     """Add the piece of a bar to the sentence, within a callback."""
     pieces = [piece for likeliest in window.drawn_bars(shown) for piece in likeliest]
@@ -107,7 +115,15 @@ def take(now: View, longer: str | None) -> None:
     session.change(not_added=((now["model"], now["s"]), why))
     if longer is not None and not why:
         session.choose("s", longer)
-        ask_from_last()
+        open_on_its_head()
+
+
+def open_on_its_head() -> None:
+    """Open a sentence that was typed on its last piece and the head that decides its answer, within
+    a callback."""
+    for name, value in (("layer", 0), ("head", 0), ("head_by", model_words.DECIDES)):
+        session.choose(name, value)
+    ask_from_last()
 
 
 def ask_from_last() -> None:

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
-from attention.app.state.pages import Moved, Page
+from attention.app.state.pages import Moved, Page, Values
+from attention.app.state.shared import load_model
 from attention.subjects.long_run.text_words import LongTextSettings
 from attention.subjects.model.association_words import AssociationSettings, opening_link
-from attention.subjects.model.known_heads import EXAMPLES, example_of, first_cause, first_link
+from attention.subjects.model.known_heads import (
+    EXAMPLES,
+    example_of,
+    first_cause,
+    first_link,
+    first_sentence,
+)
 from attention.subjects.model.layer_words import KeySettings, LayerSettings
-from attention.subjects.model.words import ASSOCIATIONS, COMPUTED, LOOKS, PARTS, SwitchSettings
+from attention.subjects.model.words import (
+    ASSOCIATIONS,
+    COMPUTED,
+    LOOKS,
+    PARTS,
+    SwitchSettings,
+    kind_of,
+)
+from attention.trained.sources import NONE
+
+
+def _last(values: Values, tokens: Sequence[str]) -> int | None:
+    """The last piece, where the model goes on from there."""
+    says_next = values["model"] != NONE and kind_of(load_model(values["model"])) == "piece"
+    return len(tokens) - 1 if says_next else None
+
 
 PAGE = Page(
     "model",
@@ -57,7 +81,8 @@ PAGE = Page(
     ),
     models="needed",
     long_texts=True,
-    opens=lambda: first_link(EXAMPLES),
+    opens=lambda: first_sentence(EXAMPLES),
+    asks=_last,
     beside=lambda values: (),
     chapter=lambda values: "picture",
     before=(

@@ -47,17 +47,20 @@ class WindowSaid(TypedDict):
     """Everything that the window says and shows besides tensors.
 
     sequences: the words of the sentence, and of what is written over it; queries: the chosen one of
-    each; lenses: name and title of each, with their legends; sign: see `Answered.sign`; chosen,
-    off, needed: positions among all heads; told: for each head a few sentences; pair: the key that
-    heads are to link with the query, -1 for none; least: the least weight of such a head; erased:
-    the position of an erased word, -1 for none; whole: shares that colour the words in place of the
-    head's weights, empty for none, and in wholeWords what they are.
+    each; lenses: name and title of each, with their legends; darkest: the number of the darkest
+    tile through each lens that shows numbers, the same for all sentences; sign: see
+    `Answered.sign`; chosen, off, needed: positions among all heads; told: for each head a few
+    sentences; pair: the key that heads are to link with the query, -1 for none; least: the least
+    weight of such a head; erased: the position of an erased word, -1 for none; whole: shares that
+    colour the words in place of the head's weights, empty for none, and in wholeWords what they
+    are.
     """
 
     sequences: Sequence[Sequence[str]]
     queries: Sequence[int]
     lenses: list[tuple[str, str]]
     legends: Mapping[str, str]
+    darkest: Mapping[str, float]
     lens: str
     sign: int
     chosen: int
@@ -66,7 +69,6 @@ class WindowSaid(TypedDict):
     least: float
     pair: int
     linkWords: str
-    linkLegend: str
     told: Sequence[str]
     offWords: str
     answer: Answer | None

@@ -52,6 +52,12 @@ def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
     return there[0].link(**more) if there else ""
 
 
+def first_sentence(heads: Sequence[KnownHead]) -> str:
+    """The query of a link to that one's sentence alone, which opens on the head that decides it."""
+    there = [known for known in heads if known.model in sources.names()]
+    return urlencode({"model": there[0].model, "s": there[0].s}) if there else ""
+
+
 # The heads of the gallery, by titles for its exhibits, each asked from the last piece.
 _TITLES = (
     *("East and west", "The capital of France", "Tokyo", "Left and right", "Black and white"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -28,8 +28,10 @@ from attention.core.printing import distinct_names
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
 from attention.subjects.model.association_numbers import association
+from attention.subjects.model.deciding_words import Deciding, deciding
 from attention.subjects.model.words import (
     AS_IN,
+    CHOSEN,
     MEAN,
     WHOLE_MODEL,
     Answered,
@@ -179,6 +181,29 @@ def effects_so_far(asked: Asked) -> Tensor:
     return torch.stack(
         [_effects_of.cache.get((asked, at), nothing) for at in range(len(model.layers))]
     )
+
+
+def deciding_of(asked: Asked) -> Deciding | None:
+    """The heads without which the answer loses most, of those tried so far; None before that."""
+    return deciding(effects_so_far(asked), answered(asked).sign)
+
+
+def on_its_head(view: View) -> View:
+    """The view on the head that is chosen, else on the one that decides the answer, so far.
+
+    A link names no first layer and no first head, as it names no default: `head_by` says whether
+    these are chosen.
+    """
+    if view["layer"] or view["head"] or view["head_by"] == CHOSEN:
+        return view
+    try:
+        found = deciding_of(asked_of(view))
+    except ValueError:
+        return view
+    if found is None:
+        return view
+    layer, head = found.heads[0]
+    return replace(view, values_={**view, "layer": layer, "head": head})
 
 
 def _packaged(asked: Asked) -> Tensor | None:

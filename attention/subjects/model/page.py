@@ -15,6 +15,8 @@ from attention.subjects.long_run import long_texts, text_page
 from attention.subjects.long_run.text_words import heading as long_heading
 from attention.subjects.model import (
     choices,
+    deciding_words,
+    numbers,
     tab_associations,
     tab_computed,
     tab_layers,
@@ -41,6 +43,7 @@ TABS = {
     model_words.NAMES: tab_names.draw_names,
     model_words.COMPUTED: tab_computed.draw_computed,
 }
+TITLE_WAITS = "title_waits"  # whether the title of this run was told before all effects were known
 # Where a figure stands that a link asks for alone.
 OF_FIGURES = {
     "layers": model_words.LAYERS,
@@ -61,8 +64,11 @@ def page(view: View) -> None:
     if long_texts.is_missing(view):
         return
     words = runs.as_trained(view) is not None
+    view = numbers.on_its_head(view) if words else view
     if words:
         again = pause(view)
+        if st.session_state.pop(TITLE_WAITS, False) and not is_under_way(view):
+            st.rerun()
         st.fragment(drawn, run_every=again)(followed(view), again is not None)
     else:
         st.info("Type a sentence above, or take one of the examples.")
@@ -85,10 +91,18 @@ def pause(view: View) -> float | None:
         return None
 
 
+def is_under_way(view: View) -> bool:
+    """True if effects of heads are still to be worked out."""
+    try:
+        return bool(choices.effects_of(window.shown_of(view)).steps)
+    except ValueError:
+        return False
+
+
 def followed(view: View) -> tuple[object, ...]:
     """The settings that what stands around the window depends on."""
-    open_tab = ("layer", "head", "query", "key") if view["more"] != model_words.CLOSED else ()
-    return tuple(view[name] for name in ("s", "model", *open_tab))
+    open_tab = ("layer", "head", "key") if view["more"] != model_words.CLOSED else ()
+    return tuple(view[name] for name in ("s", "model", "query", *open_tab))
 
 
 def drawn(around: tuple[object, ...], looks_again: bool) -> None:
@@ -97,7 +111,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     around: what stands around it was drawn for, see `followed`; looks_again: whether it is drawn
     anew by itself, as long as something is being worked out.
     """
-    view = session.view()
+    view = numbers.on_its_head(session.view())
     if followed(view) != around:
         st.rerun()
     try:
@@ -164,11 +178,13 @@ def heading(view: View) -> tuple[str, str]:
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_heading(model)
     try:
-        return model_words.heading(model, window.shown_of(view).answered), model_words.purpose(
-            model
-        )
+        shown = window.shown_of(view)
+        # The work may be over by the time that the page below the title asks for it.
+        st.session_state.setdefault(TITLE_WAITS, is_under_way(view))
+        asks = deciding_words.heading(model, shown.answered, numbers.deciding_of(shown.asked))
     except ValueError:
-        return model_words.heading(model, None), model_words.purpose(model)
+        asks = deciding_words.heading(model, None, None)
+    return asks, model_words.purpose(model)
 
 
 def draw_page(file: str) -> None:
@@ -177,7 +193,7 @@ def draw_page(file: str) -> None:
         file,
         page,
         heading=heading,
-        typed=choices.ask_from_last,
+        typed=choices.open_on_its_head,
         examples=known_answers,
         tokens=text_page.tokens,
         instead=text_page.box,

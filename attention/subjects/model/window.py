@@ -19,19 +19,14 @@ from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
 from attention.subjects.model.layer_words import name_words
 from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import AS_IN, MEAN, ZERO, Answered
+from attention.subjects.model.words import AS_IN, LINK, MEAN, ZERO, Answered
 from attention.trained.models import Model, Run
 
 ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
 WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
-LEGENDS = {
-    model_words.LOOKS: "a small map for each head: queries down, keys across",
-    model_words.LOST: "orange: the answer loses · blue: it gains · "
-    "dot: other sentences need it too",
-    model_words.SAYS: "blue: speaks for the answer · orange: for the next likeliest word",
-}
-MOVES = "the stronger the orange, the further the vector moves · dot: other sentences need it too"
-ENCODER_LEGENDS = LEGENDS | {model_words.LOST: MOVES}
+# Effects and votes are drawn on one scale for all sentences: what is as large is as dark.
+DARKEST = {"piece": 0.64, "written": 0.64, "vector": 0.16}  # of the answer's metric
+DARKEST_VOTE = 4.0  # of a score
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +101,25 @@ def figure_of(view: View, shown: Shown) -> ModelWindow:
     rows = numbers.rows_of(view, queries)
     effects = numbers.effects_so_far(asked)
     lenses = model_words.lenses_of(model, numbers.is_long(asked))
-    lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
+    chosen_lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
     says = numbers.votes_of(asked) if model_words.SAYS in lenses else None
     layer, head = chosen(view, model)
     heads = effects.shape[1]
     key = view["key"] if view["key"] in range(len(words[of_layers[layer][1]])) else -1
     there = numbers.elsewhere_of(asked)
     kind = answered.kind
+    asking, keys = of_layers[layer]
+    if key >= 0:
+        pair = distinct_names(words[asking])[queries[asking]], distinct_names(words[keys])[key]
+        lenses |= {LINK: model_words.link_title(*pair)}
+    lens = LINK if key >= 0 else chosen_lens
     whole_words, whole = numbers.whole_model(view, asked) or ("", [])
     said: WindowSaid = {
         "sequences": words,
         "queries": queries,
         "lenses": [*lenses.items()],
-        "legends": ENCODER_LEGENDS if kind == "vector" else LEGENDS,
+        "legends": model_words.legends_of(answered, DARKEST[kind], DARKEST_VOTE),
+        "darkest": {model_words.LOST: DARKEST[kind], model_words.SAYS: DARKEST_VOTE},
         "lens": lens,
         "sign": answered.sign,
         "chosen": layer * heads + head,
@@ -128,7 +129,11 @@ def figure_of(view: View, shown: Shown) -> ModelWindow:
             for at, each in model_words.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
         "told": told_of(
-            shown, lens, numbers.looks_of(view, rows, words, queries, of_layers), effects, says
+            shown,
+            model_words.LOOKS if lens == LINK else lens,
+            numbers.looks_of(view, rows, words, queries, of_layers),
+            effects,
+            says,
         ),
         "offWords": model_words.off_words(
             *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
@@ -136,7 +141,6 @@ def figure_of(view: View, shown: Shown) -> ModelWindow:
         "pair": key,
         "least": model_words.LINKS,
         "linkWords": link_words(words, queries, of_layers, rows, key, layer),
-        "linkLegend": f"blue: heads that give it at least {model_words.percent(model_words.LINKS)}",
         "answer": answer_of(answered),
         "bars": bars_of(shown),
         "acts": acts_of(shown, words[0], key),

@@ -18,13 +18,14 @@ from attention.core.settings import choice, text, whole
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
 
-LOOKS, LOST, SAYS = "looks", "lost", "says"
+LOOKS, LOST, SAYS, LINK = "looks", "lost", "says", "link"
 LENSES = {
     LOOKS: "where it looks",
     LOST: "what is lost without it",
     SAYS: "what it says itself",
 }
 MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
+DECIDES, CHOSEN = "the one that decides", "the chosen one"
 THIS_HEAD, WHOLE_MODEL = "this head", "all heads and layers"
 TABS = (
     CLOSED := "the window alone",
@@ -36,6 +37,7 @@ TABS = (
     COMPUTED := "as it is computed",
 )
 MARKS = "·▁#"
+SPACES = "·▁"
 LINKS = 0.1  # least weight of a head that links two words
 MOST_LINKS = 3  # named in a sentence
 SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
@@ -64,6 +66,13 @@ class SwitchSettings:
     off_second: str = text("", "The other sentence", 5000, when=("off_to", AS_IN))
     erased: int = whole(-1, "Erased piece", -1, 511, help="−1: none.")
     words_by: str = choice(THIS_HEAD, "Words are coloured by", (THIS_HEAD, WHOLE_MODEL))
+    head_by: str = choice(
+        DECIDES,
+        "The head shown",
+        (DECIDES, CHOSEN),
+        help="where no layer and no head is named: the one without which the answer loses most, or "
+        "the first one as chosen.",
+    )
     more: str = choice(CLOSED, "More on this", TABS)
 
 
@@ -99,6 +108,13 @@ def write_off(heads: Iterable[Head], model: Model) -> str:
 def word_of(text: str) -> str:
     """A piece without the marks of its tokenizer; "a space" for one that is nothing else."""
     return text.strip(MARKS) or ("a space" if text in ("·", "▁") else text)
+
+
+def quoted(word: str) -> str:
+    """A word as a sentence names it; one of spaces alone would not be read."""
+    if not word.strip(SPACES):
+        return "a space" if len(word) == 1 else f"{len(word)} spaces"
+    return f"“{word}”"
 
 
 def percent(share: float, least: int = 0) -> str:
@@ -161,15 +177,6 @@ def kind_of(model: Model) -> str:
     return "vector"
 
 
-def heading(model: Model, answered: Answered | None) -> str:
-    """The question above the window."""
-    if answered is None:
-        heads = sum(layer.attention.heads for layer in model.layers)
-        return f"{heads} heads, and a switch on each"
-    of = "the vector of " if answered.kind == "vector" else ""
-    return f"Which head does {of}“{answered.word}” hang on?"
-
-
 def purpose(model: Model) -> str:
     """The line below that question."""
     title = model.about.title
@@ -194,15 +201,15 @@ def fall_words(answered: Answered, after: float, without: str, least: int = 0) -
     """
     if answered.kind == "vector":
         if after < 0.0005:
-            return f"Without {without} the vector of “{answered.word}” stays as it is."
-        return f"Without {without} the vector of “{answered.word}” moves by {percent(after)}."
+            return f"Without {without} the vector of {quoted(answered.word)} stays as it is."
+        return f"Without {without} the vector of {quoted(answered.word)} moves by {percent(after)}."
     before, then = percent(answered.before), percent(after, least)
     if before == percent(after):
         before, then = apart(answered.before, after, least)
     if before == then:
-        return f"Without {without} “{answered.word}” stays at {then}."
+        return f"Without {without} {quoted(answered.word)} stays at {then}."
     moves = "falls" if after < answered.before else "rises"
-    return f"Without {without} “{answered.word}” {moves} from {before} to {then}."
+    return f"Without {without} {quoted(answered.word)} {moves} from {before} to {then}."
 
 
 def sinks(rows: Tensor, marks: Collection[int], seen: int) -> set[int]:
@@ -260,15 +267,14 @@ def elsewhere_words(kind: str, elsewhere: Elsewhere | None, head: Head, way: str
         return (
             f"{others} need it too: their words {moved}" if needed else f"On {others} words {moved}"
         )
+    measured = f"{fixed(abs(cost), 3)} ± {fixed(error, 3)} nats a piece"
     if cost + SURE * error < 0 and cost <= -LEAST_SEEN:
-        gain = f"{fixed(-cost, 3)} ± {fixed(error, 3)}"
-        return f"{others} even gain without it: {gain} nats a piece."
-    nats = f"{fixed(cost, 3)} ± {fixed(error, 3)} nats a piece."
-    return (
-        f"{others} need it too: its loss costs {nats}"
-        if needed
-        else f"On {others} its loss costs {nats}"
-    )
+        return f"Without it {others} are a little easier to predict ({measured})."
+    if needed:
+        return f"{others} need it too: without it they are harder to predict ({measured})."
+    if cost > SURE * error and cost >= LEAST_SEEN:
+        return f"Without it {others} are a little harder to predict ({measured})."
+    return f"On {others} nothing measurable is lost: {fixed(cost, 3)} ± {measured.split('± ')[1]}."
 
 
 def needed_heads(kind: str, elsewhere: Elsewhere | None, way: str) -> list[Head]:
@@ -305,8 +311,8 @@ def head_words(
     if lens == SAYS and says is not None:
         word, against = (answered.word, other) if says >= 0 else (other, answered.word)
         told = (
-            f"By itself {name} adds {fixed(abs(says), 2)} to the score of “{word}” over "
-            f"“{against}”."
+            f"By itself {name} adds {fixed(abs(says), 2)} to the score of {quoted(word)} over "
+            f"{quoted(against)}."
         )
         return f"{told} {looks}"
     if math.isnan(effect):
@@ -337,7 +343,7 @@ def off_words(
     least = 0 if text == answered.word else decimals(answered.now, share)
     told = [fall_words(answered, answered.now, listed(missing), least)]
     if text != answered.word:
-        told.append(f"The model now says “{text}” ({percent(share, least)}).")
+        told.append(f"The model now says {quoted(text)} ({percent(share, least)}).")
     if 1 < len(off) <= 6 and len(singles) == len(off) and not erased:
         losses = [-answered.sign * single for single in singles]
         told.append(sum_words(answered, off, losses))
@@ -376,6 +382,28 @@ def sum_words(answered: Answered, off: Sequence[Head], losses: Sequence[float]) 
 def points(share: float) -> str:
     """A difference of shares in points, see `percent`: whole from 10 on, else with a decimal."""
     return fixed(100 * share, 0 if abs(share) >= 0.0995 else 1)
+
+
+def link_title(query: str, key: str) -> str:
+    """The name of the lens through which the heads between two words are seen."""
+    return f"who looks from {quoted(query)} at {quoted(key)}"
+
+
+def legends_of(answered: Answered, darkest: float, darkest_vote: float) -> dict[str, str]:
+    """The meaning of a tile through each lens. darkest, darkest_vote: of an effect, of a vote."""
+    needed = "dot: other sentences need it too"
+    most = f"{fixed(100 * darkest, 0)} points"
+    word = quoted(answered.word)
+    lost = f"orange: {word} loses, darkest: {most} or more · blue: it gains · {needed}"
+    if answered.kind == "vector":
+        lost = f"orange: the vector of {word} moves, darkest: {most} or more · {needed}"
+    return {
+        LOOKS: "a small map for each head: queries down, keys across",
+        LOST: lost,
+        SAYS: f"blue: speaks for {word}, darkest: {fixed(darkest_vote, 0)} in score or more · "
+        "orange: for the next likeliest word",
+        LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, darkest: 100 %",
+    }
 
 
 def link_words(query: str, key: str, weights: Tensor) -> str:

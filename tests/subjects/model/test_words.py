@@ -131,14 +131,15 @@ def test_elsewhere_a_loss_is_told_with_its_error_and_no_surer_than_that(
     needed = bool(model_words.needed_heads(kind, there, "mean"))
     scale, digits = (100, 1) if kind == "vector" else (1, 3)
     told = re.findall(r"[−\d.]+ ± [\d.]+", words)
-    gains = "gain" in words
-    size = -cost if gains else cost
+    gains, harder = "easier" in words, "harder" in words
+    size = abs(cost) if gains or harder else cost
     assert told == [f"{fixed(scale * size, digits)} ± {fixed(scale * error, digits)}"]
     assert f"{LOSSES_OVER} other sentences" in words
     assert ("need it too" in words) == needed
     if needed:
         assert cost - 2 * error > 0
         assert cost >= model_words.NEEDED["moves" if kind == "vector" else "nats"]
+    assert not harder or cost > 2 * error
     if gains:
         assert cost + 2 * error < 0
         assert not told[0].startswith("0.000 ")
