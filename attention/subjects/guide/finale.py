@@ -15,7 +15,7 @@ from attention.analysis.losses_on_corpus import elsewhere
 from attention.analysis.names import WORDS, holds, names_of, targets_of
 from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.core.printing import distinct_names, percent
-from attention.figures.card import MARKS, card_words
+from attention.figures.card import card_words
 from attention.pipeline import Result, Settings
 from attention.subjects.model.words import looks_words, word_of
 from attention.trained.models import Model, Run, Transformer, goes_on
