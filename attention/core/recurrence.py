@@ -61,7 +61,7 @@ def erased(
     decay: Tensor | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """What later keys take back of each score, 0 or of any sign (Yang et al. 2024, section 3).
+    """Part of each score that later keys take back, of any sign (Yang et al. 2024, section 3).
 
     `e_ij = -Σ_{l>j} (s_il + e_il) β_l (k_l · k_j) exp(Σ_{j<t≤l} g_t)`, so that s + e is
     `s [I + tril(diag β · K Kᵀ ∘ Γ, -1)]⁻¹`: a value that is written at a key like an earlier one

@@ -337,7 +337,7 @@ class Variant(nn.Module):
         return functional.follow(trace, edited, **self.how())
 
     def how(self) -> dict[str, Any]:
-        """What :func:`functional.attend` is told of its scores and weights."""
+        """Arguments of :func:`functional.attend` on its scores and weights."""
         return {
             "scores": self.scores,
             "cap": self.cap,
