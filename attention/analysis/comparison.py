@@ -10,7 +10,7 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from attention.core.analysis import sums_to_one
+from attention.core.analysis import is_distribution
 
 MAX_PAIRS = 1 << 14  # an ordinary text of 512 words beside another makes some 3,000
 
@@ -31,10 +31,11 @@ def divergence_bits(p: Tensor, q: Tensor) -> Tensor:
     """Jensen–Shannon divergence of rows of weights, in bits (Lin 1991, section IV). (…,), float64.
 
     p, q: (…, keys). Symmetric; 0 for equal rows, 1 for rows that share no key. nan where one of
-    them does not sum to 1, as a row that may look at nothing: it is no distribution.
+    them is no distribution: a row that may look at nothing, one with weights below 0, or another
+    that does not sum to 1.
     """
     bits = divergence_terms(p, q).sum(-1).clamp_max(1.0)
-    return bits.where(sums_to_one(p) & sums_to_one(q), torch.nan)
+    return bits.where(is_distribution(p) & is_distribution(q), torch.nan)
 
 
 Slots = tuple[tuple[int | None, int | None], ...]

@@ -230,7 +230,8 @@ class Overview:
 
     dots, block: see `thumbnails`; measures: those of every head, by name; even_spread: those of a
     head that splits its weight evenly over the keys it may see; rows: how many queries are
-    measured, of how many; errors: where these are a sample, the standard error of each measure.
+    measured, of how many; errors: where these are a sample, the standard error of each measure;
+    of_sizes: whether weights are no shares, so that their sizes are measured.
     """
 
     dots: Tensor
@@ -239,12 +240,26 @@ class Overview:
     even_spread: dict[str, float]
     rows: tuple[int, int]
     errors: dict[str, Tensor] = field(default_factory=dict)
+    of_sizes: bool = False
 
 
-def overview(trace: Trace | LongTrace, head: int = 0, keys: Keys = NOTHING_KNOWN) -> Overview:
-    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown."""
+def overview(
+    trace: Trace | LongTrace, head: int = 0, keys: Keys = NOTHING_KNOWN, shares: bool = True
+) -> Overview:
+    """The overview of a trace of all heads, (heads, queries, keys); head: the one that is shown.
+
+    shares: whether the weights are shares of 1, see `Trace.weights_are_a_distribution`. Of others
+    the sizes are measured, each over the sum of its row's, without an entropy.
+    """
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
-    return overview_of(weights, None if trace.mask is None else trace.mask[0], keys)
+    mask = None if trace.mask is None else trace.mask[0]
+    if shares:
+        return overview_of(weights, mask, keys)
+    sizes = weights.abs()
+    sums = sizes.sum(-1, keepdim=True)
+    seen = overview_of(sizes / sums.where(sums > 0, 1.0), mask, keys)
+    measured = {name: number for name, number in seen.measures.items() if name != "entropy"}
+    return replace(seen, measures=measured, of_sizes=True)
 
 
 def overview_of(

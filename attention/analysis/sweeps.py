@@ -56,7 +56,10 @@ class Sweep:
 
 
 def sweeps_of(trace: Trace) -> tuple[str, ...]:
-    """The settings that can be swept: a scale only where the softmax gets the scaled scores."""
+    """The settings that can be swept: a scale only where the softmax gets the scaled scores; none
+    where there is no softmax."""
+    if trace.normed_by != "softmax":
+        return ()
     return SWEEPS if trace.mixed_scores is None else SWEEPS[1:]
 
 

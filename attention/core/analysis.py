@@ -140,3 +140,8 @@ ROUNDING = 5e-5  # a sum this near to 1 is shown as 1.0000
 def sums_to_one(weights: Tensor) -> Tensor:
     """True for rows of weights (…, keys) that sum to 1, but for rounding. (…), bool."""
     return (weights.double().sum(-1) - 1).abs() < ROUNDING
+
+
+def is_distribution(weights: Tensor) -> Tensor:
+    """True for rows of weights (…, keys) that sum to 1 and of which none is below 0. (…), bool."""
+    return sums_to_one(weights) & (weights >= 0).all(-1)

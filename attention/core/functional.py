@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -18,21 +18,26 @@ from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
 
 from attention.core.printing import shapes
+from attention.core.recurrence import decayed, erased
 from attention.core.scales import Scale, root_of_d_k
 
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
+NormedBy = Literal["softmax", "sum", ""]  # see `weigh`
 
-STAGES = ("scores", "scaled", "masked", "weights", "mixed")
+STAGES = ("scores", "scaled", "masked", "erased", "weights", "mixed")
 # the steps of a trace in their order, and which other parts of it each follows from
 FOLLOWS = {
     "scores": ("queries", "keys"),
     "scaled": ("scores", "scale", "bias"),
-    "mixed_scores": ("scaled",),
-    "weights": ("scaled", "mixed_scores", "mask"),
+    "mixed_scores": ("scaled", "decay", "mask"),
+    "erased": ("keys", "scaled", "mixed_scores", "mask", "decay", "strength"),
+    "weights": ("scaled", "mixed_scores", "erased", "mask", "strength"),
     "mixed_weights": ("weights",),
     "dropped": ("weights", "mixed_weights"),
     "output": ("weights", "mixed_weights", "dropped", "values"),
 }
+
+OF_KEYS = ("keys", "values", "decay", "strength")  # parts of a trace with one row per key
 
 
 def dot_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -127,6 +132,24 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return weights if _known(empty) and not empty.any() else weights.masked_fill(empty, 0.0)
 
 
+def weigh(scores: Tensor, mask: Tensor | None = None, normed_by: NormedBy = "softmax") -> Tensor:
+    """Weights of scores (…, queries, keys): 0 where the mask hides, see `masked_softmax`.
+
+    normed_by: "softmax"; "sum": each score over the sum of its row, of which those below 0 count
+    as 0; "": the scores themselves, which then may lie below 0 and sum to anything.
+    """
+    if normed_by == "softmax":
+        return masked_softmax(scores, mask)
+    if mask is not None:
+        _check_mask(mask, scores)
+        scores = scores.masked_fill(~mask, 0.0)
+    if not normed_by:
+        return scores
+    shares = scores.clamp_min(0.0)
+    sums = shares.sum(-1, keepdim=True)
+    return shares / sums.where(sums > 0, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """Every step of one attention computation.
@@ -139,7 +162,10 @@ class Trace:
     mixed_scores: what became of scaled before the softmax, mixed across heads or `capped`;
     mixed_weights: what became of weights after it; dropped: the weights after dropout; bias: what
     was added after the scale, expanded; unrotated: queries and keys before rotary positions; cap:
-    what mixed_scores stay below, where they are capped. scale: the factor itself.
+    what mixed_scores stay below, where they are capped; decay (…, keys, 1 or d_k), the logarithm of
+    each key's, which makes mixed_scores of scaled; erased (…, queries, keys): what later keys take
+    back of the scores; strength (…, keys, 1): how strongly each key is written, a factor of its
+    weights. scale: the factor itself; normed_by: see `weigh`.
     """
 
     queries: Tensor
@@ -157,17 +183,29 @@ class Trace:
     bias: Tensor | None = None
     unrotated: tuple[Tensor, Tensor] | None = None
     cap: float | None = None
+    decay: Tensor | None = None
+    erased: Tensor | None = None
+    strength: Tensor | None = None
+    normed_by: NormedBy = "softmax"
+
+    @property
+    def weights_are_a_distribution(self) -> bool:
+        """True if no weight is below 0 and each row sums to 1, or is 0 throughout."""
+        return bool(self.normed_by)
 
     @property
     def logits(self) -> Tensor:
-        """Logits that the softmax gets, before the mask. (…, queries, keys)."""
+        """Logits that the softmax gets, or what stands in its place, before the mask. (…, queries,
+        keys)."""
         return self.scaled if self.mixed_scores is None else self.mixed_scores
 
     @property
     def logits_name(self) -> str:
-        """Name of the logits: "scaled", "mixed" or "capped"."""
+        """Name of the logits: "scaled", "mixed", "capped" or "decayed"."""
         if self.mixed_scores is None:
             return "scaled"
+        if self.decay is not None:
+            return "decayed"
         return "mixed" if self.cap is None else "capped"
 
     @property
@@ -182,7 +220,8 @@ class Trace:
 
         "masked" is what the softmax gets, its hidden cells still to be left out.
         """
-        found = (self.scores, self.scaled, self.logits, self.weights, self.mixed_weights)
+        last = self.erased, self.weights, self.mixed_weights
+        found = (self.scores, self.scaled, self.logits, *last)
         pairs = zip(STAGES, found, strict=True)
         return {name: numbers for name, numbers in pairs if numbers is not None}
 
@@ -203,7 +242,8 @@ class Trace:
         """One query of all heads; keys and values stay. (…, heads, 1, keys)."""
         one = self._each(lambda part: part[..., index : index + 1, :])
         unrotated = one.unrotated and self.unrotated and (one.unrotated[0], self.unrotated[1])
-        return replace(one, keys=self.keys, values=self.values, unrotated=unrotated)
+        keys = {name: getattr(self, name) for name in OF_KEYS}
+        return replace(one, **keys, unrotated=unrotated)
 
     def detach(self) -> Trace:
         """Copy of the trace, apart from the graph of gradients it came with."""
@@ -305,7 +345,7 @@ class LongTrace:
         for rows in _slices(self.n_queries, self.rows):
             block = self.sliced(rows, slice(None))
             head = block.head(index)
-            parts: dict[str, Any] = vars(head) | {"all": block.output, "keys": None, "values": None}
+            parts: dict[str, Any] = vars(head) | {"all": block.output} | dict.fromkeys(OF_KEYS)
             if keep_weights:
                 parts["weights of all"] = block.weights
             if head.unrotated is not None:
@@ -345,7 +385,7 @@ class Projected:
 
     queries (…, heads, queries, d_k), keys (…, groups, keys, d_k), values (…, groups, keys, d_v), as
     they were before any rotation; first: the position of the first query; rotated: the keys as the
-    layer itself rotates them, None: it does not.
+    layer itself rotates them, None: it does not; decay, strength: of each key, see `Variant.gates`.
     """
 
     queries: Tensor
@@ -353,6 +393,8 @@ class Projected:
     values: Tensor
     first: int = 0
     rotated: Tensor | None = None
+    decay: Tensor | None = None
+    strength: Tensor | None = None
 
     __repr__ = shapes
 
@@ -385,13 +427,12 @@ class Sliced:
             self.queries[..., heads, rows, :],
             share_heads(self.keys, layer.heads, heads),
             share_heads(plain.values, layer.heads, heads),
-            scores=layer.scores,
             scale=self.scale,
             bias=self.bias(rows, heads),
             mask=None if mask is None else mask[..., rows, :].unsqueeze(-3),
-            cap=layer.cap,
-            before_softmax=layer.before_softmax,
-            after_softmax=layer.after_softmax,
+            decay=None if plain.decay is None else plain.decay[..., heads, :, :],
+            strength=None if plain.strength is None else plain.strength[..., heads, :, :],
+            **layer.how(),
         )
         if self.queries is plain.queries:
             return trace
@@ -411,6 +452,11 @@ def attend(
     cap: float | None = None,
     before_softmax: Callable[[Tensor], Tensor] | None = None,
     after_softmax: Callable[[Tensor], Tensor] | None = None,
+    normed_by: NormedBy = "softmax",
+    features: Callable[[Tensor], Tensor] | None = None,
+    decay: Tensor | None = None,
+    strength: Tensor | None = None,
+    erases: bool = False,
     given: Mapping[str, Any] | None = None,
 ) -> Trace:
     """`softmax(scale · scores(Q, K) + bias) V`, all steps kept (Vaswani et al. 2017, eq. 1).
@@ -420,7 +466,9 @@ def attend(
     after it, broadcastable to (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
     (…, queries, keys), True = may attend; cap: of the scaled scores, see `capped`; before_softmax:
     applied to these where they have none, after_softmax: to the weights, each giving the same
-    shape; given: steps by their names in `FOLLOWS`, which are taken as they are.
+    shape; normed_by: see `weigh`, of a layer without a softmax; decay (…, keys, 1 or d_k), of which
+    the logits come instead, and strength (…, keys, 1): of each key, see `recurrence`; erases: by
+    keys as `features` has them; given: steps by their names in `FOLLOWS`, taken as they are.
     Raises ValueError when shapes or mask do not fit.
     """
     if keys.shape[-2] != values.shape[-2]:
@@ -447,9 +495,28 @@ def attend(
 
     scaled = step("scaled", scale_scores)
     capping = None if cap is None else (lambda scores: capped(scores, cap))
-    mixed_scores = step("mixed_scores", lambda: _mixed(scaled, capping or before_softmax))
+    compared = features or (lambda vectors: vectors)
+
+    def mix_scores() -> Tensor | None:
+        if decay is None:
+            return _mixed(scaled, capping or before_softmax)
+        return decayed(scaled, compared(queries), compared(keys), factor, decay, mask)
+
+    mixed_scores = step("mixed_scores", mix_scores)
     logits = scaled if mixed_scores is None else mixed_scores
-    weights = step("weights", lambda: masked_softmax(logits, mask))
+
+    def erase() -> Tensor | None:
+        if not erases or strength is None:
+            return None
+        return erased(logits, compared(keys), strength, decay, mask)
+
+    taken_back = step("erased", erase)
+
+    def weigh_scores() -> Tensor:
+        left = logits if taken_back is None else logits + taken_back
+        return weigh(left if strength is None else left * strength.mT, mask, normed_by)
+
+    weights = step("weights", weigh_scores)
     mixed_weights = step("mixed_weights", lambda: _mixed(weights, after_softmax))
     dropped = step("dropped", lambda: None)
     mixed = weights if mixed_weights is None else mixed_weights
@@ -470,6 +537,10 @@ def attend(
         factor,
         bias,
         cap=cap,
+        decay=decay,
+        erased=taken_back,
+        strength=strength,
+        normed_by=normed_by,
     )
 
 
@@ -488,7 +559,7 @@ def follow(trace: Trace, edited: Trace, **how: Any) -> Trace:
             given[name] = parts[name]
         else:
             changed.add(name)
-    inputs = {name: parts[name] for name in ("queries", "keys", "values", "scale", "bias", "mask")}
+    inputs = {name: parts[name] for name in (*("queries", "scale", "bias", "mask"), *OF_KEYS)}
     return replace(attend(**inputs, given=given, **how), unrotated=edited.unrotated)
 
 

@@ -51,11 +51,16 @@ def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) ->
     return f"“{name}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
 
 
-def sums_words(weights: Tensor) -> str:
-    """Sums of the rows of weights (queries, keys) in words, as the end of a sentence."""
+def sums_words(weights: Tensor, shares: bool = True) -> str:
+    """Sums of the rows of weights (queries, keys) in words, as the end of a sentence.
+
+    shares: whether a row of 0 is one that may look at nothing.
+    """
     whole, empty = sums_to_one(weights), (weights == 0).all(-1)
     if whole.all():
         return "each row adds up to 1"
+    if empty.all() and not shares:
+        return "each row is 0 throughout"
     if empty.all():
         return "each row is 0 throughout, since no query may look at anything"
     if (whole | empty).all():
@@ -65,6 +70,17 @@ def sums_words(weights: Tensor) -> str:
     if least == most:
         return f"each row adds up to {least}"
     return f"the sums of the rows go from {least} to {most}"
+
+
+def unshared_words(weights: Tensor) -> str:
+    """Explain weights (queries, keys) that are no shares of 1, and their sums, in sentences."""
+    negative = int((weights < 0).sum())
+    cells = f"{negative} of them {'is' if negative == 1 else 'are'} below 0: such a weight takes "
+    return (
+        "No softmax: these weights are no shares. "
+        + (f"{cells}the value away. " if negative else "None is below 0 here. ")
+        + f"Here {sums_words(weights, shares=False)}."
+    )
 
 
 def parameters_words(origin: str) -> str:

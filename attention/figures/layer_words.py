@@ -49,7 +49,7 @@ def overview(result: Result) -> Overview:
     words, trace = words_of(result), result.layer_trace
     if words is None:
         known = Keys(result.special, result.key_tokens)
-        return analysed.overview(trace, result.head, known)
+        return analysed.overview(trace, result.head, known, result.shares)
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(result.head)
     joined = words.of_words(weights, None if trace.mask is None else trace.mask[0])
     special = [False] * len(words.keys)

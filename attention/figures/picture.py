@@ -17,6 +17,12 @@ from attention.figures.scene import Figure
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
 CALM_PARTS = ("arcs", "heatmap", "mixture")
+WEIGHED = {  # by `Trace.normed_by`
+    "softmax": "the softmax makes weights of the scores",
+    "sum": "each score over the sum of them all is a weight",
+    "": "without a softmax the scores, as far as they are not forgotten, are the weights",
+}
+ERASED = ", less what later keys take back"
 CALM_CELLS = (30, 64, 360)  # pixels of one, of one where there are few, and of these together
 
 
@@ -39,6 +45,8 @@ class PictureHeader(StagesOfHeatmap):
     emptyRow: str
     caption: dict[str, str]
     called: str
+    shares: bool
+    weighed: str
     calm: bool
     digits: int
     said: Sequence[Said]
@@ -103,6 +111,8 @@ class Picture:
             sent["scaled"] = trace.scaled
         if trace.mixed_scores is not None:
             sent["masked"] = trace.logits
+        if trace.erased is not None:
+            sent["erased"] = trace.erased
         if trace.mixed_weights is not None:
             sent["mixed"] = trace.mixed_weights
         if {"sum", "diagram", "mixture"} & {*self.parts}:
@@ -127,6 +137,8 @@ class Picture:
             "emptyRow": EMPTY_ROW,
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",
+            "shares": trace.weights_are_a_distribution,
+            "weighed": WEIGHED[trace.normed_by] + (ERASED if trace.erased is not None else ""),
             "calm": self.calm,
             "digits": self.digits,
             "said": self.said,
@@ -142,7 +154,8 @@ class Picture:
             header["entropy"] = []
         if self.most is not None:
             weights = header["stages"]["weights"]
-            weights["zmax"], weights["zmin"] = self.most, -self.most * weights["diverging"]
+            end = max(self.most, weights["zmax"]) if weights["diverging"] else self.most
+            weights["zmax"], weights["zmin"] = end, -end * weights["diverging"]
         if self.height:  # cells with numbers are wider than high
             numbers = bool(header["heat"]["texttemplate"])
             header["layout"]["height"] = self.height * 4 // 5 if numbers else self.height

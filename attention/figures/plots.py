@@ -18,20 +18,26 @@ from plotly.io.json import to_json_plotly
 from attention.core import analysis
 from attention.core.functional import Trace
 from attention.core.printing import distinct_names
-from attention.figures.captions import sums_words
+from attention.figures.captions import sums_words, unshared_words
 from attention.figures.plotly_templates import DARK, LIGHT, drawn
 
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
     "scaled": "Scores times the scale: the larger the scale, the more their differences count.",
     "masked": "The scores that enter the softmax:",
+    "erased": "What later keys take back: a token written at a key like an earlier one replaces "
+    "a share of it. Orange is above 0, blue below.",
     "weights": "After the softmax",
     "mixed": "The weights after they were mixed across heads: the values are multiplied by these.",
 }
 
+UNSOFTENED = {  # instead of those, where there is no softmax
+    "masked": "The scores that weights are made of, without a softmax:",
+    "weights": "Each score over the sum of its row",
+}
 SATURATED = " The largest numbers share the last colour."
 
-WHERE_MASKED = ("masked", "weights", "mixed")
+WHERE_MASKED = ("masked", "erased", "weights", "mixed")
 
 CHOSEN = "#d97706"
 MASKED = "rgba(128, 128, 128, 0.28)"
@@ -79,8 +85,8 @@ def heatmap(
     """One stage of a 2-D trace, queries down, keys across, row `query` outlined.
 
     keys: the tokens across, None = those of the queries. With the weights, each row's entropy in
-    bits stands beside it. Masked cells are left open and crossed. Raises ValueError for an
-    unknown stage.
+    bits stands beside it, or its sum where they are no shares. Masked cells are left open and
+    crossed. Raises ValueError for an unknown stage.
     """
     if stage not in trace.stages:
         raise ValueError(f"stage must be one of {', '.join(trace.stages)}, got {stage!r}")
@@ -91,7 +97,7 @@ def heatmap(
     if trace.mask is not None and stage in WHERE_MASKED:
         masked = ~trace.mask.numpy()
         z = numpy.where(masked, numpy.float32("nan"), z)
-    bits = _entropies(trace)
+    bits = _numbers_beside(trace)
     cells, others, layout = _around_cells(trace, stage, tokens, keys, bits)
     layout["shapes"] = [outline(query, n_keys)]
     labels = positioned(tokens)
@@ -99,10 +105,12 @@ def heatmap(
         layout["shapes"].append(ground(n_queries, n_keys))
         if max(z.shape) <= MAX_CROSSES:
             others.append(crosses(masked, labels, positioned(keys or tokens)))
+    beside = _beside(trace)
     if stage == "weights" and n_queries <= MAX_TICKS:
-        others.append(bars(bits, labels, "entropy %{x:.4f} bits", 2) | ENTROPY)
-        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
-    cells |= colours(z, diverging=stage != "weights", quantile=colour_quantile(n_keys))
+        others.append(bars(bits, labels, _told_beside(trace), 2) | ENTROPY)
+        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, beside)
+    diverging = stage != "weights" or not trace.weights_are_a_distribution
+    cells |= colours(z, diverging=diverging, quantile=colour_quantile(n_keys))
     told = {"scores": "score", "scaled": "scaled", "weights": "weight"}
     known = [name for name in told if name in trace.stages]
     numbers = [f"{told[name]} %{{customdata[{at}]:.4f}}" for at, name in enumerate(known)]
@@ -124,8 +132,21 @@ def write_below(figure: go.Figure, words: str) -> None:
     )
 
 
-def _entropies(trace: Trace) -> list[float | None]:
-    """The entropy of each row in bits, None where there is nothing to attend to."""
+def _beside(trace: Trace) -> str:
+    """Name of the numbers beside the rows of weights."""
+    return "entropy, bits" if trace.weights_are_a_distribution else "sum of row"
+
+
+def _told_beside(trace: Trace) -> str:
+    """Words at such a number that is pointed at, as plotly takes them."""
+    return "entropy %{x:.4f} bits" if trace.weights_are_a_distribution else "sum %{x:.4f}"
+
+
+def _numbers_beside(trace: Trace) -> list[float | None]:
+    """The entropy of each row in bits, None where there is nothing to attend to; the sum of each
+    row where the weights are no shares."""
+    if not trace.weights_are_a_distribution:
+        return [*trace.weights.double().sum(-1).tolist()]
     bits: list[float] = analysis.entropy_bits(trace.weights).tolist()
     return [None if math.isnan(each) else each for each in bits]
 
@@ -167,8 +188,8 @@ def _around_cells(
     if stage == "weights":
         layout["xaxis"] |= {"domain": [0, 0.82]}
         if n_queries > MAX_TICKS:
-            beside = [profile(bits, labels, "entropy %{x:.4f} bits") | {"xaxis": "x2"}]
-            layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, "entropy, bits")
+            beside = [profile(bits, labels, _told_beside(trace)) | {"xaxis": "x2"}]
+            layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, _beside(trace))
     return cells, beside, layout
 
 
@@ -214,13 +235,14 @@ class StagesOfHeatmap(TypedDict):
     """Description of a heatmap besides its numbers, ready for JSON.
 
     heat, layout: of the cells and around them; entropy: of each row in bits, None where there is
-    nothing to attend to; room: where that stands.
+    nothing to attend to, or the sum of each row; beside: which of these; room: where that stands.
     """
 
     heat: HeatmapCells
     layout: HeatmapLayout
     room: list[float]
     entropy: list[float | None]
+    beside: str
     stages: dict[str, HeatmapStage]
 
 
@@ -231,7 +253,7 @@ def heatmap_of_stages(
 
     words: what the weights are where they are no weights of attention: then without entropy.
     """
-    bits = _entropies(trace)
+    bits = _numbers_beside(trace)
     heat, _, layout = _around_cells(trace, "weights", tokens, keys, bits)
     layout.pop("xaxis2", None)  # that of the entropy, which a page draws itself
     if words:
@@ -246,7 +268,8 @@ def heatmap_of_stages(
             most = stages["scores"]["zmax"] * trace.scale
         else:
             most = _most((numbers[trace.mask] if masked else numbers).numpy(), quantile)
-        diverging = name != "weights" or bool((numbers < 0).any())
+        shares = trace.weights_are_a_distribution and not (numbers < 0).any()
+        diverging = name != "weights" or not shares
         low = -most if diverging else 0.0
         told = words or stage_words(trace, name)
         stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": told}
@@ -255,6 +278,7 @@ def heatmap_of_stages(
         "layout": cast(HeatmapLayout, layout),
         "room": ENTROPY_DOMAIN,
         "entropy": [] if words else bits,
+        "beside": _beside(trace),
         "stages": stages,
     }
 
@@ -503,13 +527,17 @@ def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
             "scaled": "",
             "mixed": " The scores were mixed across heads before.",
             "capped": f" Each score s was capped before: {cap} · tanh(s / {cap}).",
+            "decayed": " Each is what is left of a score after the tokens between.",
         }[trace.logits_name]
+    elif stage == "weights" and not trace.weights_are_a_distribution:
+        return f"{unshared_words(trace.weights)} Orange is above 0, blue below."
     elif stage == "weights":
         more = f" {sums_words(trace.weights)}."
         if trace.weights.any() and len(trace.weights) <= MAX_TICKS:
             more += " A long grey bar means the attention is spread out."
     crowded = trace.scores.shape[1] > MAX_TICKS
-    return STAGE_WORDS[stage] + more + (SATURATED if crowded else "")
+    told = STAGE_WORDS if trace.normed_by == "softmax" else STAGE_WORDS | UNSOFTENED
+    return told[stage] + more + (SATURATED if crowded else "")
 
 
 def cell_gaps(rows: int, columns: int) -> dict[str, int]:

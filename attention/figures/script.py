@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attention.core import functional, norms, positions, scales
+from attention.core import functional, norms, positions, recurrence, scales
 from attention.core.papers import plain
 from attention.core.variants import Variant
 from attention.pipeline import Result
@@ -24,15 +24,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
+from torch.nn.functional import elu, logsigmoid, normalize, softplus
 from torch.utils.checkpoint import checkpoint
 
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
+NormedBy = Literal["softmax", "sum", ""]
 STAGES = {stages!r}
+OF_KEYS = {of_keys!r}
 '''
 PRINT = """\
 if __name__ == "__main__":
@@ -57,7 +59,11 @@ def pytorch_script(result: Result) -> str:
     bias = f"alibi({heads}, {n_queries}, {n_keys})" if penalised else "None"
     parts = [
         HEADER.format(
-            title=title, n=n_queries, source=plain(layer.source), stages=functional.STAGES
+            title=title,
+            n=n_queries,
+            source=plain(layer.source),
+            stages=functional.STAGES,
+            of_keys=functional.OF_KEYS,
         ),
         *map(_source, functions),
         _layer(layer, methods),
@@ -82,6 +88,7 @@ def _layer(layer: Variant, methods: list[Any]) -> str:
     data = [
         f"config = SimpleNamespace({config})",
         f"projections = {dict(layer.projections)!r}",
+        f"normed_by, erases = {layer.normed_by!r}, {layer.erases!r}",
         *(f"{name} = {_literal(value.detach())}" for name, value in layer.state_dict().items()),
     ]
     body = "\n".join(data) + "\n\n" + "\n\n".join(map(_source, methods))
@@ -92,7 +99,7 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
     """The functions of the core and the methods of a variant that its run uses, in their order."""
     functions = {
         name: item
-        for module in (norms, scales, positions, functional)
+        for module in (norms, scales, positions, recurrence, functional)
         for name, item in vars(module).items()
         if getattr(item, "__module__", "") == module.__name__
     }

@@ -120,6 +120,11 @@ class Result(Sentence):
         ]
 
     @property
+    def shares(self) -> bool:
+        """True if the weights are shares of 1: none is below 0, and each row sums to 1 or 0."""
+        return bool(self.layer.normed_by)
+
+    @property
     def nbytes(self) -> int:
         """The memory its tensors take."""
         trace = self.layer_trace

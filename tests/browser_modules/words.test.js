@@ -27,7 +27,7 @@ test("a token that stands twice is told with its position", () => {
 
 test("the two keys with the greatest weights are named, masked ones never", () => {
   const tokens = ["the", "cat", "walks", "the"]
-  const content = { tokens, keys: tokens, own: true, columns: 4 }
+  const content = { tokens, keys: tokens, own: true, columns: 4, shares: true }
   const numbers = { weights: new Float32Array([0, 0, 0, 0, 0.25, 0.5, 0.25, 0]) }
   const told = (query, hidden, own = true) =>
     sums.summary({ ...content, own, numbers, hidden: Uint8Array.from(hidden) }, query)
@@ -72,12 +72,28 @@ test("every way to write a number has one minus sign", () => {
 
 test("keys whose weights are the same are told as such, not one after the other", () => {
   const tokens = ["a", "b", "c"]
-  const content = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(9) }
+  const of = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(9) }
+  const content = { ...of, shares: true }
   const weights = new Float32Array([0.25, 0.375, 0.375, 0.5, 0.5, 0, 1 / 3, 1 / 3, 1 / 3])
   const told = (query) => sums.summary({ ...content, numbers: { weights } }, query)
   assert.equal(told(0), "“a” looks equally at “b” and “c”, 38 % each.")
   assert.equal(told(1), "“b” looks equally at “a” and itself, 50 % each.")
   assert.equal(told(2), "“c” looks equally at 3 keys, as “a”, 33 % each.")
+})
+
+test("weights that are no shares are told as what is added and taken away, with their sum", () => {
+  const tokens = ["a", "b", "c"]
+  const content = { tokens, keys: tokens, own: true, columns: 3, hidden: new Uint8Array(3) }
+  const told = (...weights) =>
+    sums.summary({ ...content, shares: false, numbers: { weights: new Float32Array(weights) } }, 0)
+  assert.equal(
+    told(0.25, -0.5, 0.125),
+    "“a” adds most of “a” (0.2500) and takes “b” away (−0.5000). Its weights are no shares: " +
+      "they sum to −0.1250.",
+  )
+  assert.match(told(0.5, 0, 0.25), /^“a” adds most of “a” \(0\.5000\)\. Its weights/)
+  assert.match(told(0, -0.5, 0), /^“a” takes “b” away/)
+  assert.equal(told(0, 0, 0), "“a” takes nothing in: all its weights are 0.")
 })
 
 test("a heatmap's legend says when numbers lie beyond its ends", () => {

@@ -17,12 +17,13 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from attention.core import functional, masks, variants
-from attention.core.functional import FOLLOWS, Trace, masked_softmax, share_heads
+from attention.core import functional, masks
+from attention.core.functional import FOLLOWS, Trace, share_heads, weigh
 from attention.core.positions import alibi, rotary
+from attention.core.recurrence import decayed, erased
 from attention.core.scales import SCALES
 from attention.core.settings import settings_of
-from attention.core.variants import VARIANTS, Variant
+from attention.core.variants import VARIANTS, Variant, with_softmax
 
 README = Path(__file__).parents[2] / "README.md"
 TOKENS, MEMORY, D_MODEL, SCALE = 7, 11, 15, 0.3
@@ -75,8 +76,7 @@ def check_a_trace_has_an_axis_of_heads_and_every_step_follows_from_the_one_befor
     assert_close((trace.queries, trace.keys), (rotary(queries), rotary(keys)))
     assert_close(trace.scores, layer.scores(trace.queries, trace.keys))
     assert_close(trace.scaled, trace.scores * SCALE + alibi(layer.heads, TOKENS, MEMORY))
-    assert_close(trace.logits, layer.before_softmax(trace.scaled))
-    assert_close(trace.weights, masked_softmax(trace.logits, MASKS[:, None]))
+    assert_logits_and_weights_follow(layer, trace, MASKS[:, None])
     assert_close(trace.applied, layer.after_softmax(trace.weights))
     assert_close(trace.output, trace.applied @ trace.values)
     _, b = layer.projection("output")
@@ -101,13 +101,12 @@ def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_ch
         made = {
             "scores": layer.scores(after.queries, after.keys),
             "scaled": after.scores * after.scale + bias,
-            "weights": masked_softmax(after.logits, after.mask),
             "output": after.applied @ after.values,
         }
         for step, numbers in made.items():
             if step != name:
                 assert_close(getattr(after, step), numbers)
-        assert_close(after.logits, layer.before_softmax(after.scaled))
+        assert_logits_and_weights_follow(layer, after, after.mask, weighs=name != "weights")
         assert_close(after.applied, layer.after_softmax(after.weights))
         for role in ("queries", "keys", "values"):
             assert getattr(after, role) is (part if role == name else getattr(trace, role))
@@ -140,7 +139,10 @@ def check_tokens_one_after_the_other_attend_as_all_at_once(variant: type[Variant
 
 def check_hidden_keys_have_no_weight_and_change_nothing(variant: type[Variant]) -> None:
     layer, trace = everything(variant)
-    assert_close(trace.weights.sum(-1), MASKS.any(-1).float()[:, None].expand(2, layer.heads, -1))
+    if trace.weights_are_a_distribution:
+        seen = MASKS.any(-1).float()[:, None].expand(2, layer.heads, -1)
+        assert_close(trace.weights.sum(-1), seen)
+        assert (trace.weights >= 0).all()
     hidden = ~MASKS[:, None].expand(trace.weights.shape)
     assert not trace.weights[hidden].any()
     assert not trace.applied[hidden].any()
@@ -192,10 +194,12 @@ def check_a_batch_is_its_sequences_and_a_sequence_is_its_own_memory(variant: typ
 
 def check_a_head_is_what_it_is_by_itself(variant: type[Variant]) -> None:
     layer, trace = everything(variant)
-    mixed = trace.logits is not trace.scaled or trace.applied is not trace.weights
+    mixed = trace.logits_name in ("mixed", "capped") or trace.applied is not trace.weights
     for head, bias in enumerate(alibi(layer.heads, TOKENS, MEMORY)):
         part = trace.head(head)
         more: dict[str, Any] = {"scores": layer.scores, "scale": SCALE, "bias": bias}
+        more |= {"normed_by": layer.normed_by, "features": layer.features}
+        more |= {"erases": layer.erases, "decay": part.decay, "strength": part.strength}
         alone = functional.attend(part.queries, part.keys, part.values, mask=MASKS, **more)
         for step in ("scores", "scaled") if mixed else ("scores", "scaled", "weights", "output"):
             assert_close(getattr(part, step), getattr(alone, step))
@@ -284,12 +288,38 @@ def assert_equal(found: Any, expected: Any) -> None:
         assert found == expected
 
 
+def assert_logits_and_weights_follow(
+    layer: Variant, trace: Trace, mask: Tensor | None, weighs: bool = True
+) -> None:
+    """Assert that the steps from scaled scores to weights follow from each other.
+
+    weighs: whether the weights do too.
+    """
+    compared = layer.features(trace.queries), layer.features(trace.keys)
+    logits, left = layer.before_softmax(trace.scaled), trace.logits
+    if trace.decay is not None:
+        logits = decayed(trace.scaled, *compared, trace.scale, trace.decay, mask)
+    assert_close(trace.logits, logits)
+    assert (trace.erased is None) != layer.erases
+    if trace.erased is not None:
+        assert trace.strength is not None
+        taken = erased(trace.logits, compared[1], trace.strength, trace.decay, mask)
+        assert_close(trace.erased, taken)
+        left = left + taken
+    if trace.strength is not None:
+        left = left * trace.strength.mT
+    if weighs:
+        assert_close(trace.weights, weigh(left, mask, layer.normed_by))
+
+
 def assert_same_numbers(ours: Trace, theirs: Trace) -> None:
     """Every step of two traces alike, but for the last digits."""
     for name, part in vars(ours).items():
         other = getattr(theirs, name)
         assert (part is None) == (other is None)
-        if part is not None:
+        if isinstance(part, str):
+            assert part == other
+        elif part is not None:
             assert_close(part, other, atol=1e-5, rtol=1e-5)
 
 
@@ -320,7 +350,7 @@ def readmes_variant(folder: Path) -> Iterator[type[Variant]]:
     before = dict(VARIANTS)
     VARIANTS.pop(name, None)
     try:
-        exec(compile(block, str(source), "exec"), dict(vars(variants)))
+        exec(compile(block, str(source), "exec"), dict(vars(with_softmax)))
         yield VARIANTS[name]
     finally:
         VARIANTS.clear()

@@ -344,7 +344,8 @@ def propose_scale(menu: str, before: str) -> None:
     """
     now, usual = session.view(), VARIANTS[before].usual_scale
     if all(now[name] == value for name, value in usual.items()):
-        for name, value in VARIANTS[now[menu]].usual_scale.items():
+        back = {name: every_setting()[name].default for name in usual if name != "scale"}
+        for name, value in (back | dict(VARIANTS[now[menu]].usual_scale)).items():
             session.choose(name, value)
 
 

@@ -3,7 +3,7 @@ import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, makeShape, setLengths, under } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
 import { choose, pointAt, where } from "../shared/selection.js"
-import { distinct, percent, precise, sizeOf } from "../shared/words.js"
+import { distinct, glance, percent, precise, sizeOf } from "../shared/words.js"
 import { rowOf } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
@@ -111,7 +111,7 @@ function draw(view, content) {
   const { tokens, known, theme } = content
   const names = JSON.stringify([tokens, known])
   view.content = content
-  view.shades = ramp(theme.sequential)
+  view.shades = ramp(content.shares ? theme.sequential : theme.diverging)
   if (view.names !== names) write(view)
   view.names = names
 }
@@ -266,7 +266,8 @@ function place(view) {
 /** The keys that have an arc, the strongest last: it lies above the others.
     @type {(weights: Float32Array) => number[]} */
 export function arcsOf(weights) {
-  const order = [...weights.keys()].sort((a, b) => weights[a] - weights[b] || b - a)
+  const sizes = weights.map(Math.abs)
+  const order = [...weights.keys()].sort((a, b) => sizes[a] - sizes[b] || b - a)
   return order.slice(-MOST_ARCS)
 }
 
@@ -304,21 +305,27 @@ function paint(view, weights) {
   const { arcs, options, shares, shades, content, query, target } = view
   view.now = weights
   const masked = rowOf(content.hidden, content.columns, query)
+  const { shares: shared, theme } = content
+  const least = shared ? 0 : -1
   for (const arc of arcs) {
-    const weight = sizeOf(weights[Number(arc.dataset.key)])
+    const signed = weights[Number(arc.dataset.key)]
+    const weight = sizeOf(signed)
+    arc.style.stroke = shared ? "" : (theme.diverging.at(signed < 0 ? 1 : -2) ?? "")
     arc.style.strokeWidth = `${1 + THICKEST * weight}px`
     arc.style.strokeOpacity = weight < DRAWN ? "0" : String(0.22 + 0.66 * weight)
   }
   for (const [key, word] of options.entries()) {
     const weight = weights[key]
-    const pixel = shadeOf(sizeOf(weight), 0, 1, shades)
+    const pixel = shadeOf(shared ? sizeOf(weight) : weight, least, 1, shades)
     const pill = /** @type {HTMLElement} */ (word.firstElementChild)
-    const filled = !masked[key] && weight >= DRAWN
+    const filled = !masked[key] && Math.abs(weight) >= DRAWN
     pill.style.background = filled ? rgb(pixel) : ""
     pill.style.color = filled ? inkOn(pixel) : ""
     word.classList.toggle("masked", Boolean(masked[key]))
-    const tell = (target?.[key] ?? 0) >= TOLD || weight >= TOLD || view.pointed === key
-    const shown = tell ? (masked[key] ? "masked" : percent(weight)) : ""
+    const most = Math.max(Math.abs(target?.[key] ?? 0), Math.abs(weight))
+    const tell = most >= TOLD || view.pointed === key
+    const number = shared ? percent(weight) : glance(weight, content.columns)
+    const shown = tell ? (masked[key] ? "masked" : number) : ""
     if (shares[key].textContent !== shown) shares[key].textContent = shown
     word.title = `${distinct(content.tokens, key)}: ${masked[key] ? "masked" : precise(target?.[key] ?? weight, 6)}`
   }
@@ -332,7 +339,10 @@ function haunt({ ghosts, arcs }, before, row) {
   for (const arc of arcs) {
     const key = Number(arc.dataset.key)
     if (!(Math.abs(before[key] - row[key]) >= CHANGED)) continue
-    const looks = { d: arc.getAttribute("d") ?? "", "stroke-width": 1 + THICKEST * before[key] }
+    const looks = {
+      d: arc.getAttribute("d") ?? "",
+      "stroke-width": 1 + THICKEST * sizeOf(before[key]),
+    }
     makeShape("path", looks, ghosts)
   }
 }

@@ -77,13 +77,13 @@ export function keysShown(weights) {
 }
 
 /** What happens, in words.
-    @type {(content: Pick<Content, "tokens" | "scale" | "sent">, query: number) => string} */
-export function told({ tokens, scale, sent }, query) {
+    @type {(content: Pick<Content, "tokens" | "scale" | "sent" | "weighed">, query: number) => string} */
+export function told({ tokens, scale, sent, weighed }, query) {
   const added = sent.includes("scaled") ? " plus what positions add" : ""
   const mixed = sent.includes("mixed") ? ", mixed across heads before it and after" : ""
   return (
     `The query q of ${named(tokens, query)} meets each key k and gives a score, here times ` +
-    `${Number(scale.toPrecision(4))}${added}; the softmax makes weights of the scores${mixed}; ` +
+    `${Number(scale.toPrecision(4))}${added}; ${weighed}${mixed}; ` +
     "each value v is multiplied by its weight, and their sum is y."
   )
 }

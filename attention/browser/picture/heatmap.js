@@ -17,7 +17,7 @@ import { rowOf, stageOf } from "./sums.js"
 
 const MOST_BARS = 32
 const LEAST_LINE = 11 // pixels for the number of a bar
-const WHERE_MASKED = ["masked", "weights", "mixed"]
+const WHERE_MASKED = ["masked", "erased", "weights", "mixed"]
 const { make, makeShape, setLengths } = elements
 
 /** One stage as a heatmap: the cells and their numbers are drawn here, the words around them and
@@ -295,7 +295,9 @@ function drawBeside(view) {
   if (view.stage !== "weights" || !view.content.entropy.length) return
   if (rows > MOST_BARS || height < rows * LEAST_LINE) drawProfile(view, height)
   else drawBars(view, height)
-  setLengths(make("div", "title", view.entropy, { textContent: "entropy, bits" }), { top: height })
+  setLengths(make("div", "title", view.entropy, { textContent: view.content.beside }), {
+    top: height,
+  })
 }
 
 /** What stands beside the scale from top to bottom; whether some numbers lie beyond its ends.
@@ -308,11 +310,12 @@ export function legendOf(low, high, beyond) {
 
 /** @type {(view: View, height: number) => void} */
 function drawBars({ entropy: element, content: { entropy } }, height) {
-  const most = Math.max(...entropy.map(Number), 1e-6)
+  const most = Math.max(...entropy.map((number) => Math.abs(Number(number))), 1e-6)
   for (const [row, bits] of entropy.entries()) {
     const line = make("div", "", element)
     setLengths(line, { top: ((row + 0.5) * height) / entropy.length })
-    make("span", "", line).style.width = `calc((100% - 1.75rem) * ${Number(bits) / most})`
+    const size = Math.abs(Number(bits)) / most
+    make("span", "", line).style.width = `calc((100% - 2.25rem) * ${size})`
     line.append(bits === null ? "—" : fixed(bits, 2))
   }
 }
@@ -322,11 +325,12 @@ function drawBars({ entropy: element, content: { entropy } }, height) {
 function drawProfile(view, height) {
   const { entropy } = view.content
   const [bottom, top] = layoutOf(view).yaxis.range
-  const most = 1.4 * Math.max(...entropy.map(Number), 1e-6)
+  const sizes = entropy.map((number) => Math.abs(Number(number)))
+  const most = 1.4 * Math.max(...sizes, 1e-6)
   const viewBox = `0 ${top + 0.5} ${most} ${bottom - top}`
   const picture = makeShape("svg", { viewBox, preserveAspectRatio: "none" }, view.entropy)
   picture.style.height = `${height}px`
-  const steps = entropy.map((bits, row) => `H${Number(bits)}V${row + 1}`)
+  const steps = sizes.map((size, row) => `H${size}V${row + 1}`)
   makeShape("path", { d: `M0,0${steps.join("")}H0Z` }, picture)
 }
 
@@ -392,7 +396,10 @@ function cellAt(view, { clientX, clientY }) {
 export function words(content, query, key) {
   const { tokens, keys, columns, masks, hidden, numbers, stages, called, logits } = content
   const cell = query * columns + key
-  const names = { scores: "score", scaled: "scaled", masked: logits, weights: called }
+  const names = {
+    ...{ scores: "score", scaled: "scaled", masked: logits },
+    ...{ erased: "erased", weights: called },
+  }
   const told = Object.entries({ ...names, mixed: "mixed weight" }).filter(
     ([stage]) => stages[stage] && (numbers[stage] || (stage === "scaled" && numbers.scores)),
   )

@@ -28,7 +28,7 @@ export function buildMixture(parent, content) {
   return {
     draw: (content) => {
       view.content = content
-      view.shades = ramp(content.theme.sequential)
+      view.shades = ramp(content.shares ? content.theme.sequential : content.theme.diverging)
     },
     show: ({ query, held, key }) => {
       show(view, query, query === held)
@@ -84,14 +84,18 @@ function write({ content, lead, equation, query }, weights) {
   const { tokens, keys, columns } = content
   const strong = make("b", "")
   make("bdi", "", strong, { textContent: tokens[query] })
-  lead.replaceChildren("The new vector of ", strong, " is a mixture:")
+  const sum = content.shares ? " is a mixture:" : " is a sum, in which some values are taken away:"
+  lead.replaceChildren("The new vector of ", strong, sum)
   const terms = byWeight(weights).filter((key) => Math.abs(weights[key]) >= LEAST)
   equation.replaceChildren(makeVector("y", tokens, query), " = ")
   for (const [index, key] of terms.slice(0, MOST_TERMS).entries()) {
-    if (index) equation.append(" + ")
+    const minus = index > 0 && weights[key] < 0
+    if (index) equation.append(minus ? " − " : " + ")
     const term = make("span", "term", equation)
     term.dataset.key = String(key)
-    make(index ? "span" : "b", "", term, { textContent: glance(weights[key], columns) })
+    make(index ? "span" : "b", "", term, {
+      textContent: glance(minus ? -weights[key] : weights[key], columns),
+    })
     term.append(" ", makeVector("v", keys, key))
   }
   if (terms.length > MOST_TERMS) equation.append(" + …")
@@ -111,10 +115,13 @@ function fill({ content, shades }, bar, weights) {
     part.dataset.key = String(key)
     const size = sizeOf(weights[key])
     part.style.width = `${(100 * size) / whole}%`
-    const pixel = shadeOf(size, 0, 1, shades)
+    const pixel = content.shares
+      ? shadeOf(size, 0, 1, shades)
+      : shadeOf(weights[key], -1, 1, shades)
     part.style.background = rgb(pixel)
     part.style.color = inkOn(pixel)
-    part.title = `${named(content.keys, key)}: ${percent(weights[key])}`
+    const told = content.shares ? percent(weights[key]) : glance(weights[key], content.columns)
+    part.title = `${named(content.keys, key)}: ${told}`
     if (size >= NAMED) make("bdi", "", part, { textContent: content.keys[key] })
     return part
   })

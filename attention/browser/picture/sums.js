@@ -159,9 +159,10 @@ export function maskWords({ tokens, columns, masks, hidden, emptyRow }, query) {
 
 /** At which keys a query looks most, in a sentence; `own` says that it is one of the keys.
     @type {(content: Pick<Content, "tokens" | "keys" | "own" | "numbers" | "hidden" | "columns" |
-      "called">, query: number) => string} */
-export function summary({ tokens, keys, own, numbers, hidden, columns, called }, query) {
+      "called" | "shares">, query: number) => string} */
+export function summary({ tokens, keys, own, numbers, hidden, columns, called, shares }, query) {
   const weights = rowOf(numbers.weights, columns, query)
+  if (!shares) return signedSummary(named(tokens, query), weights, keys)
   const bits = rowOf(hidden, columns, query)
   const order = [...weights.keys()].filter((key) => weights[key] > 0 && !bits[key])
   if (called === "share" && !order.length)
@@ -186,6 +187,23 @@ export function summary({ tokens, keys, own, numbers, hidden, columns, called },
   return `${named(tokens, query)} ${looks} most ${alike(first)}${then}.`
 }
 
+/** Which values a query adds most of, and takes most of away, by weights of any sign.
+    @type {(name: string, weights: Float32Array, keys: string[]) => string} */
+function signedSummary(name, weights, keys) {
+  const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a])
+  const [most, least] = [order[0], order[order.length - 1]]
+  const total = fixed(
+    weights.reduce((sum, weight) => sum + weight, 0),
+    4,
+  )
+  if (weights.every((weight) => !weight)) return `${name} takes nothing in: all its weights are 0.`
+  const adds =
+    weights[most] > 0 ? `adds most of ${named(keys, most)} (${fixed(weights[most], 4)})` : ""
+  const takes =
+    weights[least] < 0 ? `takes ${named(keys, least)} away (${fixed(weights[least], 4)})` : ""
+  const both = [adds, takes].filter(Boolean).join(" and ")
+  return `${name} ${both}. Its weights are no shares: they sum to ${total}.`
+}
 /** What a column of the table says.
     @type {(column: number, number: number | null, digits?: number) => string} */
 export function format(column, number, digits = 4) {

@@ -24,6 +24,7 @@ class ComparisonHeader(TypedDict):
     both: Sequence[bool]
     absent: Sequence[Sequence[bool]]
     titles: Sequence[str]
+    shares: bool  # whether no weight of either side is below 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class ComparedHeatmaps(Figure, kind="comparison", header=ComparisonHeader):
             "both": (compared.in_a & compared.in_b).tolist(),
             "absent": [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []],
             "titles": list(self.titles),
+            "shares": all(compared.shares),
         }
         return message(header, *sides, compared.divergence.float())
 

@@ -17,6 +17,9 @@ from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 TITLES = {"settings": ("A", "B", "B − A"), "pair": ("A · first", "B · second", "B − A")}
 WHEN = {"settings": "With B", "pair": "In the second sentence"}
 NO_PAIR = "Both sentences need a word: one stands on top, the other just above."
+NOTHING_TO_SWEEP = (
+    "This layer has no softmax, so nothing can be swept before it. Choose a variant with one."
+)
 SAME = "A and B are the same setting, so nothing differs. Change B below, or A."
 
 
@@ -134,6 +137,8 @@ def swept(view: View) -> Scene:
     result = runs.current_result(view)
     if result is None:
         return scene(Words(result_words.EMPTY, "info"))
+    if not sweeps.sweeps_of(result.trace):
+        return scene(Words(NOTHING_TO_SWEEP, "info"), *result_words.problems(result))
     kind, wanted = sweep_kind(view, result), float(view["sweep_at"])
     made = "mixes its scores across heads" if result.trace.cap is None else "caps its scores"
     other = kind != view["sweep"]

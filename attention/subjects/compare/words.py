@@ -83,7 +83,8 @@ class Comparison:
 
     names: one word per slot; a, b: (slots, slots), 0 where a side has no such token; hidden_a,
     hidden_b: bool of the same shape, True = masked; in_a, in_b: (slots,) bool, whether the side
-    has a token there; changed: (slots,) bool, whether its word differs from the other's.
+    has a token there; changed: (slots,) bool, whether its word differs from the other's; shares:
+    whether the weights of A and of B are shares of 1, see `Trace.weights_are_a_distribution`.
     """
 
     names: tuple[str, ...]
@@ -94,20 +95,23 @@ class Comparison:
     in_a: Tensor
     in_b: Tensor
     changed: Tensor
+    shares: tuple[bool, bool] = (True, True)
 
     @functools.cached_property
     def divergence(self) -> Tensor:
         """`divergence_bits` of each row; nan where a side has no such row. (slots,)"""
-        return divergence_bits(self.a, self.b).where(self.in_a & self.in_b, torch.nan)
+        there = self.in_a & self.in_b & all(self.shares)
+        return divergence_bits(self.a, self.b).where(there, torch.nan)
 
     @functools.cached_property
     def entropies(self) -> tuple[Tensor, Tensor]:
         """Entropy in bits of each row of A and of B, nan where there is none. 2 × (slots,)"""
 
-        def bits(weights: Tensor, there: Tensor) -> Tensor:
-            return entropy_bits(weights.double()).where(there, torch.nan)
+        def bits(weights: Tensor, there: Tensor, shares: bool) -> Tensor:
+            return entropy_bits(weights.double()).where(there & shares, torch.nan)
 
-        return bits(self.a, self.in_a), bits(self.b, self.in_b)
+        first, second = self.shares
+        return bits(self.a, self.in_a, first), bits(self.b, self.in_b, second)
 
     def positions(self, row: int) -> list[int | None]:
         """The position of a row's token in the sentence of A and in that of B, None: not there."""
@@ -122,6 +126,9 @@ class Comparison:
                 other = "second" if side == "first" else "first"
                 return f"“{name}” is only in the {other} sentence: there is nothing to compare."
         sums = {"A": float(self.a[row].double().sum()), "B": float(self.b[row].double().sum())}
+        if not all(self.shares):
+            told = listed(f"{number(total)} in {side}" for side, total in sums.items())
+            return f"{self._unshared()} The row of “{name}” adds up to {told}."
         if empty := [side for side, total in sums.items() if total == 0]:
             return (
                 f"“{name}” may look at nothing in {listed(empty)}, so there is nothing to compare."
@@ -138,6 +145,14 @@ class Comparison:
             f"{number(after)} bits. The two rows differ by {number(bits)} bits."
         )
 
+    def _unshared(self) -> str:
+        """Name the sides whose weights are no shares, in a sentence."""
+        sides = [side for side, share in zip("AB", self.shares, strict=True) if not share]
+        return (
+            f"The weights of {listed(sides)} are no shares: they may lie below 0, and then take a "
+            "value away, and rows need not sum to 1. So rows have no entropy and no divergence."
+        )
+
     def row_table(self, row: int) -> tuple[list[str], Columns, list[str]]:
         """Names, columns and sums of one row: weights, change, and what adds to the divergence.
 
@@ -152,12 +167,13 @@ class Comparison:
         shown = [*order[:half], *order[-half:]] if cut else order
         terms = divergence_terms(self.a[row], self.b[row])
         told = not math.isnan(self.divergence[row])
-        numbers = {
+        numbers: dict[str, tuple[Tensor, Tensor | None]] = {
             "weight A": (self.a[row].double(), self.in_a),
             "weight B": (self.b[row].double(), self.in_b),
             "change": (self.b[row].double() - self.a[row].double(), None),
-            "divergence": (terms if told else terms * torch.nan, None),
         }
+        if all(self.shares):
+            numbers["divergence"] = (terms if told else terms * torch.nan, None)
         columns: dict[str, list[float | str]] = {}
         totals = []
         for title, (column, there) in numbers.items():
@@ -182,7 +198,17 @@ class Comparison:
             "entropy B": after,
             "change": after - before,
         }
-        order = self.divergence.nan_to_num(-1.0).argsort(descending=True, stable=True)
+        if not all(self.shares):
+            both = self.in_a & self.in_b
+            moved = (self.b.double() - self.a.double()).abs().sum(-1)
+            sums = (self.a.double().sum(-1), self.b.double().sum(-1))
+            numbers = {
+                "size of change": moved.where(both, torch.nan),
+                "sum A": sums[0].where(self.in_a, torch.nan),
+                "sum B": sums[1].where(self.in_b, torch.nan),
+            }
+        first = next(iter(numbers.values()))
+        order = first.nan_to_num(-1.0).argsort(descending=True, stable=True)
         shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
         words = [self.names[row] for row in shown.tolist()]
         columns: dict[str, list[float | str]] = {
@@ -207,6 +233,8 @@ class Comparison:
             "may look at nothing": both & empty,
             "does not add up to 1": none & ~empty,
         }
+        if not all(self.shares):
+            return self._unshared()
         why = " or ".join(words for words, rows in without.items() if rows.any())
         return (
             "The divergence says how much two rows differ: 0 bits if they are equal, 1 if they "
@@ -243,6 +271,7 @@ def of_settings(tokens: Sequence[str], a: Trace, b: Trace) -> Comparison:
         in_a=there,
         in_b=there,
         changed=~there,
+        shares=(a.weights_are_a_distribution, b.weights_are_a_distribution),
     )
 
 
@@ -265,6 +294,7 @@ def of_sentences(first: Sequence[str], a: Trace, second: Sequence[str], b: Trace
         in_a=present[0],
         in_b=present[1],
         changed=~torch.tensor(same),
+        shares=(a.weights_are_a_distribution, b.weights_are_a_distribution),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from attention.analysis.words import slots, whole_words
 from attention.core.functional import Trace
-from attention.core.printing import distinct_names, listed, percent
+from attention.core.printing import distinct_names, fixed, listed, percent
 from attention.pipeline import Result
 from attention.trained import sources
 
@@ -98,6 +98,29 @@ def line(
     ]
 
 
+def signed_line(row: Sequence[float], names: Sequence[str], query: int) -> list[str]:
+    """Describe the values that a query's output adds and takes away, in sentences: parts as in
+    `line`.
+
+    row: its weights, of any sign.
+    """
+    said, total = f"“{names[query]}”", fixed(math.fsum(row), 2)
+    most, least = (
+        max(range(len(row)), key=row.__getitem__),
+        min(range(len(row)), key=row.__getitem__),
+    )
+    if not any(row):
+        return [f"{said} takes nothing in: all its weights are 0."]
+    parts = []
+    if row[most] > 0:
+        parts = [f"{said} adds most of ", _named(names, most, query), f", {fixed(row[most], 2)}"]
+    if row[least] < 0:
+        begins = f"{parts[-1]}, and takes " if parts else f"{said} takes "
+        parts = [*parts[:-1], begins, _named(names, least, query)]
+        parts.append(f" away, {fixed(row[least], 2)}")
+    return [*parts[:-1], f"{parts[-1]}. Its weights are no shares: they sum to {total}."]
+
+
 def change(
     row: Sequence[float],
     other: Sequence[float],
@@ -168,6 +191,14 @@ def lines_of(
     with that one, which the lines go on to.
     """
     names, rows = distinct_names(tokens), trace.weights.tolist()
+    if not trace.weights_are_a_distribution:
+        return [
+            (
+                f"Which words make the new vector of “{names[query]}”?",
+                signed_line(row, names, query),
+            )
+            for query, row in enumerate(rows)
+        ]
     whole = [len(names)] * len(rows)
     seen = whole if trace.mask is None else trace.mask.sum(-1).tolist()
     ending, others = (other[0], other[1].weights.tolist()) if other else ("", [])

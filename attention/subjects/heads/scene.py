@@ -119,13 +119,13 @@ def lines(view: View, result: Result, query: int) -> Sequence[Figure]:
     words = layer_words.words_of(result)
     active, problem = heads_words.read_active(view["active"], result.layer.heads)
     weights = words.weights_for(result.layer_trace, query) if words else result.weights_for(query)
-    edges = heads_words.edges(weights, query, active, view["cover"])
+    edges = heads_words.edges(weights.abs(), query, active, view["cover"])
     tokens = words.tokens if words else result.tokens
     known = [True] * len(tokens) if words else result.known
     return [
         HeadLines(tokens, known, edges.weights, active, query, key="head_view"),
         *([note(problem)] if problem else []),
-        Words(edges.words),
+        Words(edges.words if result.shares else f"{edges.words} {heads_words.SIZES}"),
         *result_words.masks(result, query),
     ]
 

@@ -18,6 +18,7 @@ from attention.core.variants import VARIANTS, Variant
 from attention.figures.captions import EMPTY_ROW
 from attention.figures.tables import number
 
+SIZES = "A line shows the size of a weight, also of one below 0, which takes its value away."
 MEASURED = "what each head attends to"
 DIGITS = 3  # of a measure, at a glance
 MAX_EDGES = 1 << 18
@@ -92,7 +93,15 @@ def measure_words(*shown: Overview) -> str:
     shares = listed(measure.words for measure in told if measure.targets is not None)
     samples = [*filter(None, map(sample_words, shown))]
     over = samples[0] if samples else "the queries"
-    words = f"On average over {over}: {numbers}; the share of a query's weight on {shares}."
+    sized = all(seen.of_sizes for seen in shown)
+    of_weight = "size of all a query's weights" if sized else "query's weight"
+    of_weight = f"{'the' if sized else 'a'} {of_weight}"
+    words = f"On average over {over}: {numbers}; the share of {of_weight} on {shares}."
+    if sized:
+        words += (
+            " These weights may lie below 0, and rows sum to anything, so their sizes are "
+            "measured, and there is no entropy."
+        )
     if samples:
         words += " ± is the standard error of the number before it, since not all are measured."
     if "distance" in there and not all("distance" in seen.measures for seen in shown):
@@ -115,8 +124,9 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
     alike = sum(percent(share, 1) == most for share in shares.tolist()) - 1
     others = f", as near as {alike} more" if alike else ""
     return (
-        f"Head {best} comes nearest to a previous-token head{others}: on average {most} of a "
-        "query's weight lies on the token before it. An even spread would put "
+        f"Head {best} comes nearest to a previous-token head{others}: on average {most} of "
+        f"{'the size of all a' if seen.of_sizes else 'a'} query's weight"
+        f"{'s' if seen.of_sizes else ''} lies on the token before it. An even spread would put "
         f"{percent(seen.even_spread['previous'], 1)} there."
     )
 
@@ -245,7 +255,7 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
     """
     logits, weights = trace.logits[query], trace.weights[query]
     allowed = torch.ones_like(weights) > 0 if trace.mask is None else trace.mask[query]
-    order = weights.argsort(descending=True, stable=True)
+    order = weights.abs().argsort(descending=True, stable=True)
     kept, rest = order[:MAX_KEYS].sort().values, order[MAX_KEYS:]
     greatest = logits[allowed].max() if allowed.any() else logits.new_zeros(())
     powers = (logits - greatest).exp().where(allowed, 0.0)
@@ -262,10 +272,16 @@ def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> N
     if last != "scaled":
         columns["scaled"] = trace.scaled[query, kept].tolist()
     columns[last] = masked(logits)
-    power = f"exp({last} − greatest)"
-    columns[power] = powers[kept].tolist()
+    sums = {"weight": weights}
+    if trace.normed_by == "softmax":
+        power = f"exp({last} − greatest)"
+        columns[power] = powers[kept].tolist()
+        sums = {power: powers, "weight": weights}
+    if trace.erased is not None:
+        columns["erased"] = trace.erased[query, kept].tolist()
+    if trace.strength is not None:
+        columns["β" if layer.erases else "Δ"] = trace.strength[kept, 0].tolist()
     columns["weight"] = weights[kept].tolist()
-    sums = {power: powers, "weight": weights}
     if trace.mixed_weights is not None:
         columns["mixed weight"] = trace.mixed_weights[query, kept].tolist()
         sums["mixed weight"] = trace.mixed_weights[query]
@@ -306,10 +322,17 @@ def _neuron_words(
         "scaled": "",
         "mixed": "; mixed is what the heads make of it together",
         "capped": f"; capped is {cap} · tanh(scaled / {cap})",
+        "decayed": "; decayed is what is left of it after the tokens between",
     }[trace.logits_name]
     some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
     weights = f"the query may look at nothing. {EMPTY_ROW}"
-    if greatest is not None:
+    if trace.normed_by == "sum":
+        weights = "a weight is its score over the sum of the row."
+    elif not trace.normed_by:
+        left = "; erased is what later keys take back" if trace.erased is not None else ""
+        factor = f", times {'β' if layer.erases else 'Δ'}" if trace.strength is not None else ""
+        weights = f"a weight is what is left of the score{factor}, no share of 1{left}."
+    elif greatest is not None:
         weights = (
             "a weight is its exponential over the sum of all. The greatest of the row, "
             f"{number(greatest)}, is subtracted first, which changes no weight."

@@ -34,6 +34,7 @@ from attention.subjects.steps.weights import (
     scores_step,
     weights_step,
 )
+from attention.subjects.steps.without_softmax import decayed_step, erased_step, unshared_step
 
 __all__ = ["STEPS", "Computation", "Graph", "Step", "StepSettings", "graph", "step"]
 
@@ -44,9 +45,14 @@ MAKERS: dict[str, Callable[[Computation], Step]] = {
     **{f"{ROTATED} {role}": partial(rotation_step, role=role) for role in ROLES[:2]},
     "scores": scores_step,
     "scaled": scaled_step,
-    "mixed scores": mixed_scores_step,
+    "mixed scores": lambda done: (
+        mixed_scores_step(done) if done.trace.decay is None else decayed_step(done)
+    ),
     "masked": masked_step,
-    "weights": weights_step,
+    "erased": erased_step,
+    "weights": lambda done: (
+        weights_step(done) if done.trace.normed_by == "softmax" else unshared_step(done)
+    ),
     "mixed weights": mixed_weights_step,
     "dropout": dropout_step,
     "output": output_step,

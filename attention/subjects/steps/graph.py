@@ -10,6 +10,8 @@ from torch import Tensor
 from attention.subjects.steps.figures import Arrow, Box, Graph
 from attention.subjects.steps.step import LETTERS, NORMED, ROLES, ROTATED, SYMBOLS, Computation
 
+WEIGHED = {"softmax": ("softmax", "each row"), "sum": ("÷ sum", "each row"), "": ("", "weights")}
+
 
 def graph(done: Computation) -> Graph:
     """The computation's operations from x to y; shapes are those of its trace."""
@@ -56,7 +58,8 @@ def _given(done: Computation) -> dict[str, Tensor]:
         "scaled": trace.scaled,
         "mixed scores": trace.scaled,
         "masked": trace.logits,
-        "weights": trace.weights,
+        "erased": trace.logits,
+        "weights": trace.logits,
         "mixed weights": trace.weights,
         "dropout": trace.applied,
         "output": trace.output,
@@ -77,12 +80,15 @@ def _words(done: Computation) -> dict[str, tuple[str, str]]:
         "scaled": ("scale", f"× {trace.scale:.4g}" if trace.bias is None else bias),
         "mixed scores": ("mix", "all heads") if trace.cap is None else ("cap", f"± {trace.cap:g}"),
         "masked": ("mask", f"{hidden} hidden"),
-        "weights": ("softmax", "each row"),
+        "erased": ("erase", "by later keys"),
+        "weights": WEIGHED[trace.normed_by],
         "mixed weights": ("mix", "all heads"),
         "dropout": ("dropout", f"p = {done.dropout:g}"),
         "output": ("matmul", "output"),
         "joined": (layer.projections.get("output", ""), "all heads"),
     }
+    if trace.decay is not None:
+        words["mixed scores"] = "decay", "with distance"
     for role in ROLES:
         words[role] = layer.projections.get(role) or f"{LETTERS[role]} = x", role
         words |= {f"{NORMED} {role}": ("norm", role), f"{ROTATED} {role}": ("rotate", role)}

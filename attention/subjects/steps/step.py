@@ -24,7 +24,7 @@ LETTERS = {"queries": "q", "keys": "k", "values": "v"}
 REFINED = tuple(f"{how} {role}" for how in (NORMED, ROTATED) for role in ROLES[:2])
 STEPS = (
     *("x", *ROLES, *REFINED, "scores", "scaled", "mixed scores"),
-    *("masked", "weights", "mixed weights", "dropout", "output", "joined"),
+    *("masked", "erased", "weights", "mixed weights", "dropout", "output", "joined"),
 )
 
 
@@ -153,6 +153,7 @@ class Computation:
         missing = {
             **{form: form not in there for form in REFINED},
             "mixed scores": self.trace.mixed_scores is None,
+            "erased": self.trace.erased is None,
             "mixed weights": self.trace.mixed_weights is None,
             "joined": self.layer.projection("output")[0] is None,
         }

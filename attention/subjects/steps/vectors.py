@@ -147,6 +147,7 @@ def norm_step(done: Computation, role: str) -> Step:
     inverse, gain = (term.detach()[head if len(term) > 1 else 0] for term in terms)
     letter, width, together = LETTERS[role], len(norm.weight), len(norm.weight) > made.shape[-1]
     of = "numbers in all heads" if together else "numbers"
+    gained = "learned gain" if done.layer.origin == "learned" else "gain of 1/√d_k: its length is 1"
 
     def working(row: int, column: int) -> Working:
         over = float(inverse[row])
@@ -165,7 +166,7 @@ def norm_step(done: Computation, role: str) -> Step:
         rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{width}}} \sum_d {letter}_d^2}}}}",
         f"The norm divides all numbers of a {ONE[role]} by one root"
         f"{', that of all heads together' if together else ''}, so that its length no longer "
-        "counts. Then each dimension is multiplied by a learned gain.",
+        f"counts. Then each dimension is multiplied by a {gained}.",
         [
             Matrix(SYMBOLS[role], before, done.names, lights="row"),
             "÷ root ×",

@@ -25,6 +25,15 @@ from attention.subjects.steps.step import (
     with_bias,
 )
 
+SOFTMAX_SCALE = (
+    "The scale decides how much differences between scores count. When scores differ a lot, "
+    "softmax gives almost everything to the largest."
+)
+OTHER_SCALE = "There is no softmax here: the scale is a factor of all scores alike."
+HIDDEN = {
+    True: "A hidden score becomes −∞, not 0: the softmax turns −∞ into exactly no weight.",
+    False: "There is no softmax here, so a hidden score becomes 0, which is no weight.",
+}
 JOINED_BY = {
     "": "a matrix mixes them into the output of the layer",
     "seeded": "a matrix of random numbers mixes them into the output of the layer",
@@ -116,8 +125,7 @@ def scaled_step(done: Computation) -> Step:
     return Step(
         "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + term,
-        "The scale decides how much differences between scores count. When scores differ a lot, "
-        "softmax gives almost everything to the largest." + why + added,
+        (SOFTMAX_SCALE + why if trace.normed_by == "softmax" else OTHER_SCALE) + added,
         parts,
         working,
     )
@@ -126,14 +134,15 @@ def scaled_step(done: Computation) -> Step:
 def masked_step(done: Computation) -> Step:
     """Mask what each query may not see."""
     trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
-    mask = trace.mask
+    mask, softmax = trace.mask, trace.normed_by == "softmax"
     result = Matrix("masked", trace.logits, queries, keys, allowed=mask)
 
     def working(row: int, column: int) -> Working:
         pair = f"The query “{queries[row]}” and the key “{keys[column]}”"
         if mask is not None and not mask[row, column]:
             hidden = cell_words(done.masks, row, column) or "hidden"
-            return Working(f"{pair}: {hidden}, so the softmax gets −∞ and the weight is 0.", ())
+            gets = "so the softmax gets −∞ and the weight is 0" if softmax else "so its weight is 0"
+            return Working(f"{pair}: {hidden}, {gets}.", ())
         kept = result.write(float(trace.logits[row, column]))
         return Working(f"{pair}: not hidden, the score stays {kept}.", ())
 
@@ -141,8 +150,9 @@ def masked_step(done: Computation) -> Step:
     return Step(
         "Mask",
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may look at } j \\"
-        r" -\infty & \text{otherwise} \end{cases}",
-        "A hidden score becomes −∞, not 0: the softmax turns −∞ into exactly no weight. "
+        + (r" -\infty" if softmax else " 0")
+        + r" & \text{otherwise} \end{cases}",
+        f"{HIDDEN[softmax]} "
         + (
             f"{hidden} {'cell is' if hidden == 1 else 'cells are'} hidden."
             if hidden
@@ -438,4 +448,5 @@ def _name(done: Computation) -> str:
 
 def _kind(done: Computation) -> Literal["signed", "share"]:
     """Kind of colours of weights that may have been mixed across heads, and so be below 0."""
-    return "share" if done.trace.mixed_weights is None else "signed"
+    shares = done.trace.weights_are_a_distribution and done.trace.mixed_weights is None
+    return "share" if shares else "signed"

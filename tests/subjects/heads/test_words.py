@@ -14,7 +14,7 @@ from attention.analysis import heads as analysed
 from attention.core import masks
 from attention.core.functional import Trace
 from attention.core.positions import alibi
-from attention.core.variants import Variant
+from attention.core.variants import VARIANTS, Variant
 from attention.subjects.heads import words as heads_words
 from tests.cases import over
 from tests.properties import given, strategies
@@ -190,7 +190,31 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     assert (total[0], total[3]) == ("y", "100.0 %")
 
 
-@over("name", [*heads_words.variants_with_heads(), "biased", "gaussian", "plain", "capped"])
+SOFTENED = [
+    name for name in heads_words.variants_with_heads() if VARIANTS[name].normed_by == "softmax"
+]
+
+
+@over("name", [*heads_words.variants_with_heads()])
+def test_without_a_softmax_weights_recompute_from_the_columns_beside_them(name: str) -> None:
+    layer, whole = run(name, CAUSAL)
+    found = heads_words.neurons(layer, whole.head(0), QUERY, NAMES)
+    seen = slice(QUERY + 1)
+    columns = {title: numbers_of(column[seen]) for title, column in found.columns.items()}
+    if layer.normed_by == "softmax":
+        assert any(title.startswith("exp(") for title in columns)
+        return
+    assert not any(title.startswith("exp(") for title in columns)
+    left = columns["decayed" if "decayed" in columns else "scaled"]
+    if layer.normed_by == "sum":
+        torch.testing.assert_close(columns["weight"], left / left.sum())
+        return
+    left = left + columns.get("erased", torch.zeros(QUERY + 1))
+    factor = columns.get("β", columns.get("Δ", torch.ones(QUERY + 1)))
+    torch.testing.assert_close(columns["weight"], left * factor)
+
+
+@over("name", [*SOFTENED, "biased", "gaussian", "plain", "capped"])
 @over("biased", [False, True])
 def test_the_way_from_neurons_to_weights_recomputes(name: str, biased: bool) -> None:
     count = layer_of(name, D_MODEL).heads

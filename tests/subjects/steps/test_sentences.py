@@ -196,9 +196,7 @@ def with_matrix(true: Callable[[Any, Tensor], bool]) -> Callable[[Any], bool]:
 def is_copied(at: Any) -> bool:
     """True if each column of what is made of x is a column of x, or 0 throughout."""
     done, role = at
-    made = getattr(done.trace, role)
-    if done.trace.unrotated is not None and role != "values":
-        made = done.trace.unrotated[role == "keys"]
+    made = done.forms(role)[role]
     there = [*done.x.T, torch.zeros(len(done.x))]
     return all(any(torch.equal(column, each) for each in there) for column in made.T)
 
@@ -307,7 +305,13 @@ OF_A_RUN = (
     Claim("step masked", r"(\d+) cells? (?:is|are) hidden", lambda at, n: hides(at) == int(n)),
     Always("step masked", "Nothing is hidden now", lambda at: hides(at) == 0),
     Always(WEIGHTS, r"each row adds up to 1\.(?!\d)", all_sum_to),
-    Always("stage weights", "A long grey bar", lambda trace: bool(trace.weights.any())),
+    Always(
+        "stage weights",
+        "A long grey bar",
+        lambda trace: trace.weights_are_a_distribution and bool(trace.weights.any()),
+    ),
+    Always("step weights|stage weights", "no shares", lambda at: not trace_of(at).normed_by),
+    Claim("stage weights", r"(\d+) of them (?:is|are) below 0", below_0),
     Always(WEIGHTS, "each row is 0 throughout", lambda at: not weights_of(at).any()),
     Always(WEIGHTS, "or is 0 throughout where", some_empty),
     Claim(WEIGHTS, r"each row adds up to (−?\d+\.\d{4})", all_sum_to),
@@ -331,7 +335,8 @@ OF_A_RUN = (
     # Explore
     Always("stage masked", "hatched cells", lambda trace: hides(trace) > 0),
     Always("stage masked", "no cell is hidden", lambda trace: hides(trace) == 0),
-    Always("stage masked", "were mixed across heads", lambda t: t.logits is not t.scaled),
+    Always("stage masked", "were mixed across heads", lambda t: t.logits_name == "mixed"),
+    Always("stage masked", "after the tokens between", lambda t: t.logits_name == "decayed"),
     # Compare
     Claim("sweep scale", "At scale 0 all keys that a query may see get the same", same_at_0),
     Claim(
