@@ -6,6 +6,7 @@ a `Watch`: the function has not run yet, and runs when they say so.
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from abc import ABC, abstractmethod
@@ -32,7 +33,7 @@ COMPILED = (
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Frame:
     """A module that is running."""
 
@@ -47,7 +48,12 @@ class Frame:
 
 
 class Watch(ABC):
-    """Modules as they run, and the calls of attention functions within them."""
+    """Modules as they run, and the calls of attention functions within them.
+
+    reads_signs: if each function that runs is read for signs that its module mixes tokens.
+    """
+
+    reads_signs = True
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -55,7 +61,7 @@ class Watch(ABC):
         self.names: dict[int, tuple[nn.Module, dict[int, str]]] = {}
         self.counts: Counter[str] = Counter()  # calls of each module in this forward pass
         self.silent = 0  # how many functions deep nothing is to be taken
-        self.mode = functions.FunctionMode(self.meets, self.signs)
+        self.mode = functions.FunctionMode(self.meets, self.signs if self.reads_signs else None)
         self.patches = ExitStack()
         self.watched: set[str] = set()
         self.unwatched: Any = None  # `Module.__call__` as it was
@@ -139,7 +145,7 @@ class Watch(ABC):
     def leaves(self, frame: Frame) -> None:
         """A module has run: tells of it if it mixes tokens and nothing of it was kept."""
         kind = type(frame.module)
-        mixes = MIXES.search(kind.__name__)
+        mixes, is_part = _named(kind.__name__)
         if why := frame.signs.words:
             frame.left_out[self.name_of(frame.module)] = why
             frame.told |= not kind.__module__.startswith("torch.nn.")
@@ -147,7 +153,7 @@ class Watch(ABC):
             for name in frame.guessed:
                 del frame.left_out[name]
             frame.guessed.clear()
-        elif mixes and not (frame.seen or frame.told or why or PART.search(kind.__name__)):
+        elif mixes and not (frame.seen or frame.told or why or is_part):
             frame.left_out[self.name_of(frame.module)] = OTHERWISE
             frame.guessed.add(self.name_of(frame.module))
             frame.told = True
@@ -224,6 +230,12 @@ class Watch(ABC):
             if names.get(id(module)):
                 return names[id(module)]
         return type(module).__name__
+
+
+@functools.cache
+def _named(kind: str) -> tuple[bool, bool]:
+    """If a class is named as one that mixes tokens, and as a part of one."""
+    return bool(MIXES.search(kind)), bool(PART.search(kind))
 
 
 def _compiled(module: nn.Module) -> bool:
