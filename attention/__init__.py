@@ -2,9 +2,10 @@
 
 In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
-`attention.show(weights, tokens)` shows any weights, as those that transformers returns, and
-`attention.save_scene(figure, path)` writes a figure of a page as a file, and
-`attention.capture()` keeps the attention of any model that runs within it.
+`attention.show(weights, tokens)` shows any weights, as those that transformers returns,
+`attention.save_scene(figure, path)` writes a figure of a page as a file,
+`attention.capture()` keeps the attention of any model that runs within it, `attention.change()`
+changes its heads, and `attention.effects()` measures each of them.
 """
 
 from collections.abc import Callable
@@ -19,14 +20,18 @@ MODULES = {
     "figures": ("captions", "matrix", "script", "tables"),
     "subjects.long_run": ("image_patches",),
 }
-FUNCTIONS = {"show": "show", "save_html": "page", "save_scene": "scenes"}
+FUNCTIONS = {
+    **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},
+    **{"change": "changing.changer", "team": "changing.team", "patch_path": "changing.paths"},
+    **dict.fromkeys(("effects", "means", "patch"), "changing.effects"),
+}
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 
 
 def __getattr__(name: str) -> ModuleType | Callable[..., object]:
     if name in FUNCTIONS:
         function: Callable[..., object] = getattr(
-            import_module(f"{__name__}.notebook.{FUNCTIONS[name]}"), name
+            import_module(f"{__name__}.{FUNCTIONS[name]}"), name
         )
         return function
     if name == "capture":

@@ -4,8 +4,8 @@
 what is made of it, `masking` holds masks and biases in little room, `calls` what one call of an
 attention function says, `functions` sees the calls of torch's, `transformers_models` those of
 models of transformers, `compiled` those of compiled functions, `mixing` tells that a module mixes
-tokens, `runs` puts calls together to runs, `report` is a table of what was kept, `files` saves and
-opens runs, `folders` opens those of a training loop.
+tokens, `watching` hands on all of these as models run, `runs` puts calls together to runs, `report`
+is a table of what was kept, `files` saves and opens runs, `folders` opens those of a training loop.
 
 May import: core; torch, safetensors.
 """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -46,6 +46,22 @@ class Call:
     @property
     def n_keys(self) -> int:
         return self.keys.shape[2]
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """An attention function and its arguments, which runs when it is called.
+
+    kind: torch's own function, None for those that models of transformers look up.
+    """
+
+    kind: Any
+    run: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    def __call__(self) -> Any:
+        return self.run(*self.args, **self.kwargs)
 
 
 def scale_of(queries: Tensor, scale: float | None) -> float:
@@ -100,7 +116,7 @@ def _made(call: Call) -> Rules:
             bias = added
         else:  # rare: both as one
             mask, bias = split(_broadcast(call.bias, call) + _broadcast(_as_numbers(call), call))
-    for also in _stretches(call):
+    for also in stretches(call):
         mask = also if mask is None else mask.within(also)
     return Rules(mask, bias, call.n_queries, call.n_keys)
 
@@ -118,7 +134,7 @@ def _broadcast(tensor: Tensor, call: Call) -> Tensor:
     return tensor.expand(-1, -1, -1, call.n_keys)
 
 
-def _stretches(call: Call) -> list[Mask]:
+def stretches(call: Call) -> list[Mask]:
     """The masks of causal attention with a window, and of lengths."""
     n_queries, n_keys, device = call.n_queries, call.n_keys, call.queries.device
     found = []

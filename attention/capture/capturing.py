@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
-from attention.capture import compiled, functions, transformers_models
-from attention.capture.calls import Call, Masks
-from attention.capture.mixing import UNSEEN, Signs
+from attention.capture.calls import Call, Function, Masks
+from attention.capture.mixing import UNSEEN
 from attention.capture.recording import Recording
 from attention.capture.report import Report, Row, report_of
 from attention.capture.runs import Choice, NoContinuation, Run
-
-# classes of modules that mix tokens, but for parts of such: where nothing was kept, that is told
-MIXES = re.compile(r"(?i:attention|attn|mamba|mixer|rwkv|retention|deltanet|hyena|recurrent)|SSM")
-PART = re.compile(r"norm|embedding|rotary|dropout", re.IGNORECASE)
-OF_ANOTHER = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
-OTHERWISE = "computes attention otherwise than by a function that is seen, or none"
-COMPILED = (
-    "runs compiled; run the module itself, or within torch.compiler.set_stance('force_eager')"
-)
+from attention.capture.watching import Frame, Watch
 
 
 class Captured(Recording):
@@ -67,20 +54,6 @@ class Captured(Recording):
         return self.runs[0]
 
 
-@dataclass
-class Frame:
-    """A module that is running."""
-
-    module: nn.Module
-    arguments: dict[str, Any]
-    seen: bool = False  # a call of an attention function, in it or in a module within
-    near: bool = False  # such a call in it or in a module next within
-    signs: Signs = field(default_factory=Signs)  # that it mixes, in it alone
-    told: bool = False  # of a module within, but for plain layers of torch's
-    left_out: dict[str, str] = field(default_factory=dict)  # in it or in a module within
-    guessed: set[str] = field(default_factory=set)  # those of them that are told by their class
-
-
 @contextmanager
 def capture(
     *,
@@ -104,126 +77,41 @@ def capture(
     """
     if every is not None and every < 1:
         raise ValueError(f"every must be 1 or more, got {every}")
-    watch = Watch(Choice(layers, heads, values), every, None if into is None else Path(into))
+    watch = Recorder(Choice(layers, heads, values), every, None if into is None else Path(into))
     with watch.watching():
         yield watch.captured
     watch.conclude(strict)
 
 
-class Watch:
-    """Modules as they run, and the calls of attention functions within them."""
+class Recorder(Watch):
+    """Calls of attention functions, kept as runs."""
 
     def __init__(self, choice: Choice, every: int | None, into: Path | None) -> None:
+        super().__init__()
         self.choice, self.every, self.into = choice, every, into
         self.captured = Captured()
-        self.thread = threading.get_ident()
-        self.stack: list[Frame] = []
         self.run: Run | None = None
         self.root: nn.Module | None = None  # of the run
-        self.names: dict[int, tuple[nn.Module, dict[int, str]]] = {}
         self.passes: Counter[int] = Counter()
-        self.counts: Counter[str] = Counter()  # calls of each module in this forward pass
         self.decided = False  # which run this forward pass is of
-        self.silent = 0  # how many functions deep nothing is to be taken
         self.seen = False  # any call at all
         self.masks = Masks()
-        self.mode = functions.FunctionMode(self.take, self.signs)
-        self.patches = ExitStack()
-        self.watched: set[str] = set()
         self.there: dict[tuple[int, str], None] = {}  # attentions that ran
-        self.unwatched: Any = None  # `Module.__call__` as it was
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        with self.patches, self.modules_watched(), self.mode.unnoticed(), self.mode:
+        with super().watching():
             try:
                 yield
             finally:
                 self.close()
 
-    @contextmanager
-    def modules_watched(self) -> Iterator[None]:
-        """Each call of a module goes by `called`, as torch.fx has it when it traces."""
-        original = self.unwatched = nn.Module.__call__
-
-        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or threading.get_ident() != self.thread:
-                return original(module, *args, **kwargs)
-            return self.called(original, module, args, kwargs)
-
-        nn.Module.__call__ = call  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            nn.Module.__call__ = original  # type: ignore[method-assign]
-
-    def called(
-        self, original: Callable[..., Any], module: nn.Module, args: Any, kwargs: dict[str, Any]
-    ) -> Any:
-        if self.silent:
-            return original(module, *args, **kwargs)
-        if not self.stack and not self.begins(module):
-            return self.aside(lambda: original(module, *args, **kwargs))
-        frame = Frame(module, kwargs)
-        self.stack.append(frame)
-        try:
-            if _compiled(module):
-                frame.left_out[self.name_of(module)] = COMPILED
-                return self.aside(lambda: original(module, *args, **kwargs))
-            return original(module, *args, **kwargs)
-        finally:
-            self.leaves(frame)
-            self.stack.pop()
-            if not self.stack:
-                self.ends(frame)
-
     def begins(self, root: nn.Module) -> bool:
         """A forward pass begins; if it is one that is kept."""
-        if torch._C._current_graph_task_id() != -1:
-            return False  # worked out again for a backward pass
-        self.watch_loaded()
         number = self.passes[id(root)]
         self.passes[id(root)] += 1
-        if id(root) not in self.names:
-            self.names[id(root)] = root, {id(part): name for name, part in root.named_modules()}
         self.decided = False
-        self.counts.clear()
         return self.every is None or number % self.every == 0
-
-    def watch_loaded(self) -> None:
-        """Watches what may have been loaded by now."""
-        if "transformers" not in self.watched and transformers_models.interface() is not None:
-            self.patches.enter_context(transformers_models.watched(self.take_and_run))
-            self.watched.add("transformers")
-        if "compiled" not in self.watched and compiled.frames() is not None:
-            self.patches.enter_context(compiled.watched(self.runs_compiled))
-            self.watched.add("compiled")
-
-    def runs_compiled(self, function: str) -> None:
-        if (signs := self.signs()) is not None:
-            signs.sure(f"calls {function} compiled, which is not seen into")
-
-    def leaves(self, frame: Frame) -> None:
-        """A module has run: tells of it if it mixes tokens and nothing of it was kept."""
-        kind = type(frame.module)
-        mixes = MIXES.search(kind.__name__)
-        if why := frame.signs.words:
-            frame.left_out[self.name_of(frame.module)] = why
-            frame.told |= not kind.__module__.startswith("torch.nn.")
-        if frame.near and mixes:  # parts of what was kept
-            for name in frame.guessed:
-                del frame.left_out[name]
-            frame.guessed.clear()
-        elif mixes and not (frame.seen or frame.told or why or PART.search(kind.__name__)):
-            frame.left_out[self.name_of(frame.module)] = OTHERWISE
-            frame.guessed.add(self.name_of(frame.module))
-            frame.told = True
-        if len(self.stack) > 1:
-            around = self.stack[-2]
-            around.seen |= frame.seen
-            around.told |= frame.told
-            around.left_out |= frame.left_out
-            around.guessed |= frame.guessed
 
     def ends(self, frame: Frame) -> None:
         """A forward pass has ended."""
@@ -235,59 +123,9 @@ class Watch:
         if self.every is not None:
             self.close()
 
-    def aside(self, function: Callable[[], Any]) -> Any:
-        """Runs a function as if nothing were watched."""
-        self.silent += 1
-        watched, nn.Module.__call__ = nn.Module.__call__, self.unwatched  # type: ignore[method-assign]
-        try:
-            with self.mode.aside():
-                return function()
-        finally:
-            nn.Module.__call__ = watched  # type: ignore[method-assign]
-            self.silent -= 1
-
-    def signs(self) -> Signs | None:
-        """The signs of the module that runs; a softmax that is a module is one of that around."""
-        if not self.stack or self.silent or threading.get_ident() != self.thread:
-            return None
-        alone = len(self.stack) > 1 and isinstance(self.stack[-1].module, nn.Softmax)
-        return self.stack[-2 if alone else -1].signs
-
-    def take_and_run(self, module: nn.Module, said: Call | str, function: Callable[[], Any]) -> Any:
-        """A call that a model of transformers makes, and the function that it goes to."""
-        if self.silent or threading.get_ident() != self.thread or torch.compiler.is_compiling():
-            return function()
-        if isinstance(said, str):
-            for frame in self.stack[-1:]:
-                frame.left_out[self.name_of(module)] = said
-        else:
-            self.take(said, module)
-        self.silent += 1
-        try:
-            return function()
-        finally:
-            self.silent -= 1
-
-    def take(self, call: Call, module: nn.Module | None = None) -> None:
-        """A call of an attention function, by this module or by the one that is running."""
-        if self.silent or threading.get_ident() != self.thread:
-            return
+    def attends(self, name: str, call: Call, function: Function) -> Any:
+        """Keeps a call, which runs as it would have."""
         self.seen = True
-        for frame in self.stack[-2:]:
-            frame.near = True
-        for frame in self.stack[-1:]:
-            frame.seen = frame.signs.attends = True
-            ran = frame.module
-            module = module or (
-                ran.self_attn if isinstance(ran, nn.TransformerEncoderLayer) else ran
-            )
-            other = any(frame.arguments.get(name) is not None for name in OF_ANOTHER)
-            if other and call.cross is None:
-                call = replace(call, cross=True)
-        name = self.name_of(module)
-        self.counts[name] += 1
-        if self.counts[name] > 1:
-            name = f"{name}#{self.counts[name]}"
         run = self.run_of(name, call)
         try:
             run.add(name, call)
@@ -295,6 +133,7 @@ class Watch:
             del run.growing[name]
             for frame in self.stack[-1:]:
                 frame.left_out[name] = "has other keys than in the calls before"
+        return self.quietly(function)
 
     def run_of(self, name: str, call: Call) -> Run:
         """The run that this forward pass is of: a new one, or the one before which it goes on."""
@@ -321,16 +160,6 @@ class Watch:
         self.run = Run(self.choice, self.masks, type(root).__name__ if root else "", step)
         self.root, self.decided = root, True
         return self.run
-
-    def name_of(self, module: nn.Module | None) -> str:
-        """The path of a module from the outermost one that is running, or its class."""
-        if module is None:
-            return "scaled_dot_product_attention"
-        if self.stack:
-            names = self.names[id(self.stack[0].module)][1]
-            if names.get(id(module)):
-                return names[id(module)]
-        return type(module).__name__
 
     def close(self) -> None:
         """The run under way has ended."""
@@ -372,9 +201,3 @@ class Watch:
             raise ValueError(words)
         for told in (*filter(None, [words]), *self.captured.several):
             warnings.warn(told, stacklevel=4)
-
-
-def _compiled(module: nn.Module) -> bool:
-    return type(module).__name__ == "OptimizedModule" or (
-        getattr(module, "_compiled_call_impl", None) is not None
-    )

@@ -16,30 +16,32 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
-from attention.capture.calls import Call, four_axes, scale_of
+from attention.capture.calls import Call, Function, four_axes, scale_of
 from attention.capture.mixing import Mixing, Signs
 
 
 class FunctionMode(TorchFunctionMode):
-    """Tells of each call of an attention function, before it runs, and of signs of mixing.
+    """Hands on each call of an attention function, which has not run yet, and tells of mixing.
 
-    signs: those of the module that runs, None where nothing is to be told.
+    meets: gets the call and the function, and returns what is to be returned; signs: those of the
+    module that runs, None where nothing is to be told; None instead: of no module.
     """
 
-    def __init__(self, call: Callable[[Call], None], signs: Callable[[], Signs | None]) -> None:
+    def __init__(
+        self, meets: Callable[[Call, Function], Any], signs: Callable[[], Signs | None] | None
+    ) -> None:
         super().__init__()
-        self.call, self.signs, self.mixing = call, signs, Mixing()
+        self.meets, self.signs, self.mixing = meets, signs, Mixing()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if torch.compiler.is_compiling():
-            return func(*args, **kwargs)
         read = ATTENTIONS.get(func)
-        if read is not None:
-            self.call(read(*args, **kwargs))
+        if (read is None and self.signs is None) or torch.compiler.is_compiling():
             return func(*args, **kwargs)
+        if read is not None:
+            return self.meets(read(*args, **kwargs), Function(func, func, args, kwargs))
         sign, derives = self.mixing.sign_of(func)
-        if sign is not None and (signs := self.signs()) is not None:
+        if sign is not None and self.signs and (signs := self.signs()) is not None:
             sign(signs, args, kwargs)
         made = func(*args, **kwargs)
         if derives:

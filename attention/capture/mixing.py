@@ -42,7 +42,7 @@ DERIVES = (
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Signs:
     """The signs that one module itself gave while it ran.
 

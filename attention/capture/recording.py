@@ -235,7 +235,12 @@ class Recording:
         return report_of([self])
 
     def attention(self, layer: int | str) -> Attention:
-        """The attention of a number or a module's name. Raises ValueError where it is not kept."""
+        """The attention of a number or a module's name; −1 is the last one that is kept.
+
+        Raises ValueError where it is not kept.
+        """
+        if isinstance(layer, int) and -len(self.attentions) <= layer < 0:
+            return self.attentions[layer]
         for attention in self.attentions:
             if layer in (attention.number, attention.name):
                 return attention
@@ -263,6 +268,24 @@ class Recording:
         device = attention.queries.device
         asked = None if columns is None else _positions("columns", columns, n_keys, device)
         return attention.part(at, _positions("rows", rows, n_queries, device), asked, entry)
+
+    @torch.no_grad()
+    def output(self, layer: int | str, head: int, rows: Part = None, *, entry: int = 0) -> Tensor:
+        """Output of a head at these rows, its weights times the values. (rows, d_v).
+
+        Raises ValueError where values were not kept, or there is no such part.
+        """
+        attention, at = self._asked(layer, head, entry)
+        if attention.values is None:
+            raise ValueError("the run has no values: use capture(values=True)")
+        weights = self.weights(layer, head, rows, entry=entry)
+        return weights @ attention.values[entry, attention.groups[at]].to(weights.dtype)
+
+    @torch.no_grad()
+    def mean(self, layer: int | str, rows: Part = None, *, entry: int = 0) -> Tensor:
+        """Weights in the mean of all heads of a layer that are kept. (rows, keys)."""
+        heads = self.attention(layer).heads
+        return torch.stack([self.weights(layer, head, rows, entry=entry) for head in heads]).mean(0)
 
     @torch.no_grad()
     def pooled(

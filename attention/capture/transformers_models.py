@@ -14,10 +14,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attention.capture.calls import Call, Causal, scale_of
+from attention.capture.calls import Call, Causal, Function, scale_of
 
-Function = Callable[..., Any]
-Told = Callable[[nn.Module, Call | str, Callable[[], Any]], Any]
+Attends = Callable[..., Any]
+Told = Callable[[nn.Module, Call | str, Function], Any]
 
 
 def interface() -> Any:
@@ -33,12 +33,12 @@ def watched(told: Told) -> Iterator[None]:
     watched_class = interface()
     original = watched_class.get_interface
 
-    def get_interface(self: Any, implementation: str, default: Function) -> Function:
+    def get_interface(self: Any, implementation: str, default: Attends) -> Attends:
         function = original(self, implementation, default)
 
         def attend(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             said = read(implementation, module, *args, **kwargs)
-            return told(module, said, lambda: function(module, *args, **kwargs))
+            return told(module, said, Function(None, function, (module, *args), kwargs))
 
         return attend
 
