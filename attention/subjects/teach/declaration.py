@@ -26,7 +26,7 @@ ANSWERS = Page(
     purpose="Ask a class, reveal its answers, and see the figure on a sentence of a pupil.",
     settings=(LessonSettings, CarriedSettings, ClassSettings, TeacherSettings),
     sentence=lambda values: False,
-    own_sentences=True,
+    own_sentences=lambda values, given: True,
     behind=TEACH,
     place=130,
 )
