@@ -12,7 +12,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -204,16 +204,22 @@ def most_needed(
 
 
 def other_teams(
-    team: Collection[Head], heads: int, draws: int = DRAWS, seed: int = 0
+    team: Collection[Head], heads: int | Mapping[int, int], draws: int = DRAWS, seed: int = 0
 ) -> list[list[Head]]:
-    """Teams of as many other heads of the same layers, of which each has so many heads.
+    """Teams of as many other heads of the same layers.
 
-    All there are where these are no more than `draws`; else so many, drawn with the seed, none
-    twice. None where a layer has too few others.
+    heads: how many each layer has, or by layer where their numbers differ. All there are where
+    these are no more than `draws`; else so many, drawn with the seed, none twice. None where a
+    layer has too few others.
     """
     counts = Counter(layer for layer, _ in team)
     others = {
-        layer: [head for head in range(heads) if (layer, head) not in team] for layer in counts
+        layer: [
+            head
+            for head in range(heads if isinstance(heads, int) else heads[layer])
+            if (layer, head) not in team
+        ]
+        for layer in counts
     }
     there = math.prod(math.comb(len(others[layer]), count) for layer, count in counts.items())
     if there <= draws:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attention.analysis.team import other_teams
 from attention.changing.answers import Answer, metric_of
 from attention.changing.batches import changed_metrics, given_to, plain_run
 from attention.changing.changer import change
@@ -26,7 +25,7 @@ class Team:
     heads: (layer, head); before: the answer of the whole model; after: (heads,); elsewhere, error:
     by how many nats a token other texts cost more without the team, mean and standard error, None
     where none were given; chance: the answers without as many other heads of the same layers,
-    (draws,).
+    (teams,), see `analysis.team.other_teams`.
     """
 
     heads: tuple[tuple[int, int], ...]
@@ -82,7 +81,7 @@ def team(
             break
         found.append(tried[best])
         after.append(metrics[best].cpu())
-    others = _others(found, counts, draws, seed)
+    others = other_teams(found, counts, draws, seed) if found else []
     costs = torch.tensor([_cost(model, each, found, to) for each in elsewhere])
     return Team(
         tuple(found),
@@ -92,28 +91,6 @@ def team(
         float(costs.std() / len(costs) ** 0.5) if len(costs) else None,
         without(others).cpu() if others else torch.empty(0),
     )
-
-
-def _others(
-    found: Sequence[tuple[int, int]], counts: dict[int, int], draws: int, seed: int
-) -> list[list[tuple[int, int]]]:
-    """Teams of as many other heads of the same layers, drawn; none where a layer has too few."""
-    free = {
-        layer: [head for head in range(counts[layer]) if (layer, head) not in found]
-        for layer, _ in found
-    }
-    needed = Counter(layer for layer, _ in found)
-    if not found or any(len(free[layer]) < count for layer, count in needed.items()):
-        return []
-    chance = random.Random(seed)
-    return [
-        [
-            (layer, head)
-            for layer, count in needed.items()
-            for head in chance.sample(free[layer], count)
-        ]
-        for _ in range(draws)
-    ]
 
 
 def _cost(model: nn.Module, inputs: Any, off: Sequence[tuple[int, int]], to: Any) -> float:
