@@ -8,6 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
+def parts_of(trace: object) -> dict[str, Any]:
+    """Numbers of a trace by their names."""
+    return {name: part for name, part in vars(trace).items() if not isinstance(part, str)}
+
+
 def over(name: str, cases: Iterable[Any]) -> Callable[[Any], Any]:
     """Runs a test for each of these values of an argument; a failure names its value.
 

@@ -124,10 +124,8 @@ def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
 def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(page: Page) -> None:
     app = opened(page.name)
     title, purpose, _ = app.heading
-    asks = page is page_named("model") and title.endswith(
-        "?"
-    )  # the window asks about what it shows
-    assert asks or (title, purpose) == (page.title, page.purpose)
+    of_its_head = page is page_named("model")  # the window's title is about what it shows
+    assert of_its_head or (title, purpose) == (page.title, page.purpose)
     assert 20 < len(page.purpose) <= 90
     told = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", app.said)
     told = [(html.unescape(word), html.unescape(words)) for word, words in told]

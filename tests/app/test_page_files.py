@@ -22,8 +22,8 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("heads", {"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
     (
         "model",
-        {"model": "en-pt", "more": model_words.COMPUTED},
-        {"Weights · layer 0, head 0", "Translation", "Weights · layer 7, head 0"},
+        {"model": "en-pt", "more": model_words.COMPUTED, "head": 1},
+        {"Weights · layer 0, head 1", "Translation", "Weights · layer 7, head 0"},
     ),
     (
         "model",

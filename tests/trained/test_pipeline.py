@@ -20,7 +20,7 @@ from attention.figures.script import pytorch_script
 from attention.pipeline import NoWords, Result, Settings, compute, computing
 from attention.trained import sources
 from attention.trained.models import LayerInput, Run
-from tests.cases import over
+from tests.cases import over, parts_of
 from tests.hostile import HOSTILE
 from tests.trained.making import FAMILIES, Checkpoint
 from tests.trained.packaged import packaged, read, run_model
@@ -101,7 +101,9 @@ def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own
             assert result.memory.x is layer_input.memory
             assert layer_input.memory_pieces is not None
             assert result.key_tokens == layer_input.memory_pieces.texts
-        assert_close(vars(result.layer_trace), vars(layer.trace(layer_input.x, layer_input.memory)))
+        assert_close(
+            parts_of(result.layer_trace), parts_of(layer.trace(layer_input.x, layer_input.memory))
+        )
         sums = result.layer_trace.weights.sum(-1)
         assert_close(sums, torch.ones(layer.attention.heads, len(result.tokens)))
 
@@ -137,7 +139,7 @@ def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(
         script = tmp_path / "attention_here.py"
         script.write_text(pytorch_script(result), "utf-8")
         found = runpy.run_path(str(script))
-        assert_close(vars(found["layer_trace"]), vars(result.layer_trace))
+        assert_close(parts_of(found["layer_trace"]), parts_of(result.layer_trace))
         output = result.layer.output(result.layer_trace)
         assert_close(found["layer_output"], output, atol=1e-5, rtol=1e-5)
 
@@ -147,13 +149,13 @@ def test_a_layer_rotates_by_itself_once_until_its_rotation_is_removed(own: Own) 
     result, layer_input = computed(name, layer=1)
     turns, trace = layer_input.layer.attention.rotary, result.layer_trace
     assert turns == Rotary(10000.0, halves=True)
-    assert_close(vars(trace), vars(layer_input.trace()))
+    assert_close(parts_of(trace), parts_of(layer_input.trace()))
     assert trace.unrotated is not None
     for before, after in zip(trace.unrotated, (trace.queries, trace.keys), strict=True):
         assert_close(after, turns(before))
         assert not torch.allclose(after, before)
     again, _ = computed(name, layer=1, positions="rotary")
-    assert_close(vars(again.layer_trace), vars(trace))
+    assert_close(parts_of(again.layer_trace), parts_of(trace))
     assert again.changes == [], "it rotates as it was trained"
     added, _ = computed(name, layer=1, positions="alibi")
     assert added.changes == ["positions: alibi"]
@@ -180,7 +182,7 @@ def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: s
     assert list(result.masks) == ["causal", "window"]
     assert result.layer_trace.scale == 0.7
     assert result.changes == []
-    assert_close(vars(result.layer_trace), vars(layer.trace(layer_input.x)))
+    assert_close(parts_of(result.layer_trace), parts_of(layer.trace(layer_input.x)))
     chosen, _ = computed(gpt, lambda name, text: other, layer=1, mask=("window",), radius=9)
     assert torch.equal(chosen.masks["window"], result.masks["window"]), "both hide what they hide"
     removed, _ = computed(gpt, lambda name, text: other, layer=1, trained_mask="removed")
@@ -224,7 +226,7 @@ def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str) -> No
         attention = layer_input.layer.attention
         before = attention.W_o.clone()
         changed, _ = computed(name, layer=position, cut=" 3 0,,0 77")
-        assert_close(vars(changed.layer_trace), vars(whole.layer_trace))
+        assert_close(parts_of(changed.layer_trace), parts_of(whole.layer_trace))
         parts = whole.layer.head_outputs(whole.layer_trace)
         kept = parts.clone()
         kept[[0, 3]] = 0
@@ -261,7 +263,7 @@ def test_beyond_the_last_layer_or_head_the_last_is_shown_and_a_note_says_so(name
     ]
     assert result.trained is not None
     assert result.trained.position == count - 1
-    assert_close(vars(result.layer_trace), vars(last.layer_trace))
+    assert_close(parts_of(result.layer_trace), parts_of(last.layer_trace))
     assert torch.equal(result.trace.weights, result.layer_trace.weights[-1])
 
 
@@ -281,7 +283,7 @@ def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_remov
     assert torch.equal(removed.x, kept.x), "what enters the layer is as it was trained"
 
     again, _ = computed(gpt, trained_mask="removed", mask=("causal",))
-    assert_close(vars(again.layer_trace), vars(layer_input.trace()))
+    assert_close(parts_of(again.layer_trace), parts_of(layer_input.trace()))
     assert list(computed(gpt, mask=("causal", "length"))[0].masks) == ["causal", "length"]
     assert list(computed(gpt, mask=("length",))[0].masks) == ["causal", "length"]
 
@@ -352,7 +354,7 @@ def test_a_long_run_gives_what_a_whole_one_keeps(
             patch.setattr(computing, "MAX_AT_ONCE", 3 * heads * n_keys)
             long, _ = computed(name, layer=layer, head=2, **settings)
         assert isinstance(long.layer_trace, LongTrace)
-        assert_close(vars(long.trace), vars(whole.trace))
+        assert_close(parts_of(long.trace), parts_of(whole.trace))
         assert_close(long.layer_trace.output, whole.layer_trace.output)
         assert_close(long.layer_trace.weights_beside(3), whole.layer_trace.weights)
         assert_close(long.weights_for(1)[:, 0], whole.weights_for(1)[:, 1])

@@ -16,7 +16,8 @@ GLOSSARY = {
     "softmax": "exp of each score, divided by the sum of these over the row: shares above 0 that "
     "add up to 1.",
     "weight": "The share of a query's attention that a key gets. After the softmax each row of "
-    "weights adds up to 1, or is all 0 where the mask hides every key.",
+    "weights adds up to 1, or is all 0 where the mask hides every key. Without a softmax "
+    "it need not.",
     "mask": "Which keys a query may look at. Hidden scores count as −∞, so their weight is 0.",
     "entropy": "How evenly a row of weights is spread, in bits: 0 if one key has it all, and H "
     "bits as if 2^H keys shared it evenly.",
@@ -42,7 +43,7 @@ GLOSSARY = {
     "divergence": "Jensen–Shannon divergence: how much two rows of weights differ, in bits: 0 if "
     "they are equal, 1 if they share no key.",
     "positions": "Numbers that tell attention where a token stands. Without them, and without a "
-    "mask, the weight between two words is the same in any order of the words.",
+    "mask, a decay or erasing, the weight between two words is the same in any order of the words.",
     "residual path": "The vector that came into a layer, and is added to the output of attention.",
     "association": "How strongly one word influences another, as a method estimates it.",
     "erasure": "Hide a word, then measure how far the others move.",

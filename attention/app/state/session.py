@@ -195,7 +195,7 @@ def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
     asked = now.page.asks(now, tokens)
     if before is None:
         by_visitor = position > 0 or "query" in st.query_params
-        position = position if by_visitor or asked is None else asked
+        position = position if by_visitor or now.calm or asked is None else asked
     else:
         by_visitor = before.by_visitor or position != before.position
         if before.tokens != tuple(tokens):
@@ -320,11 +320,13 @@ def _take_along(page: Page, before: Visit) -> None:
             _set(name, value)
     arrived = view()
     here = {"s", *page.declared, *page.beside(arrived)}
+    set_aside = {"s"} if page.own_sentences(arrived, arrived["s"]) else set()
     address = {}
     for name in (before.drawn | undrawn.keys()) & here:
         if name in st.session_state and name not in st.query_params:
             _set(name, before.newest(name, st.session_state[name]))
-            if name not in _beside(before) and arrived[name] != every_setting()[name].default:
+            stays = name in _beside(before) or name in set_aside
+            if not stays and arrived[name] != every_setting()[name].default:
                 address[name] = _texts(arrived[name])
     if address:
         _write_address(address)

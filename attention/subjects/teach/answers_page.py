@@ -211,17 +211,18 @@ def codes(view: View, lesson: Lesson, room: Room | None) -> None:
         )
         st.form_submit_button("Add", on_click=take_code, args=(lesson,))
     st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")
-    about = every_setting()["codes"]
-    session.restore_choice("codes")
-    st.text_area(
-        "All codes typed so far; or paste a list",
-        key="codes",
-        height=130,
-        max_chars=int(about.maximum or 0),
-        bind="query-params",
-        persist_state="session",
-    )
-    session.mark_drawn("codes")
+    if "codes" not in view.hidden:
+        about = every_setting()["codes"]
+        session.restore_choice("codes")
+        st.text_area(
+            "All codes typed so far; or paste a list",
+            key="codes",
+            height=130,
+            max_chars=int(about.maximum or 0),
+            bind="query-params",
+            persist_state="session",
+        )
+        session.mark_drawn("codes")
     found = counted(view, lesson)
     draw(scenes.codes(found), key="of_codes")
     with st.container(horizontal=True):

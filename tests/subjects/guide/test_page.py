@@ -341,7 +341,9 @@ def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link
 def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_has_it_again() -> (
     None
 ):
-    app = opened("explore", **OPENING).go("guide")
+    app = opened("explore", **OPENING)
+    app.query_params.clear()  # as the menu does in a browser
+    app.go("guide")
     for chapter in CHAPTERS[:2]:
         assert title(app) == chapter.title
         assert "The figure shows your sentence." not in " ".join(app.notes)

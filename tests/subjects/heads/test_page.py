@@ -69,12 +69,13 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     result = result_of("a b c d e", variant=variant, config=tuple(own.items()), **settings)
     trace, figures = result.layer_trace, app.sent
 
-    dots, block = analysed.thumbnails(trace.weights)
+    sizes = trace.weights.abs()
+    dots, block = analysed.thumbnails(sizes / sizes.sum(-1, keepdim=True).clamp_min(1e-9))
     grid = figures["head_grid"]
     assert (grid.header["block"], grid.header["chosen"]) == (block, 2)
     received = torch.frombuffer(bytearray(grid.rest), dtype=torch.uint8)
     assert_close(received.int(), dots.flatten().int(), atol=1, rtol=0)
-    edges = heads_words.edges(trace.weights, 4, [0, 1, 2], 0.5)
+    edges = heads_words.edges(sizes, 4, [0, 1, 2], 0.5)
     assert_close(figures["head_view"].numbers, edges.weights.flatten())
     assert figures["head_view"].header["query"] == app.selection["query"] == 4
     picture = figures["picture"]
