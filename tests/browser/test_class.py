@@ -76,6 +76,7 @@ def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Ope
     page = open_page(link)
     page.set_viewport_size({"width": 1440, "height": 900})
     expect_rest(page)
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # brings the key with it
     page.keyboard.press("p")
     expect(page.locator(".projected")).to_have_count(1)
     page.evaluate("document.querySelector('.projector-hint').remove()")

@@ -41,6 +41,9 @@ FAULTS = """() => {
     }
     return false
   }
+  const sticky = (node) =>
+    node && (getComputedStyle(node).position === "sticky"
+      || sticky(node.parentElement ?? node.getRootNode().host))
   const named = (node) => `${node.localName}.${node.className} “${node.textContent.slice(0, 40)}”`
   const tell = (what, node) => faults.push(`${what}: ${named(node)}`)
   const look = (root) => {
@@ -58,6 +61,7 @@ FAULTS = """() => {
       const found = topmost(x, y)
       if (!found || within(found, node) || within(node, found) || scrolledAway(node, x, y)) continue
       if (found.closest("label")?.contains(node)) continue
+      if (sticky(found)) continue // what lies below it is scrolled out from under it
       faults.push(`covered: ${named(node)} by ${named(found)}`)
     }
   }

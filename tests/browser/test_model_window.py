@@ -94,7 +94,7 @@ def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_link
     page.get_by_role("radio", name="layer 3, head 1, off").press("ArrowRight")
     tile(page, "layer 3", 2).press("x")
     expect(told).to_contain_text("Without heads 3.1 and 3.2")
-    expect(page.get_by_label("Heads that are off")).to_have_value("3.1 3.2")
+    expect(page.get_by_label("Heads that are off", exact=True)).to_have_value("3.1 3.2")
     check_link(page, open_page)
     window(page).get_by_role("button", name="All on again").click()
     expect(told).to_be_hidden()

@@ -106,6 +106,7 @@ def test_figures_that_stand_on_the_page_can_be_embedded_alone_and_no_others(
     for link, names in (("", ["matrices", "graph"]), ("&hide=step", ["matrices"])):
         page.goto(f"{page.url}{link}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator(".st-key-matrices")).to_be_visible()
         expect_rest(page)
         more(page).click()
         expect(alone).to_have_text([f"Copy embed code: {name} alone" for name in names])

@@ -1,4 +1,4 @@
-import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
 import { sizeOf } from "../shared/words.js"
@@ -6,8 +6,6 @@ import { sizeOf } from "../shared/words.js"
 /** @import { HeadCard } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
-
-const DEEP = 0.5 // of a weight on which words are written in the colour of the page
 
 /** Cards of sentences whose answer hangs on one head: its share falls, and a link breaks it. */
 export default component(build, draw)
@@ -30,8 +28,9 @@ function cardOf(card, shades) {
   for (const [at, [word, apart]] of card.words.entries()) {
     const weight = sizeOf(card.weights[at])
     if (apart && at) sentence.append(" ")
-    const shown = make("bdi", weight > DEEP ? "deep" : "", sentence, { textContent: word })
-    shown.style.backgroundColor = rgb(shadeOf(weight, 0, 1, shades))
+    const shade = shadeOf(weight, 0, 1, shades)
+    const { style } = make("bdi", "", sentence, { textContent: word })
+    Object.assign(style, { backgroundColor: rgb(shade), color: inkOn(shade) })
   }
   sentence.append(" ")
   make("bdi", "answer", sentence, { textContent: card.answer })

@@ -65,7 +65,8 @@ function draw(view) {
   const begins = same && stages.length > known.stages.length
   show(view, stages.length - 1, begins || stages.length === 2)
   drawDoubts(view)
-  if (begins || !known)
+  const inView = frame.getBoundingClientRect().top < innerHeight // else the map is looked at
+  if (begins && inView)
     frame.scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" })
 }
 
