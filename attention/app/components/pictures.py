@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-from torch import Tensor
-
 from attention.app.components.scene import draw
 from attention.app.components.turns import Handler
-from attention.figures.chart import Chart
-from attention.figures.lines import HeadLines
-from attention.figures.matrices import Matrices
-from attention.figures.matrix import Matrix
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Figure, scene
 from attention.figures.scene_message import Selection
@@ -54,50 +47,3 @@ def picture(
     figure = AttentionPicture(shown, content, drawn, switch.words, switch.other, key=key)
     taken = (range(len(switch.words)).__contains__, switch.on_choose)
     draw_alone(figure, selection, word=taken)
-
-
-def matrices(
-    parts: Sequence[Matrix | str],
-    *,
-    key: str,
-    chosen: tuple[int, int] | None = None,
-    on_choose: Callable[[int, int], None] | None = None,
-    hidden: bool = False,
-    asked: tuple[int, int | None] | None = None,
-    in_full: bool = False,
-    written: int | None = None,
-    of: str = "",
-) -> None:
-    """Draw matrices in a row, see `Matrices`; with on_choose cells of the last can be chosen."""
-    pickable = on_choose is not None
-    figure = Matrices(parts, chosen, pickable, hidden, asked, in_full, written, of, key=key)
-    draw_alone(figure, cell=(figure.has, lambda cell: on_choose and on_choose(*cell)))
-
-
-def chart(
-    figure: go.Figure,
-    label: str,
-    *,
-    key: str,
-    on_choose: Callable[[int], None] | None = None,
-    points: int = 0,
-) -> None:
-    """Draw a figure of Plotly, see `Chart`; on_choose gets one of so many points."""
-    chosen = (range(points).__contains__, lambda point: on_choose and on_choose(point))
-    draw_alone(Chart(figure, label, key=key), point=chosen)
-
-
-def head_view(
-    tokens: Sequence[str],
-    known: Sequence[bool],
-    weights: Tensor,
-    active: Sequence[int],
-    query: int,
-    selection: Selection,
-    on_active: Callable[[list[int]], None],
-    *,
-    key: str,
-) -> None:
-    """Draw lines of several heads, see `HeadLines`."""
-    figure = HeadLines(tokens, known, weights, active, query, key=key)
-    draw_alone(figure, selection, active=(figure.has, on_active))

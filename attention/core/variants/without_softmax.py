@@ -20,7 +20,7 @@ from attention.core import functional
 from attention.core.functional import NormedBy
 from attention.core.norms import RmsNorm
 from attention.core.papers import ARXIV
-from attention.core.settings import Value, choice, decimal
+from attention.core.settings import Value, choice, decimal, same_as
 from attention.core.variants.base import HeadsConfig, ParameterMaker, register
 from attention.core.variants.with_softmax import MultiHead
 
@@ -234,14 +234,7 @@ class GatedDeltaRule(DeltaRule):
 
     @dataclass(frozen=True)
     class Config(DeltaConfig):
-        rate: float = decimal(
-            1.0,
-            "Decay rate −A",
-            0.0,
-            16.0,
-            0.25,
-            help="A step Δ of a token leaves exp(A Δ) of what was there. 0: nothing is forgotten.",
-        )
+        rate: float = same_as(StateSpace.Config, "rate")
 
     name = "gated_delta"
     title = "Gated delta rule"
