@@ -7,7 +7,7 @@ LOCK = deploy/requirements.lock
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test modules bench load soak study bounds lock format chromium nginx
+.PHONY: run test docs docs-serve modules bench load soak study bounds lock format chromium nginx
 
 run: $(VENV)/app
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run streamlit_app.py
@@ -17,6 +17,13 @@ test: $(VENV)/dev chromium nginx modules
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m "not soak" --nothing-skips --numprocesses 2 --dist worksteal
+
+# The site in docs/_build, each of its tutorials run; a warning is an error.
+docs: $(VENV)/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
+
+docs-serve: docs
+	$(BIN)/python -m http.server --directory docs/_build 8700
 
 # What the browser runs: its format, its types, its own tests.
 modules: $(VENV)/dev node_modules/installed
@@ -86,6 +93,10 @@ $(VENV)/app: requirements.txt requirements-models.txt | $(VENV)/bin/python
 $(VENV)/dev: $(VENV)/app requirements-dev.txt
 	$(BIN)/pip install --quiet --no-compile --requirement requirements-dev.txt
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # many tests start processes of their own
+	@touch $@
+
+$(VENV)/docs: $(VENV)/app requirements-docs.txt
+	$(BIN)/pip install --quiet --no-compile --requirement requirements-docs.txt
 	@touch $@
 
 node_modules/installed: package.json package-lock.json | $(VENV)/dev

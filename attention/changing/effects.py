@@ -127,7 +127,7 @@ def patch(
 ) -> Any:
     """The model's outputs with a part of heads as it was in another run (Vig et al. 2020).
 
-    from_: a recording of `capture(values=True)` with as many tokens; heads: pairs (layer, head),
+    `from_`: a recording of `capture(values=True)` with as many tokens; heads: pairs (layer, head),
     None = all that it has; part, positions: see `change`. `effects(…, to=recording)` patches each
     head by itself. Raises ValueError where the recording has no such part.
     """

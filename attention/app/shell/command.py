@@ -33,7 +33,7 @@ What an owner can set in the environment:
   ATTENTION_WEIGHTS  a folder for dequantised weights of GGUF files, which processes share, in
                      place of ~/.cache/attention-explorer
   ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
-  ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; README says more of these:
+  ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; docs/hosting.md says more:
 {limits}
   ATTENTION_RUN      a run, as attention.capture() saves it, or a folder of them: Own run then
                      opens on it

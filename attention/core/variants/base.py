@@ -40,7 +40,7 @@ class Variant(nn.Module):
     word or two; `source` is Markdown, with a link to what it cites, see `papers`;
     `published_scale` is the scale the source uses, `usual_scale` the settings with which its
     weights show something on word vectors; `projections` names the parameter that makes queries,
-    keys, values or the layer's output, where there is one: a matrix W_…, with its bias b_… if the
+    keys, values or the layer's output, where there is one: a matrix `W_…`, with its bias `b_…` if the
     variant has a parameter of that name. `by_distance`: whether the score of a query and a key that
     are rotated by their positions depends on how far apart these are alone. `origin` says where the
     parameters are from: "seeded", "identity", "learned" or "typed"; "" where there are none.

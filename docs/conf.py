@@ -1,0 +1,55 @@
+"""The documentation site: `make docs`. No page of it asks another host."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+os.environ["PYTHONPATH"] = str(HERE.parent)  # for the tutorials, each in a process of its own
+
+import looked_up  # noqa: E402
+
+import attention  # noqa: E402
+
+project = "Attention explorer"
+author = copyright = "the attention explorer's contributors"
+release = version = attention.__version__
+html_title = project
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_copy_source = html_show_sourcelink = False
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+default_role = "code"
+autodoc_member_order = "bysource"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+
+
+def write_inline(translator: Any, node: nodes.math) -> None:
+    """Write a formula within a line."""
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block(translator: Any, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own."""
+    translator.body.append(convert(node.astext(), display="block"))
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Formulas as MathML, which browsers draw themselves, and tables made from the registries."""
+    app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
+    looked_up.write(HERE / "made")
