@@ -7,7 +7,7 @@ LOCK = deploy/requirements.lock
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test docs docs-serve modules bench load soak study bounds lock format chromium nginx
+.PHONY: run test docs docs-serve release modules bench load soak study bounds lock format chromium nginx
 
 run: $(VENV)/app
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run streamlit_app.py
@@ -24,6 +24,11 @@ docs: $(VENV)/docs
 
 docs-serve: docs
 	$(BIN)/python -m http.server --directory docs/_build 8700
+
+# A release of attention.__version__ in dist/, tried in fresh environments and uploaded nowhere.
+release: $(VENV)/dev
+	$(BIN)/pip install --quiet --no-compile --requirement requirements-release.txt
+	$(BIN)/python -m deploy.release
 
 # What the browser runs: its format, its types, its own tests.
 modules: $(VENV)/dev node_modules/installed

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 
-__version__ = "1.0.0"
+__version__ = "1.0.0rc1"
 
 MODULES = {
     "core": ("analysis", "functional", "masks", "positions", "settings", "variants"),

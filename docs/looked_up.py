@@ -121,7 +121,7 @@ def architecture() -> str:
     return "\n\n".join(
         [
             "# Rooms of the package",
-            "Made from the imports. Within a page's folder, see [how it is built](../architecture.md).",
+            "Made from the imports. [How it is built](../architecture.md) says more.",
             picture(leans),
             table(("room", "what it is for", "imports"), rows),
         ]

@@ -23,7 +23,7 @@ from attention.pipeline import Result, Settings, compute, computing
 from attention.pipeline.result import missing_head
 from attention.pipeline.settings import variant_names, vector_names
 from tests.cases import over, parts_of
-from tests.core.variant_claims import readmes_variant
+from tests.core.variant_claims import docs_variant
 from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
@@ -96,7 +96,7 @@ def test_own_vectors_are_offered_only_where_a_file_is_named(
 
 
 def test_a_variant_is_offered_and_computed_as_long_as_it_is_registered(tmp_path: Path) -> None:
-    with readmes_variant(tmp_path) as variant:
+    with docs_variant(tmp_path) as variant:
         assert variant_names() == tuple(VARIANTS)
         assert variant_names()[-1] == variant.name
         result = computed(variant=variant.name, config=(("reach", 5.0),), scale="none")

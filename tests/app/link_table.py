@@ -78,7 +78,7 @@ def published(text: str) -> list[str]:
 
 
 def pages() -> list[str]:
-    """The README's rows of all pages."""
+    """Rows of all pages in docs/pages.md."""
     return [f"| {page.title} | {page.shows} |" for page in PAGES]
 
 
@@ -99,20 +99,20 @@ def published_moved(text: str) -> list[str]:
     return text.split(ABOVE_MOVED)[1].split("\n\n")[0].splitlines()
 
 
-def readmes_pages(text: str) -> list[str]:
-    """Rows of pages that a README has."""
+def published_pages(text: str) -> list[str]:
+    """Rows of pages that docs/pages.md has."""
     return text.split(ABOVE_PAGES)[1].split("\n\n")[0].splitlines()
 
 
 def write(root: Path) -> None:
-    """Write all tables anew, in docs/links.md and README.md."""
-    links, readme = root / "docs" / "links.md", root / "README.md"
+    """Write all tables anew, in docs/links.md and docs/pages.md."""
+    links, listed = root / "docs" / "links.md", root / "docs" / "pages.md"
     before = links.read_text("utf-8").split(f"| {' | '.join(HEADER)} |")[0]
     before = before.replace("\n".join(published_moved(before)), "\n".join(moved()))
     links.write_text(f"{before}{markdown()}\n", "utf-8")
-    text = readme.read_text("utf-8")
-    rows = "\n".join(readmes_pages(text))
-    readme.write_text(text.replace(rows, "\n".join(pages())), "utf-8")
+    text = listed.read_text("utf-8")
+    rows = "\n".join(published_pages(text))
+    listed.write_text(text.replace(rows, "\n".join(pages())), "utf-8")
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ from tests.running import opened
 from tests.trained.packaged import packaged
 
 ROOT = Path(__file__).parent.parent.parent
-README, LINKS = ROOT / "README.md", ROOT / "docs" / "links.md"
+LISTED, LINKS = ROOT / "docs" / "pages.md", ROOT / "docs" / "links.md"
 RELEASED = "links already sent rely on this row of docs/links.md"
-NEW = "new rows of README.md and docs/links.md: python -m tests.app.link_table --write"
+NEW = "new rows of docs/pages.md and docs/links.md: python -m tests.app.link_table --write"
 
 
 @pytest.fixture(autouse=True)
@@ -59,14 +59,14 @@ def test_pages_of_before_are_published_with_all_that_their_links_mean() -> None:
     assert {*link_table.published_moved(LINKS.read_text("utf-8"))} <= {*link_table.moved()}
 
 
-def test_the_readme_tells_of_pages_as_they_are_declared() -> None:
-    rows, declared = link_table.readmes_pages(README.read_text("utf-8")), link_table.pages()
+def test_the_docs_tell_of_pages_as_they_are_declared() -> None:
+    rows, declared = link_table.published_pages(LISTED.read_text("utf-8")), link_table.pages()
     assert rows == [row for row in declared if row in rows]
 
 
 @pytest.mark.soak
-def test_the_tables_of_the_readme_and_of_links_are_whole() -> None:
-    assert link_table.readmes_pages(README.read_text("utf-8")) == link_table.pages(), NEW
+def test_the_tables_of_pages_and_of_links_are_whole() -> None:
+    assert link_table.published_pages(LISTED.read_text("utf-8")) == link_table.pages(), NEW
     assert LINKS.read_text("utf-8").rstrip().endswith(link_table.markdown()), NEW
     assert link_table.published_moved(LINKS.read_text("utf-8")) == link_table.moved(), NEW
 

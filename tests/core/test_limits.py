@@ -41,8 +41,8 @@ def test_the_limits_of_the_process_are_those_of_its_environment(monkeypatch) -> 
         limits.cache_clear()
 
 
-def test_every_limit_says_what_it_is_for_and_the_readme_lists_it_with_its_default() -> None:
+def test_every_limit_says_what_it_is_for_and_the_docs_list_it_with_its_default() -> None:
     assert all(about.help for about in settings_of(Limits).values())
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", readme, re.MULTILINE)
+    docs = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", docs, re.MULTILINE)
     assert listed == [(name, str(about.default)) for name, about in settings_of(Limits).items()]

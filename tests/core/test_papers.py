@@ -27,7 +27,7 @@ SAID |= {
 @over("whose", SAID)
 def test_every_citation_is_a_link_to_a_paper_or_a_chapter(whose: str) -> None:
     linked = re.findall(r"\[([^]]*)\]\((https://\S+?)\)", SAID[whose])
-    assert linked or SAID[whose] == "An example"  # that of the README
+    assert linked or SAID[whose] == "An example"  # that of the docs
     unlinked = re.sub(r"\[[^]]*\]\(\S+?\)", "", SAID[whose])
     assert not re.search(CITED, unlinked)
     for name, address in linked:

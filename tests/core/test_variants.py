@@ -29,7 +29,7 @@ from tests.cases import over
 from tests.core.variant_claims import (
     CLAIMS,
     built,
-    readmes_variant,
+    docs_variant,
     vectors,
 )
 
@@ -47,7 +47,7 @@ def test_of_every_variant(claim: Callable[[type[Variant]], None], name: str) -> 
 def test_of_the_variant_that_the_readme_adds(
     claim: Callable[[type[Variant]], None], tmp_path: Path
 ) -> None:
-    with readmes_variant(tmp_path) as variant:
+    with docs_variant(tmp_path) as variant:
         claim(variant)
 
 

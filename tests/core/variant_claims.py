@@ -25,7 +25,7 @@ from attention.core.scales import SCALES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS, Variant, with_softmax
 
-README = Path(__file__).parents[2] / "README.md"
+DOCS = Path(__file__).parents[2] / "docs" / "variants.md"
 TOKENS, MEMORY, D_MODEL, SCALE = 7, 11, 15, 0.3
 EMPTY_ROW, HIDDEN_KEY = 2, 3
 REPLACED = ("queries", "keys", "values", "scores", "bias", "scaled", "weights", "output")
@@ -337,14 +337,14 @@ CLAIMS: list[Callable[[type[Variant]], None]] = [
 
 
 @contextmanager
-def readmes_variant(folder: Path) -> Iterator[type[Variant]]:
-    """The variant that the README adds, registered meanwhile; its source stands in the folder.
+def docs_variant(folder: Path) -> Iterator[type[Variant]]:
+    """The variant that the docs add, registered meanwhile; its source stands in the folder.
 
     It stands for one that is there already.
     """
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8"), flags=re.DOTALL)
     (block,) = (block for block in blocks if "@register" in block)
-    source = folder / "readme.py"
+    source = folder / "own.py"
     source.write_text(block, "utf-8")
     (name,) = re.findall(r'^    name = "(\w+)"$', block, flags=re.MULTILINE)
     before = dict(VARIANTS)

@@ -20,7 +20,7 @@ from attention.core.variants import VARIANTS
 from attention.figures.script import pytorch_script
 from attention.pipeline import Result, Settings, compute
 from tests.cases import over
-from tests.core.variant_claims import readmes_variant
+from tests.core.variant_claims import docs_variant
 from tests.hostile import HOSTILE
 
 SCRIPT = "attention_here.py"
@@ -108,7 +108,7 @@ def test_the_script_gives_the_numbers_of_glove(glove: Vectors, tmp_path: Path) -
 
 
 def test_the_script_of_the_variant_that_the_readme_adds(tmp_path: Path) -> None:
-    with readmes_variant(tmp_path) as variant:
+    with docs_variant(tmp_path) as variant:
         assert_same(computed("hello world", variant=variant.name, **EVERYTHING), tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The pages, each declared once: menu, links, tests and the README's table follow from this."""
+"""The pages, each declared once: menu, links, tests and docs/pages.md follow from this."""
 
 from __future__ import annotations
 

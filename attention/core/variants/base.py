@@ -37,15 +37,15 @@ class Variant(nn.Module):
     """Attention of a sequence over itself, or over another. Subclasses say what differs.
 
     `formula` is LaTeX for the raw scores and the output; `scoring` is what makes the scores, in a
-    word or two; `source` is Markdown, with a link to what it cites, see `papers`;
-    `published_scale` is the scale the source uses, `usual_scale` the settings with which its
-    weights show something on word vectors; `projections` names the parameter that makes queries,
-    keys, values or the layer's output, where there is one: a matrix `W_…`, with its bias `b_…` if the
-    variant has a parameter of that name. `by_distance`: whether the score of a query and a key that
-    are rotated by their positions depends on how far apart these are alone. `origin` says where the
-    parameters are from: "seeded", "identity", "learned" or "typed"; "" where there are none.
-    `normed_by`: what makes weights of its scores, see :func:`functional.weigh`; `erases`: whether
-    keys take values back that were written at keys like them, see :func:`recurrence.erased`.
+    word or two; `source` is Markdown, with a link to what it cites, see `papers`; `published_scale`
+    is the scale the source uses, `usual_scale` the settings with which its weights show something
+    on word vectors; `projections` names the parameter that makes queries, keys, values or the
+    layer's output, where there is one: a matrix `W_…`, with its bias `b_…` if the variant has a
+    parameter of that name. `by_distance`: whether the score of a query and a key that are rotated
+    by their positions depends on how far apart these are alone. `origin` says where the parameters
+    are from: "seeded", "identity", "learned" or "typed"; "" where there are none. `normed_by`: what
+    makes weights of its scores, see :func:`functional.weigh`; `erases`: whether keys take values
+    back that were written at keys like them, see :func:`recurrence.erased`.
     """
 
     name: ClassVar[str]

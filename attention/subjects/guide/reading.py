@@ -1,7 +1,7 @@
 """Read lessons: Markdown files of a folder, or one text, to chapters and what is wrong with them.
 
 A chapter begins with its front matter, YAML between two lines `---`, and goes on with the words
-that stand before the figure. README.md says what each key means, under "Write a lesson".
+that stand before the figure. docs/lessons.md says what each key means.
 Anybody may write a lesson into a link, so no text costs more than its length: letters are counted
 before anything else is looked at, no pattern goes over a letter more than a few times, and YAML is
 read event by event, no further than the first thing that a chapter cannot have.

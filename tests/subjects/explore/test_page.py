@@ -16,7 +16,7 @@ from attention.figures import captions
 from attention.inputs.vectors import look_up
 from attention.pipeline import Selection, Settings
 from tests.cases import over
-from tests.core.variant_claims import readmes_variant
+from tests.core.variant_claims import docs_variant
 from tests.running import App, opened
 from tests.subjects.steps.making import result_of
 
@@ -150,7 +150,7 @@ def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_sho
 
 
 def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: Path) -> None:
-    with readmes_variant(tmp_path) as variant:
+    with docs_variant(tmp_path) as variant:
         app = opened("explore", variant=variant.name, reach=1.5)
         assert variant.name in app.controls["variant"].options
         assert app.values["reach"] == 1.5

@@ -283,13 +283,12 @@ def test_what_does_not_fit_is_refused_with_what_came(case: tuple[Any, dict[str, 
         show(weights, **{"tokens": TOKENS} | more)
 
 
-def test_what_the_readme_shows_for_transformers_runs(
+def test_what_the_docs_show_for_transformers_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-    section = readme.split("## From a notebook")[1].split("\n## ")[0]
+    section = (Path(__file__).parents[3] / "docs" / "notebook.md").read_text("utf-8")
     (shown,) = (code for code in section.split("```python\n")[1:] if "AutoModel" in code)
     write_checkpoint(tmp_path, "bert")
     code = shown.split("```")[0].replace("bert-base-uncased", str(tmp_path))
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, "notebook.md", "exec"), {})
