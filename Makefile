@@ -50,7 +50,7 @@ soak: $(VENV)/dev chromium nginx
 	$(BIN)/python -m pytest -m soak --nothing-skips
 	$(BIN)/python -m benchmarks.soak
 
-# How far methods of association agree, over the packaged sentences: docs/associations.md.
+# How far methods of association agree, over the packaged sentences: docs/study.md.
 study: $(VENV)/dev
 	$(BIN)/python -m benchmarks.study
 

@@ -2,7 +2,7 @@
 
 Every sentence is worked out once for all methods, and kept in a file of its own in a folder, so
 that a study that was stopped goes on where it was. From these come attention/analysis/study.json,
-which pages show, and the tables of docs/associations.md.
+which pages show, and the tables of docs/study.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of docs/associations.md, from attention/analysis/study.json."""
+"""The tables of docs/study.md, from attention/analysis/study.json."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention.analysis.study import RANGE, Comparison, Difference, Study, share
 from attention.core.printing import fixed, percent
 
 ROOT = Path(__file__).parents[1]
-PAPER = ROOT / "docs" / "associations.md"
+PAPER = ROOT / "docs" / "study.md"
 PLACE = re.compile(r"(<!-- (\w+): ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -27,7 +27,7 @@ from attention.analysis.dependencies import (
 from attention.analysis.sentences import SENTENCES
 from tests.trained.packaged import packaged
 
-PAPER = Path(__file__).parents[2] / "docs" / "associations.md"
+PAPER = Path(__file__).parents[2] / "docs" / "study.md"
 
 
 def test_a_method_finds_a_token_where_its_greatest_number_of_others_lies_there() -> None:

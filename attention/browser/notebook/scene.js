@@ -27,4 +27,17 @@ export default async function showScene(modules) {
     load: async (path) => modules[path],
     loadStyle: async (path) => styles[path],
   })
+  fit(window.frameElement)
+}
+
+/** Makes the frame that a file stands in as high as what it shows; null: it stands in none.
+    @type {(frame: Element | null) => void} */
+function fit(frame) {
+  if (!frame) return
+  const { body } = document
+  const follows = () => {
+    const margins = 2 * Number.parseFloat(getComputedStyle(body).marginTop)
+    frame.setAttribute("style", `border: 0; width: 100%; height: ${body.offsetHeight + margins}px`)
+  }
+  new ResizeObserver(follows).observe(body)
 }
