@@ -169,19 +169,27 @@ class LightsHeader(TypedDict):
     selectors: Mapping[str, str]
     figure: str
     chapter: int
+    language: str
 
 
 _lights = Component("lights", LightsHeader, isolate_styles=False)
 
 
-def lights(selectors: Mapping[str, str], figure: str, chapter: int, *, key: str) -> None:
+def lights(
+    selectors: Mapping[str, str], figure: str, chapter: int, language: str, *, key: str
+) -> None:
     """Words of a text light what they speak of, when pointed at, focused or tapped.
 
     selectors: CSS for the parts by name, which links to `#light-name` light; figure: CSS for what
     the parts are looked for in. Where the chapter is another one than before, its heading comes
-    into view.
+    into view. language: of the chapter's words, "" = not known.
     """
-    header: LightsHeader = {"selectors": selectors, "figure": figure, "chapter": chapter}
+    header: LightsHeader = {
+        "selectors": selectors,
+        "figure": figure,
+        "chapter": chapter,
+        "language": language,
+    }
     _lights.draw(header, key=key)
 
 

@@ -6,6 +6,7 @@ import { childrenOf, make, setLengths } from "../shared/elements.js"
 
 const LINK = 'a[href^="#light-"]'
 const HEADING = ".st-key-guide_words h2"
+const SPOKEN = ".st-key-way, .st-key-guide_words, .st-key-guide_question" // in its language
 const AROUND = 3
 /** @type {number | undefined} */
 let opened
@@ -14,7 +15,9 @@ let opened
     tapped. */
 export default component(
   build,
-  ({ content: { chapter } }) => {
+  ({ content: { chapter, language } }) => {
+    for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(SPOKEN)))
+      box.lang = language
     if (opened !== undefined && opened !== chapter) begin()
     opened = chapter
   },

@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+import streamlit as st
 import torch
 
 from attention.analysis.spread import Spread, spread_of_scores
@@ -47,6 +49,7 @@ from attention.subjects.guide.chapters import (
     Lesson,
     Link,
     escaped,
+    languages,
     own_lessons_path,
 )
 from attention.subjects.guide.reading import MAX_LESSON, read_lesson, read_text
@@ -76,7 +79,7 @@ def lesson(view: Values) -> Lesson:
     if view["lesson"] == CARRIED:
         return carried_lesson(view["carried"])
     own = own_lesson() if view["lesson"] == "own" else None
-    return _newest(GUIDE) if own is None else own
+    return _newest(GUIDE, view["lang"]) if own is None else own
 
 
 def carried_lesson(packed: str) -> Lesson:
@@ -105,18 +108,19 @@ def own_lesson() -> Lesson | None:
     return _newest(Path(own)) if own else None
 
 
-def _newest(folder: Path) -> Lesson:
+def _newest(folder: Path, language: str = "") -> Lesson:
+    """The lesson of a folder, with the words of a language where a folder in it has them."""
     try:
-        files = sorted(folder.glob("*.md"))
+        files = sorted({*folder.glob("*.md"), *(folder / language).glob("*.md")})
         stamp = tuple((file.name, file.stat().st_mtime_ns) for file in files)
     except OSError:
         stamp = ()
-    return _lesson(folder, stamp)
+    return _lesson(folder, language, stamp)
 
 
 @functools.lru_cache(maxsize=4)
-def _lesson(folder: Path, stamp: tuple[tuple[str, int], ...]) -> Lesson:
-    read = read_lesson(folder, check)
+def _lesson(folder: Path, language: str, stamp: tuple[tuple[str, int], ...]) -> Lesson:
+    read = read_lesson(folder, check, folder / language)
     if folder != GUIDE:
         count = len(read.chapters)
         told = f"{count} chapter{'s' if count != 1 else ''} from {str(folder)!r}"
@@ -515,14 +519,33 @@ def title_of_link(query: bytes) -> tuple[str, str] | None:
     return own.told if own is not None else None
 
 
-def lesson_menu(view: View, own: Lesson | None) -> None:
-    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
-    if own is not None and view["lesson"] != CARRIED:
-        widgets.widget(
-            view,
-            "lesson",
-            offered=("guide", "own"),
-            format_func=lambda name: escaped(own.told[0]) if name == "own" else "Guide",
-            width="content",
-            label_visibility="collapsed",
-        )
+def menus(view: View, own: Lesson | None) -> None:
+    """Languages of the guide by their own names, and the owner's lesson by its title.
+
+    A lesson that a link carries stands alone.
+    """
+    if view["lesson"] == CARRIED:
+        return
+    if own is not None:
+        title = escaped(own.told[0])
+        _titled(view, "lesson", {"guide": "Guide", "own": title})
+    if view["lesson"] == "guide":
+        _titled(view, "lang", {code: name for code, (name, _) in languages().items()})
+
+
+def _titled(view: View, name: str, titles: Mapping[str, str]) -> None:
+    """A menu of a setting whose values have titles; a bound one would have these in the link."""
+    if name in view.hidden:
+        return
+    key = f"{name}_menu"
+    st.session_state[key] = view[name]
+    st.segmented_control(
+        every_setting()[name].label,
+        list(titles),
+        format_func=titles.__getitem__,
+        required=True,
+        key=key,
+        on_change=lambda: session.choose(name, st.session_state[key]),
+        width="content",
+        label_visibility="collapsed",
+    )

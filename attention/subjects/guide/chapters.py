@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -70,6 +71,20 @@ def lesson_names() -> tuple[str, ...]:
     return ("guide", *(("own",) if own_lessons_path() else ()), CARRIED)
 
 
+@functools.cache
+def languages() -> Mapping[str, tuple[str, str]]:
+    """Languages of the guide: by code the name, and a line on the words that stay English.
+
+    Each but English is a folder in `lessons/`, with these in `language.txt` and a file for each
+    chapter that has its words; what else a chapter has is that of the English one.
+    """
+    found = {"en": ("English", "")}
+    for file in sorted(GUIDE.glob("*/language.txt")):
+        name, line = file.read_text("utf-8").strip().splitlines()
+        found[file.parent.name] = name, line
+    return found
+
+
 def own_lessons_path() -> str | None:
     """The owner's folder of lessons, named by the environment, never by a visitor."""
     return os.environ.get(OWN_LESSONS_VARIABLE) or None
@@ -84,6 +99,12 @@ class LessonSettings:
         "Lesson",
         lesson_names,
         help="guide: ours. own: the one of whoever runs this app. link: the one in the link.",
+    )
+    lang: str = choice(
+        "en",
+        "Language",
+        lambda: tuple(languages()),
+        help="That of the guide's chapters; buttons, figures and other pages stay English.",
     )
     chapter: str = text("", "Chapter", 80)
     guess: int = whole(-1, "Guess", -1, MAX_CHOICES - 1, help="-1: none yet.")

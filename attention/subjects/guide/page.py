@@ -24,7 +24,7 @@ from attention.subjects.compare.figures import SweptHeatmap
 from attention.subjects.guide import chapter_page, fitting, joining
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter
+from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter, languages
 from attention.subjects.guide.figures import Card, NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
@@ -40,12 +40,14 @@ def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
     joining.take_lesson(view)
     view = chapter_page.enter(view)
-    lesson = chapter_page.lesson(view)
+    lesson, own = chapter_page.lesson(view), chapter_page.own_lesson()
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
     with st.container(key="unseen"):  # so that the address has them
-        for name in ("chapter", "guess", "s"):
+        for name in ("chapter", "guess", "s", "lang", *(("lesson",) if own else ())):
             widgets.widget(view, name)
-    chapter_page.lesson_menu(view, chapter_page.own_lesson())
+    chapter_page.menus(view, own)
+    if view["lesson"] == "guide":
+        tell(*filter(None, languages()[view["lang"]][1:]), key="stays_english")
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
         return
@@ -64,7 +66,8 @@ def guide(view: View) -> None:
             st.markdown(chapter.body)
             if chapter.hint:
                 st.container(key="to_try").markdown(chapter.hint)
-            lights(LIGHTS, ".st-key-guide_seen", at or 0, key="lights")
+            language = view["lang"] if view["lesson"] == "guide" else ""
+            lights(LIGHTS, ".st-key-guide_seen", at or 0, language, key="lights")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
                 figure(view, chapter)

@@ -89,8 +89,10 @@ class Wrong(ValueError):
         self.line = line
 
 
-def read_lesson(folder: Path, check: Check) -> Lesson:
+def read_lesson(folder: Path, check: Check, words: Path | None = None) -> Lesson:
     """All chapters of a folder, sorted by the names of their files; hidden files are left out.
+
+    words: a folder in which files of the same names have the words in another language.
 
     check: a link and the name of a page, "" for none -> in words what of them is unknown.
     What is wrong in one file leaves the others as they are.
@@ -101,7 +103,9 @@ def read_lesson(folder: Path, check: Check) -> Lesson:
         return Lesson((), (f"The folder of lessons cannot be read: {error.strerror}.",))
     if not files:
         return Lesson((), ("The folder of lessons has no files whose names end in .md.",))
-    return _lesson([partial(read_chapter, file, check) for file in files])
+    return _lesson(
+        [partial(read_chapter, file, check, words and words / file.name) for file in files]
+    )
 
 
 def read_text(text: str, check: Check) -> Lesson:
@@ -176,8 +180,19 @@ def text_told(text: str) -> tuple[str, str]:
     return about_lesson(title[1:-1] if title[:1] == title[-1:] in ("'", '"') else title, count)
 
 
-def read_chapter(file: Path, check: Check) -> Chapter:
-    """One chapter. Raises LessonError that names the file, the lines and what is wrong there."""
+def read_chapter(file: Path, check: Check, words: Path | None = None) -> Chapter:
+    """One chapter. Raises LessonError that names the file, the lines and what is wrong there.
+
+    words: a file that has its words in another language, if there is one: under the same keys.
+    """
+    lines = _lines(file)
+    if words is None or words == file or not words.exists():
+        return _chapter(file.name, lines, check)
+    return _chapter(file.name, _lines(words), check, beside=front_matter(lines)[1])
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a file. Raises LessonError where it cannot be read."""
     try:
         with file.open("rb") as opened:
             content = opened.read(MAX_BYTES + 1)
@@ -190,18 +205,25 @@ def read_chapter(file: Path, check: Check) -> Chapter:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise LessonError(file.name, [(line, "the text is not UTF-8")]) from error
-    return _chapter(file.name, text.removeprefix("\ufeff").splitlines(), check)
+    return text.removeprefix("\ufeff").splitlines()
 
 
-def _chapter(file: str, lines: Sequence[str], check: Check, before: int = 0) -> Chapter:
-    """The chapter of some lines, all of it checked. before: the lines above it in the same text.
+def _chapter(
+    file: str,
+    lines: Sequence[str],
+    check: Check,
+    before: int = 0,
+    beside: Mapping[str, tuple[int, Value]] | None = None,
+) -> Chapter:
+    """The chapter of some lines, all of it checked.
 
+    before: the lines above it in the same text; beside: front matter for what it does not give.
     Raises LessonError with all that is wrong.
     """
     problems: list[tuple[int, str]] = []
     try:
         end, given = front_matter(lines)
-        values = _values(given, _keys(check), end, problems)
+        values = _values({**(beside or {}), **given}, _keys(check), end, problems)
         body = _body(lines[end:], end)
     except Wrong as error:
         problems.append((error.line, str(error)))

@@ -1,0 +1,68 @@
+"""The guide in other languages: its words are others, all else of each chapter is the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attention.subjects.guide.chapter_page import check
+from attention.subjects.guide.chapters import GUIDE, Chapter, Lesson, languages
+from attention.subjects.guide.reading import read_lesson
+from tests.running import opened
+
+ENGLISH = read_lesson(GUIDE, check)
+OTHERS = [code for code in languages() if code != "en"]
+WORDS = ("body", "question", "because", "hint", "own", "your_hint", "your_question", "your_because")
+SAME = ("figure", "link", "page", "answer", "parts", "probes", "after", "reveal", "yours", "name")
+NUMBER = re.compile(r"(?<![\w#])\d[\d.,]*\d|(?<![\w#])\d")
+NAMED = re.compile(r"\{\w+\}")
+LIGHT = re.compile(r"\(#light-[\w-]+\)")
+
+
+def read(code: str) -> Lesson:
+    return read_lesson(GUIDE, check, GUIDE / code)
+
+
+def texts(chapter: Chapter) -> list[str]:
+    """All that is read of a chapter, text by text."""
+    listed = [*chapter.choices, *chapter.replies, *chapter.your_choices]
+    return [chapter.title, *(getattr(chapter, name) for name in WORDS), *listed]
+
+
+def test_two_languages_are_there_beside_english() -> None:
+    assert {"en", "de", "es"} <= languages().keys()
+    assert all(name and (line or code == "en") for code, (name, line) in languages().items())
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_chapter_in_another_language_has_all_of_the_english_one(code: str) -> None:
+    there = read(code)
+    assert there.problems == ()
+    files = {file.name for file in (GUIDE / code).glob("*.md")}
+    assert files == {chapter.file for chapter in ENGLISH.chapters}
+    for english, other in zip(ENGLISH.chapters, there.chapters, strict=True):
+        for name in SAME:
+            assert getattr(other, name) == getattr(english, name), (other.file, name)
+        for name in WORDS:
+            said, meant = getattr(other, name), getattr(english, name)
+            assert bool(said) == bool(meant), (other.file, name)
+            assert said != meant or not meant, (other.file, name, "is English")
+        for said, meant in zip(texts(other), texts(english), strict=True):
+            for kind in (NUMBER, NAMED, LIGHT):
+                assert sorted(kind.findall(said)) == sorted(kind.findall(meant)), (other.file, said)
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_the_guide_opens_in_the_language_of_its_link(code: str) -> None:
+    app = opened("guide", lang=code, chapter="scores")
+    there = next(chapter for chapter in read(code).chapters if chapter.name == "scores")
+    assert f"## {there.title}" in [each.value for each in app.markdown]
+    assert languages()[code][1] in app.notes
+
+
+def test_a_language_is_chosen_by_its_own_name_and_stands_in_the_link_by_its_code() -> None:
+    app = opened("guide", chapter="scores").choose("lang_menu", "es")
+    assert any("Cada palabra pregunta" in each.value for each in app.markdown)
+    assert app.query_params["lang"] == "es"
+    assert "lang_menu" not in opened("guide", hide="lang").controls
