@@ -519,16 +519,14 @@ def title_of_link(query: bytes) -> tuple[str, str] | None:
     return own.told if own is not None else None
 
 
-def menus(view: View, own: Lesson | None) -> None:
-    """Languages of the guide by their own names, and the owner's lesson by its title.
+def lesson_menu(view: View, own: Lesson | None) -> None:
+    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
+    if own is not None and view["lesson"] != CARRIED:
+        _titled(view, "lesson", {"guide": "Guide", "own": escaped(own.told[0])})
 
-    A lesson that a link carries stands alone.
-    """
-    if view["lesson"] == CARRIED:
-        return
-    if own is not None:
-        title = escaped(own.told[0])
-        _titled(view, "lesson", {"guide": "Guide", "own": title})
+
+def language_menu(view: View) -> None:
+    """The languages of the guide, by their own names; other lessons have one."""
     if view["lesson"] == "guide":
         _titled(view, "lang", {code: name for code, (name, _) in languages().items()})
 

@@ -40,12 +40,13 @@ def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
     joining.take_lesson(view)
     view = chapter_page.enter(view)
-    lesson, own = chapter_page.lesson(view), chapter_page.own_lesson()
+    lesson = chapter_page.lesson(view)
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
     with st.container(key="unseen"):  # so that the address has them
-        for name in ("chapter", "guess", "s", "lang", *(("lesson",) if own else ())):
+        for name in ("chapter", "guess", "s"):
             widgets.widget(view, name)
-    chapter_page.menus(view, own)
+    chapter_page.lesson_menu(view, chapter_page.own_lesson())
+    chapter_page.language_menu(view)
     if view["lesson"] == "guide":
         tell(*filter(None, languages()[view["lang"]][1:]), key="stays_english")
     if not lesson.chapters:

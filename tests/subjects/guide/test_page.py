@@ -431,7 +431,7 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter(name: str) -> None:
 def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
     app = chapter_of("one-word")
     assert title(app) == CHAPTERS[0].title
-    app.choose("lesson", "own")
+    app.choose("lesson_menu", "own")
     assert (title(app), tokens(app), app.selection["query"]) == ("Mine", ["good", "tea"], 1)
     assert not app.get("link_button")
     (own / "1.md").write_text(OWN.replace("Mine", "Changed"), "utf-8")
@@ -443,7 +443,7 @@ def test_a_head_that_has_learned_nothing_learns_once_that_is_asked_for(own: Path
     learning_one = OWN.replace("figure: picture", "figure: learning")
     for link in ("task=look-up&learn_steps=100", "task=look-up&learn_steps=100&learn_width=16"):
         (own / "1.md").write_text(learning_one.replace("s=good tea&scale=none&query=1", link))
-        app = opened("guide").choose("lesson", "own")
+        app = opened("guide").choose("lesson_menu", "own")
         assert app.sent["learning_figure"].header["steps"] == [0]
     app.press("learn").until(lambda: app.sent["learning_figure"].header["plays"])
     shown = app.sent["learning_figure"].header
@@ -471,7 +471,7 @@ def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OWN_LESSONS_VARIABLE, raising=False)
     app = opened("guide", lesson="own")
     assert "lesson must be one of guide, link, got 'own'; showing guide instead." in app.notes
-    assert "lesson" not in app.controls
+    assert "lesson_menu" not in app.controls
 
 
 def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
