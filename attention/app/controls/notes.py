@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from attention.core.limits import limits
-from attention.figures import result_words
 from attention.figures.scene import Words
-from attention.pipeline import Result
 from attention.trained import sources
 
 # Each of these may hold what a visitor typed: it is never read as Markdown or HTML. hint: what can
@@ -47,21 +45,6 @@ def draw_words(words: Iterable[Words]) -> None:
     """Draw words of a scene, each in an element of its own."""
     for one in words:
         {"note": note, "told": note_quietly}.get(one.look, caption)("".join(one.parts))
-
-
-def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
-    """Note the words that have no vector, if any; so: what follows from that."""
-    draw_words(result_words.unknown_words(words, so))
-
-
-def note_problems(result: Result) -> None:
-    """Words without a vector, and all else that could not be used as it was set."""
-    draw_words(result_words.problems(result))
-
-
-def note_reader(result: Result, names_head: bool) -> None:
-    """All that could not be used as it was set, and which model is shown, its head too if named."""
-    draw_words(result_words.reader(result, names_head))
 
 
 def count_of(tokens: Sequence[str], what: str = "token") -> str:
