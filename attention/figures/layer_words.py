@@ -144,7 +144,7 @@ def following_words(names: Sequence[str], columns: Mapping[str, Sequence[float]]
 def moved_table(
     names: Sequence[str], cosines: Mapping[str, Tensor]
 ) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-    """Names, columns and means of the cosines of A and B by name; see `tables.table`."""
+    """Names, columns and means of the cosines of A and B by name; see `scene.Table`."""
     means = [number(float(column.double().mean())) for column in cosines.values()]
     columns = {f"cosine {side}": column.double().tolist() for side, column in cosines.items()}
     return [*names], columns, ["mean", *means]
