@@ -215,10 +215,11 @@ def test_the_opening_draws_no_setting_that_nobody_sees_and_none_is_lost_on_the_w
     assert (app.values["model"], app.values["layer"]) == ("smollm2", 7)
 
 
+@pytest.mark.usefixtures("hurried")
 def test_a_sentence_goes_along_to_a_model_that_writes_which_is_asked_at_its_last_word() -> None:
     packaged("smollm2")
     text = "My grandmother bakes bread in the old"
-    app = opened_on(MINILM, s=text, query=2).press("See it in a model that writes").finished()
+    app = opened_on(MINILM, s=text, query=2).press("See it in a model that writes")
     shown = app.sent["model_window"].header
     assert shown["queries"] == [len(shown["sequences"][0]) - 1]
     assert {name: app.values[name] for name in ("s", "model")} == {"s": text, "model": "smollm2"}
