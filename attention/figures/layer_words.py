@@ -99,7 +99,7 @@ def piece_at(result: Result, query: int) -> int:
 
 
 def changed_states(model: Model, run: Run, result: Result) -> Tensor:
-    """The last hidden states if a layer is changed as in a result, see `effects.changed`.
+    """The last hidden states if a layer is changed as in a result, see `effects.changed_output`.
 
     What is ignored there stays as it was trained.
     """
@@ -108,7 +108,7 @@ def changed_states(model: Model, run: Run, result: Result) -> Tensor:
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
     kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "ignored"))
-    return effects.changed(model, run, position, changed, kept)
+    return effects.changed_output(model, run, position, changed, kept)
 
 
 def following(
