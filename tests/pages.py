@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,14 @@ from attention.app.controls import works
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages wait for what takes long; a browser would ask again."""
     monkeypatch.setattr(works, "patience", lambda *_: 120.0)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pages are shown as they first open; what takes long is given up with the test."""
+    monkeypatch.setattr(works, "patience", lambda *_: 0.0)
+    yield
+    works._jobs.end()
 
 
 @pytest.fixture(autouse=True)

@@ -236,6 +236,7 @@ class App(AppTest):
         end = time.monotonic() + TIMEOUT
         while not holds():
             assert time.monotonic() < end, self.notes
+            time.sleep(0.05)
             self.run()
         return self
 

@@ -31,23 +31,30 @@ def may_import(room: str) -> tuple[set[str], set[str]]:
     if room in ("pages", "streamlit_app"):
         rooms, packages = PAGES.split(";")
     else:
-        folder = LIBRARY / room
-        file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
-        words = " ".join((ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").split())
+        file = f"{room}/__init__.py" if (LIBRARY / room).is_dir() else f"{room}.py"
+        words = words_of(f"attention/{file}")
         rooms, packages = words.split("May import: ")[1].rstrip(".").split(";")
     return set(rooms.replace(",", " ").split()), set(packages.replace(",", " ").split())
 
 
 @functools.cache
-def parsed(source: str) -> ast.Module:
-    return ast.parse((ROOT / source).read_text("utf-8"))
+def nodes(source: str) -> list[ast.AST]:
+    """All that a file is parsed to, the module first."""
+    return [*ast.walk(ast.parse((ROOT / source).read_text("utf-8")))]
+
+
+def words_of(source: str) -> str:
+    """The docstring of a module on one line."""
+    module = nodes(source)[0]
+    assert isinstance(module, ast.Module)
+    return " ".join((ast.get_docstring(module) or "").split())
 
 
 @functools.cache
 def imports(source: str) -> list[str]:
     """The full names of all that a file imports, wherever in it."""
     found = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -55,15 +62,14 @@ def imports(source: str) -> list[str]:
     return found
 
 
-def loaded_by(*statements: str) -> list[set[str]]:
-    """The packages that a fresh Python has after each of these statements, beside its own."""
+def loaded_by(*codes: str) -> list[set[str]]:
+    """The packages that a fresh Python has after each of these was run, beside its own."""
     code = "import sys; before = {*sys.modules}\n" + "\n".join(
-        f"{statement}; print(*{{*sys.modules}} - before)" for statement in statements
+        f"{code}\nprint(*{{*sys.modules}} - before, file=sys.stderr)" for code in codes
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    )
-    return [{name.split(".")[0] for name in line.split()} for line in ran.stdout.splitlines()]
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return [{name.split(".")[0] for name in line.split()} for line in ran.stderr.splitlines()]
 
 
 def circles(below: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -113,7 +119,7 @@ def test_a_page_leans_on_others_through_the_doors_it_declares_and_in_no_circle()
     folders = sorted(path.parent.name for path in LIBRARY.glob("subjects/*/__init__.py"))
     doors = {}
     for folder in folders:
-        words = ast.get_docstring(parsed(f"attention/subjects/{folder}/__init__.py")) or ""
+        words = words_of(f"attention/subjects/{folder}/__init__.py")
         told = words.partition("Doors to other pages: ")[2].rstrip(".")
         doors[folder] = {*told.split(", ")} - {"none", ""}
     for source in SOURCES:
@@ -139,10 +145,11 @@ def test_each_fix_for_streamlit_is_short_and_listed() -> None:
 
 
 def test_settings_need_the_standard_library_the_core_torch_and_a_notebook_no_streamlit() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8").split("## In a notebook")[1]
     settings, core, notebook = loaded_by(
         "import attention.core.settings",
         "import attention.core.variants, attention.core.analysis",
-        "from attention import figures, masks, text, variants, vectors",
+        readme.split("```python\n")[1].split("```")[0],
     )
     assert settings - {"attention"} <= sys.stdlib_module_names
     assert "torch" in core
@@ -161,20 +168,12 @@ def test_pages_do_no_arithmetic_on_tensors() -> None:
 
 def test_nothing_is_run_that_was_not_written_here_and_no_html_let_through_unsafely() -> None:
     for source in SOURCES:
-        nodes = [*ast.walk(parsed(source))]
         packages = {name.split(".")[0] for name in imports(source)}
         assert not packages & {"pickle", "marshal", "shelve", "joblib", "dill"}, source
-        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        names = {node.id for node in nodes(source) if isinstance(node, ast.Name)}
         assert not names & {"exec", "eval", "compile", "__import__"}, source
-        given = {node.arg for node in nodes if isinstance(node, ast.keyword)}
+        given = {node.arg for node in nodes(source) if isinstance(node, ast.keyword)}
         assert not given & {"unsafe_allow_html", "unsafe_allow_javascript"}, source
-
-
-def test_what_the_readme_shows_for_a_notebook_runs() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    shown = readme.split("```python\n")[1].split("```")[0]
-    ran = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
 
 
 def test_docstrings_open_with_a_verb_or_a_noun_and_no_clause() -> None:
@@ -182,7 +181,7 @@ def test_docstrings_open_with_a_verb_or_a_noun_and_no_clause() -> None:
         f"{path.relative_to(ROOT)}: {words.splitlines()[0]}"
         for folder in FOLDERS
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(str(path.relative_to(ROOT)))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if CLAUSES.match(words := ast.get_docstring(node) or "")
     ]

@@ -15,7 +15,7 @@ MAX_PIECES_UNASKED = 64  # up to which all heads of a layer are cut out unasked
 
 
 @torch.no_grad()
-def changed(
+def changed_output(
     model: Model, run: Run, position: int, output: Tensor, kept: Tensor | slice = slice(None)
 ) -> Tensor:
     """Output of the model if the heads of a layer put out something else. (pieces, d_model).
@@ -27,7 +27,7 @@ def changed(
     return hidden(model, run, [[Change(position, "output", output, positions=pieces)]])[0]
 
 
-def moved(run: Run, states: Tensor) -> Tensor:
+def cosines_to_trained(run: Run, states: Tensor) -> Tensor:
     """Of each last hidden state the cosine between another one and the trained one. (pieces,)."""
     return cosine_similarity(states, run.hidden, dim=-1)
 

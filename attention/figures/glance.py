@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from attention.figures.plotly_templates import drawn
-from attention.figures.plots import MASKED, MAX_TICKS, positioned
+from attention.figures.plots import MASKED, MAX_TICKS, position_labels
 
 MAX_CELLS = 360_000  # of all heads: 4 MB in a file
 WIDTH = 900  # pixels that the heads of a layer take
@@ -147,7 +147,7 @@ class _Side:
 
     def labels(self) -> list[str]:
         """A label for each cell that is its own: which layer or head, and which tokens."""
-        named = positioned(self.tokens)
+        named = position_labels(self.tokens)
         firsts, lasts = named[:: self.block], [*named[self.block - 1 :: self.block], named[-1]]
         told = [
             f"{self.role} {first}" if first == last else f"{self.role} {first} to {last}"

@@ -99,7 +99,7 @@ def piece_at(result: Result, query: int) -> int:
 
 
 def changed_states(model: Model, run: Run, result: Result) -> Tensor:
-    """The last hidden states if a layer is changed as in a result, see `effects.changed`.
+    """The last hidden states if a layer is changed as in a result, see `effects.changed_output`.
 
     What is ignored there stays as it was trained.
     """
@@ -108,7 +108,7 @@ def changed_states(model: Model, run: Run, result: Result) -> Tensor:
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
     kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "ignored"))
-    return effects.changed(model, run, position, changed, kept)
+    return effects.changed_output(model, run, position, changed, kept)
 
 
 def following(
@@ -144,7 +144,7 @@ def following_words(names: Sequence[str], columns: Mapping[str, Sequence[float]]
 def moved_table(
     names: Sequence[str], cosines: Mapping[str, Tensor]
 ) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-    """Names, columns and means of the cosines of A and B by name; see `tables.table`."""
+    """Names, columns and means of the cosines of A and B by name; see `scene.Table`."""
     means = [number(float(column.double().mean())) for column in cosines.values()]
     columns = {f"cosine {side}": column.double().tolist() for side, column in cosines.items()}
     return [*names], columns, ["mean", *means]

@@ -100,11 +100,11 @@ def heatmap(
     bits = _numbers_beside(trace)
     cells, others, layout = _around_cells(trace, stage, tokens, keys, bits)
     layout["shapes"] = [outline(query, n_keys)]
-    labels = positioned(tokens)
+    labels = position_labels(tokens)
     if masked.any():
         layout["shapes"].append(ground(n_queries, n_keys))
         if max(z.shape) <= MAX_CROSSES:
-            others.append(crosses(masked, labels, positioned(keys or tokens)))
+            others.append(crosses(masked, labels, position_labels(keys or tokens)))
     beside = _beside(trace)
     if stage == "weights" and n_queries <= MAX_TICKS:
         others.append(bars(bits, labels, _told_beside(trace), 2) | ENTROPY)
@@ -165,11 +165,11 @@ def _around_cells(
     """
     n_queries, n_keys = trace.scores.shape
     keys = tokens if keys is None else keys
-    labels = positioned(tokens)
+    labels = position_labels(tokens)
     rows, columns = tick_names(tokens), tick_names(keys)
     cells = {
         "type": "heatmap",
-        "x": positioned(keys),
+        "x": position_labels(keys),
         "y": labels,
         "texttemplate": "%{z:.2f}" if max(n_queries, n_keys) <= MAX_NUMBERS else "",
         **cell_gaps(n_queries, n_keys),
@@ -429,7 +429,7 @@ def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str
     return "".join([*parts, "</body></html>"])
 
 
-def positioned(tokens: Sequence[str]) -> list[str]:
+def position_labels(tokens: Sequence[str]) -> list[str]:
     """A label a token that is its own also when a word repeats: "the (4)". Escaped for plotly."""
     return [f"{label(token)} ({index})" for index, token in enumerate(tokens)]
 

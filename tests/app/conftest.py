@@ -1,5 +1,5 @@
 """Fixtures of the tests of the app."""
 
-from tests.pages import patient, warm
+from tests.pages import hurried, patient, warm
 
-__all__ = ["patient", "warm"]
+__all__ = ["hurried", "patient", "warm"]

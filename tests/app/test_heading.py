@@ -7,19 +7,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from attention.app.shell import heading
 from attention.app.state.glossary import GLOSSARY
-from attention.app.state.pages import PAGES, Page, page_named
+from attention.app.state.pages import Page, page_named
 from attention.core import papers
 from attention.core.variants import VARIANTS
 from attention.trained import sources
+from tests.app.test_every_page import every_page
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import App, opened
-
-every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 
 def shared(app: App) -> dict[str, Any]:

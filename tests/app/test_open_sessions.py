@@ -9,17 +9,16 @@ import pytest
 from attention.app.components.answers import legal_address
 from attention.app.state import session
 from attention.app.state.links import every_setting
-from attention.app.state.pages import PAGES, Page
+from attention.app.state.pages import Page
 from attention.app.state.view import View
 from attention.subjects.guide.chapters import CARRIED
+from tests.app.test_every_page import every_page
 from tests.hostile import links
 from tests.running import opened
 
 FEW = 4  # runs: as the browser has it, with its own link, put right, and with the side anew
 UNTITLED = "Lesson"  # of a link that carries none that can be read
 MANY, VERY_MANY = 10, 300  # links into one session; the more are left to `make soak`
-
-every_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 
 @every_page

@@ -9,7 +9,6 @@ from tests.browser.browsing import (
     eventually,
     expect,
     expect_search,
-    expect_to_fit,
 )
 
 
@@ -65,33 +64,6 @@ def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_pa
         return bool(inside and top > 100 and abs(end - middle) < 1.5)
 
     eventually(page, line_ends_at_its_key, True)
-
-
-def test_a_number_of_the_toys_output_is_chosen_and_the_link_keeps_it(open_page: Open) -> None:
-    page = open_page("/cross?cross=batch")
-    page.get_by_role("grid", name="output").nth(1).locator(".cell").nth(3).click()
-    expect(page.locator(".numbers tfoot")).to_contain_text("13.0000")
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".numbers tfoot")).to_contain_text("12.0000")
-    expect_search(page, {"cross": "batch", "sequence": "1", "dimension": "2"})
-    expect(page.locator(".masked")).to_have_count(2 * (8 + 4) + 4)
-
-
-def test_a_key_of_the_toy_is_edited_in_its_grid_and_the_link_keeps_it(open_page: Open) -> None:
-    page = open_page("/cross?cross=batch&toy_lens=2+2")
-    page.get_by_text("Queries, keys and values by hand").click()
-    box = page.locator(".st-key-grid_toy_keys_0").get_by_label("Keys[0], row 0, column 1")
-    box.fill("-3")
-    box.press("Enter")
-    weights = page.locator(".st-key-sequence_0").get_by_role("grid", name="output")
-    expect(weights.locator(".cell").first).to_have_text("3.9861")
-    page.get_by_role("button", name="+ query", exact=True).click()
-    expect(weights.locator(".cell")).to_have_count(8)
-    keys = "1 -3; " + "; ".join(["1 1"] * 9) + " | " + "; ".join(["1 1"] * 10)
-    queries = "1 2; 0 0 | 3 -1; 0 0"
-    link = {"cross": "batch", "toy_lens": "2 2", "toy_keys": keys, "toy_queries": queries}
-    expect_search(page, link)
-    expect_to_fit(page)
 
 
 def test_faint_lines_come_from_every_word_of_two_sentences(open_page: Open) -> None:

@@ -61,15 +61,6 @@ def test_every_head_of_an_opened_file_can_be_chosen(open_page: Open, tmp_path: P
     expect(numbers(page)).to_have_text(["0.00", "0.00", "0.00", "1.00", *["0.00"] * 3] * QUERIES)
 
 
-def test_a_file_of_another_kind_is_answered_with_a_word(open_page: Open, tmp_path: Path) -> None:
-    file = tmp_path / "weights.npz"
-    file.write_text("the cat walks on the street")
-    page = open_page("/own")
-    open_file(page, file)
-    expect(page.get_by_text("This file cannot be shown: the file must be")).to_be_visible()
-    expect(page.get_by_text("How to write such a file")).to_be_visible()
-
-
 def test_a_file_that_there_is_no_room_for_is_answered_with_a_sentence_until_another_visitor_leaves(
     browser: Any, tmp_path: Path
 ) -> None:

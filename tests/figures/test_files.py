@@ -7,7 +7,7 @@ import io
 
 import torch
 
-from attention.figures import files, tables
+from attention.figures import files
 from tests.cases import over
 from tests.hostile import HOSTILE
 
@@ -48,9 +48,8 @@ def test_masked_cells_are_empty_and_names_are_counted_where_there_are_none() -> 
 
 def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
     with files.collecting() as collected:
-        tables.table(
-            "shares", ["a"], {"weight": [1 / 3], "word": [None]}, total=["sum", "1.0000", ""]
-        )
+        columns = {"weight": [1 / 3], "word": [None]}
+        files.offer_table("shares", ["a"], columns, ["sum", "1.0000", ""])
     assert rows(collected[0].make()) == [
         ["", "weight", "word"],
         ["a", "0.3333333333333333", ""],

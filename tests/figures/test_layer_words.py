@@ -54,7 +54,7 @@ def run_of(name: str) -> tuple[Model, Run]:
 
 def moved_by(model: Model, run: Run, result: Result) -> Tensor:
     """Distance by which the layer of a result moves what comes out of the model."""
-    return effects.moved(run, layer_words.changed_states(model, run, result))
+    return effects.cosines_to_trained(run, layer_words.changed_states(model, run, result))
 
 
 @pytest.mark.parametrize("name", [*sources.PACKAGED, "writer"])

@@ -75,7 +75,7 @@ def test_every_masked_cell_is_crossed_and_tells_its_numbers_all_the_same() -> No
     trace = traced(mask=MASK)
     figure = plots.heatmap(trace, "masked", TOKENS, 0)
     crosses = only(figure, "scatter")
-    labels = plots.positioned(TOKENS)
+    labels = plots.position_labels(TOKENS)
     assert list(zip(crosses.x, crosses.y, strict=True)) == [
         (labels[key], labels[query]) for query, key in (~MASK).nonzero().tolist()
     ]

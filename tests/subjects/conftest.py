@@ -1,6 +1,6 @@
 """Fixtures of the tests of pages."""
 
 from tests.figures.conftest import written
-from tests.pages import patient, warm
+from tests.pages import hurried, patient, warm
 
-__all__ = ["patient", "warm", "written"]
+__all__ = ["hurried", "patient", "warm", "written"]

@@ -3,65 +3,29 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from attention.core.limits import limits
-from attention.figures import result_words
-from attention.figures.scene import Words
-from attention.pipeline import Result
 from attention.trained import sources
 
-# Each of these may hold what a visitor typed: it is never read as Markdown or HTML. hint: what can
-# be done at a screen, which paper leaves out.
+# Each of these may hold what a visitor typed: it is never read as Markdown or HTML.
 
 
-def note(text: str, hint: str = "") -> None:
+def note(text: str) -> None:
     """A quiet line."""
-    st.html(f"<p class='note'>{_with_hint(text, hint)}</p>")
+    st.html(f"<p class='note'>{html.escape(text)}</p>")
 
 
-def note_quietly(text: str, hint: str = "") -> None:
+def note_quietly(text: str) -> None:
     """A line of plain text."""
-    st.html(f"<p class='told'>{_with_hint(text, hint)}</p>")
+    st.html(f"<p class='told'>{html.escape(text)}</p>")
 
 
-def caption(text: str, hint: str = "") -> None:
+def caption(text: str) -> None:
     """A line below a figure."""
-    st.html(f"<p class='quiet'>{_with_hint(text, hint)}</p>")
-
-
-def titled(title: str, words: str = "", hint: str = "") -> None:
-    """The title of a figure, and further words."""
-    words = _with_hint(words, f"· {hint}" if hint else "")
-    st.html(f"<p class='titled'><strong>{html.escape(title)}</strong> {words}</p>")
-
-
-def _with_hint(text: str, hint: str) -> str:
-    more = f" <span class='on-screen'>{html.escape(hint)}</span>" if hint else ""
-    return html.escape(text) + more
-
-
-def draw_words(words: Iterable[Words]) -> None:
-    """Draw words of a scene, each in an element of its own."""
-    for one in words:
-        {"note": note, "told": note_quietly}.get(one.look, caption)("".join(one.parts))
-
-
-def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
-    """Note the words that have no vector, if any; so: what follows from that."""
-    draw_words(result_words.unknown_words(words, so))
-
-
-def note_problems(result: Result) -> None:
-    """Words without a vector, and all else that could not be used as it was set."""
-    draw_words(result_words.problems(result))
-
-
-def note_reader(result: Result, names_head: bool) -> None:
-    """All that could not be used as it was set, and which model is shown, its head too if named."""
-    draw_words(result_words.reader(result, names_head))
+    st.html(f"<p class='quiet'>{html.escape(text)}</p>")
 
 
 def count_of(tokens: Sequence[str], what: str = "token") -> str:

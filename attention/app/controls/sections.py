@@ -40,14 +40,6 @@ def over_another(result: Result) -> bool:
     return True
 
 
-def weights_of(
-    view: View, result: Result, caption: str, parts: Sequence[str] = ("heatmap",)
-) -> None:
-    """One head of a result: every step of it, or its weights alone where pieces are joined."""
-    shown = scene(result_pictures.weights_of(result, caption, parts))
-    draw(shown, key="weights", selection=view.selection)
-
-
 def lines_and_weights(
     view: View,
     result: Result,

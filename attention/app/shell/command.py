@@ -42,7 +42,7 @@ What an owner can set in the environment:
 """
 
 
-def served() -> Path:
+def app_folder() -> Path:
     """The folder of the app: within the package where it is installed, else around it."""
     library = Path(__file__).parents[2]
     within = library / "served"
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from streamlit.web import cli
     except ModuleNotFoundError as error:
         raise SystemExit(LIBRARY_ALONE.format(error=error)) from None
-    cli.main(["run", str(served() / "streamlit_app.py"), *options], prog_name="streamlit")
+    cli.main(["run", str(app_folder() / "streamlit_app.py"), *options], prog_name="streamlit")
 
 
 def _take_run(named: Sequence[str]) -> None:

@@ -73,7 +73,7 @@ def _named(name: str) -> Page | None:
     return next((page for page in PAGES if page.name == name), None)
 
 
-def viewed() -> View | None:
+def last_view() -> View | None:
     """The last view in this visit that can stand in a chapter, as it was left; None: no such."""
     now = visit()
     there = _named(now.viewed)

@@ -24,7 +24,7 @@ from attention.trained.models import goes_on
 from attention.trained.sources import NONE
 
 
-def compared(view: View) -> tuple[Comparison, tuple[Result, Result]] | None:
+def both_sides(view: View) -> tuple[Comparison, tuple[Result, Result]] | None:
     """A beside B, or one sentence beside another, with the results of both.
 
     None while a sentence has no words.
@@ -43,7 +43,7 @@ def compared(view: View) -> tuple[Comparison, tuple[Result, Result]] | None:
 
 def changed_states(view: View) -> dict[str, Tensor]:
     """The last hidden states of the chosen model with A and B, by name, where these change it."""
-    now = compared(view)
+    now = both_sides(view)
     if now is None or view["model"] == NONE:
         return {}
     sides = zip("AB", now[1], strict=True)
@@ -56,13 +56,15 @@ def _states(settings: Settings) -> Tensor:
     return layer_words.changed_states(model, run, result_of(settings))
 
 
-def moved(view: View, states: Mapping[str, Tensor]) -> tuple[Sequence[str], dict[str, Tensor]]:
+def output_cosines(
+    view: View, states: Mapping[str, Tensor]
+) -> tuple[Sequence[str], dict[str, Tensor]]:
     """Distances by which A and B move the chosen model's output: its names, and cosines of each.
 
     states: see `changed_states`.
     """
     run = run_of(view.settings())
-    cosines = {side: effects.moved(run, hidden) for side, hidden in states.items()}
+    cosines = {side: effects.cosines_to_trained(run, hidden) for side, hidden in states.items()}
     return run.inputs[-1].pieces.texts, cosines
 
 

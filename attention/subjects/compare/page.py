@@ -25,7 +25,7 @@ from attention.trained.sources import NONE
 def names(view: View) -> Sequence[str]:
     """The tokens of what is compared: of both sides where these have others."""
     apart = {"pair": True, "settings": view["special"] != view[f"{OTHER}special"], "sweep": False}
-    now = numbers.compared(view) if apart[view["compare"]] else None
+    now = numbers.both_sides(view) if apart[view["compare"]] else None
     return now[0].names if now else runs.tokens_shown(view)
 
 
@@ -111,7 +111,7 @@ def settings(view: View) -> None:
         st.markdown(f"**Setting B**{beside}")
         controls_of_b(view)
     rows(view)
-    if view["model"] != NONE and numbers.compared(view) is not None:
+    if view["model"] != NONE and numbers.both_sides(view) is not None:
         draw(scenes.output(view), key="output")
         which_heads_matter(view)
 

@@ -27,7 +27,7 @@ def of_both(view: View) -> Scene:
     """The weight that changes most in a sentence, what differs between the two sides, and two
     heatmaps with their difference."""
     pair = view["compare"] == "pair"
-    now = numbers.compared(view)
+    now = numbers.both_sides(view)
     if now is None:
         return scene(Words(NO_PAIR if pair else result_words.EMPTY, "info"))
     compared, _ = now
@@ -50,7 +50,7 @@ def of_both(view: View) -> Scene:
 
 def rows(view: View) -> Scene:
     """The chosen row key by key, what masks hide of it, and all rows."""
-    now = numbers.compared(view)
+    now = numbers.both_sides(view)
     if now is None:
         return scene()
     compared, both = now
@@ -100,7 +100,7 @@ def output(view: View) -> Scene:
             Table("likeliest next pieces with A and B", *following, shares=True),
         ]
     )
-    tokens, cosines = numbers.moved(view, states)
+    tokens, cosines = numbers.output_cosines(view, states)
     names, columns, means = layer_words.moved_table(distinct_names(tokens), cosines)
     return scene(
         *next_pieces,

@@ -48,7 +48,7 @@ def sizes_of(scores: str) -> dict[str, dict[str, str]]:
     }
 
 
-def changed(texts: Mapping[str, str], change: str, scores: str) -> dict[str, str] | None:
+def texts_after(texts: Mapping[str, str], change: str, scores: str) -> dict[str, str] | None:
     """The texts that a change such as "+ key" makes others, None where it cannot be made.
 
     texts: of the stacks and, as `toy_lens`, of the valid lengths, which follow.

@@ -74,7 +74,7 @@ def by_hand(view: View) -> None:
             for change in (
                 f"{sign} {what}" for what in batch_by_hand.sizes_of(scores) for sign in "+−"
             ):
-                new = batch_by_hand.changed(texts, change, scores)
+                new = batch_by_hand.texts_after(texts, change, scores)
                 grids.change_button(change, change, new, f"{change} of the batch")
         for name in ("toy_keys", "toy_values"):
             widgets.widget(view, name)
@@ -129,7 +129,7 @@ def lengths_to_try(view: View, name: str) -> None:
     )
 
 
-def translated(view: View) -> None:
+def draw_translation(view: View) -> None:
     """A trained translation of the sentence, and the word that each of its words is drawn from."""
     if not cross_words.has_translator():
         st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
@@ -197,7 +197,7 @@ def two_sequences(view: View) -> None:
     """A translation, two sentences, or a batch."""
     choices(view)
     if view["cross"] == TRANSLATED:
-        translated(view)
+        draw_translation(view)
         return
     if view["cross"] == "batch":
         batch(view)

@@ -290,7 +290,7 @@ def of_sentences(
     chosen, problem = make_masks(settings, len(queries), max(map(len, memories)))
     if problem:
         notes.append(problem)
-    batch = padded(
+    batch = pad_batch(
         settings,
         queries,
         sentence.x,
@@ -303,7 +303,7 @@ def of_sentences(
     return replace(batch, unknown=tuple(dict.fromkeys(unknown)))
 
 
-def padded(
+def pad_batch(
     settings: Settings,
     queries: Sequence[str],
     x: Tensor,

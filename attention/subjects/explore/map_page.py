@@ -7,11 +7,9 @@ import streamlit as st
 from attention.app.components.scene import draw
 from attention.app.controls import widgets
 from attention.app.state.view import View
-from attention.figures.scene import scene
 from attention.pipeline import Result
 from attention.subjects.explore import scene as scenes
-from attention.subjects.explore.numbers import where_it_goes as where_it_goes
-from attention.subjects.explore.word_map import MapSettings, Where
+from attention.subjects.explore.word_map import MapSettings
 
 
 def draw_word_map(view: View, result: Result, query: int) -> None:
@@ -24,13 +22,3 @@ def draw_word_map(view: View, result: Result, query: int) -> None:
             widgets.widget(view, "probes", width=320, placeholder="fruit, computer")
     if view.of(MapSettings).map == "shown":
         draw(scenes.word_map(view, result, query), key="where_it_goes")
-
-
-def draw_map(result: Result, query: int, probes: tuple[str, ...], other: str = "") -> Where | None:
-    """Draws the map of where a token goes, or says why there is none.
-
-    other: as in `where_it_goes`.
-    """
-    where = where_it_goes(result.settings, query, probes, other)
-    draw(scene(scenes.map_of(where, result, query)), key="where_it_goes")
-    return where

@@ -22,7 +22,7 @@ from attention.figures.scene import Figure, Scene, Table, Words, note, scene, ti
 from attention.pipeline import Result
 from attention.subjects.compare import numbers as compare_numbers
 from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
-from attention.subjects.explore import map_page
+from attention.subjects.explore import numbers as explore_numbers
 from attention.subjects.explore.word_map import why_nowhere
 from attention.subjects.guide import chapter_page, finale, fitting
 from attention.subjects.guide.chapters import WORDLESS, Chapter
@@ -142,7 +142,7 @@ def word_map(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     """Where the chosen word goes, who pulls it, and how near it then is to others."""
     query = min(chapter_page.selection(view, chapter)["values"]["query"], len(result.tokens) - 1)
     other = chapter_page.other_end(view, chapter)
-    where = map_page.where_it_goes(result.settings, query, chapter.probes, other)
+    where = explore_numbers.where_it_goes(result.settings, query, chapter.probes, other)
     if where is None:
         return [note(why_nowhere(result, query))]
     drawn = maps.word_map(where.token, where.spots, where.start, where.end, where.reach)

@@ -63,7 +63,7 @@ class HeadSettings:
 def measure_table(
     seen: Overview, by: str, names: Sequence[str] = ()
 ) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-    """Names, columns and last row (an even spread) of the measures, sorted; see `tables.table`.
+    """Names, columns and last row (an even spread) of the measures, sorted; see `scene.Table`.
 
     names: what the heads are called, where that is not "head 0" and so on. Of a sample the
     standard error of each measure stands beside it.
@@ -197,7 +197,7 @@ def write_active(active: Sequence[int], heads: int) -> str:
 def additions_table(
     added: Additions,
 ) -> tuple[list[str], Mapping[str, Sequence[float | str]], list[str]]:
-    """Names, columns and last row; see `tables.table`."""
+    """Names, columns and last row; see `scene.Table`."""
     length = float(added.output.norm())
     shares = [float(part) / length if length else 0.0 for part in added.along]
     columns: dict[str, Sequence[float | str]] = {
@@ -233,7 +233,7 @@ class Neurons:
 
     names: of the keys shown; q (1, d_k); k (keys, d_k); terms (keys, terms), whose rows add up to
     the scores, called term_name, empty where the variant has no terms; rows, columns, total: the
-    way from there to the weights, see `tables.table`.
+    way from there to the weights, see `scene.Table`.
     """
 
     names: list[str]

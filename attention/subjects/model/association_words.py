@@ -221,7 +221,7 @@ def pairs(shown: Association) -> list[Pair]:
 
 
 def pairs_table(shown: Association) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
-    """Names and columns of the strongest pairs, see `tables.table`."""
+    """Names and columns of the strongest pairs, see `scene.Table`."""
     most, names = pairs(shown)[:MOST_PAIRS], shown.names
     columns: dict[str, Sequence[float | str]] = {
         "has to do with": [names[pair.key] for pair in most],

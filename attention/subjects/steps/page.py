@@ -77,7 +77,7 @@ def choose_step(view: View, done: Computation) -> tuple[str, Step]:
         assert isinstance(figure, StepGraph)
         taken = {"step_graph": {"step": (figure.has, partial(session.choose, "step"))}}
     draw(overview, key="steps_shown", taken=taken)
-    name, there = scenes.chosen(done, view["step"]), done.steps
+    name, there = scenes.name_of_step(done, view["step"]), done.steps
     position, step = there.index(name), steps.step(name, done)
     with st.container(horizontal=True, vertical_alignment="center", key="stepper"):
         st.subheader(f"{position + 1}. {step.title}", width="stretch")

@@ -117,7 +117,7 @@ def read_number(typed: str) -> float | None:
     return said if math.isfinite(said) else None
 
 
-def unmarked(step: Step, marked: Collection[Cell]) -> Tensor:
+def mask_of_marks(step: Step, marked: Collection[Cell]) -> Tensor:
     """The cells of a step's result, False where one is marked. bool, (rows, columns)."""
     left = torch.ones(step.result.numbers.shape, dtype=torch.bool)
     for cell in marked:

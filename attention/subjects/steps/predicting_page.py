@@ -41,7 +41,7 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
     if asked in TYPED:
         _ask_number(step.identity, asked, cell)
     elif asked == "mask":
-        marked = predicting.unmarked(step, _marks(view.visit, step.identity))
+        marked = predicting.mask_of_marks(step, _marks(view.visit, step.identity))
         names = step.result.row_names
         mask_grid(names, marked, functools.partial(_mark, step.identity), key="marked_cells")
         st.button("Check", on_click=_check, args=(step.identity,))

@@ -12,7 +12,7 @@ UNFIT = "The steps follow as soon as every matrix fits."
 Cell = tuple[int, int]
 
 
-def chosen(done: Computation, wanted: str) -> str:
+def name_of_step(done: Computation, wanted: str) -> str:
     """The step that is shown where one is wanted: the first where there is none of that name."""
     name = done.alike.get(wanted, wanted)
     return name if name in done.steps else done.steps[0]
@@ -20,7 +20,7 @@ def chosen(done: Computation, wanted: str) -> str:
 
 def steps(done: Computation, wanted: str, offered: bool) -> Scene:
     """The steps there are. offered: whether another can be chosen."""
-    name = chosen(done, wanted)
+    name = name_of_step(done, wanted)
     missing = note(f"This computation has no step {wanted}; showing the first.")
     return scene(
         None if name == done.alike.get(wanted, wanted) else missing,

@@ -71,7 +71,7 @@ def answers(view: View) -> None:
     with st.expander("Codes, typed or pasted", expanded=room is None):
         codes(view, lesson, room)
     if st.toggle("Answers to all questions", key="reveal_all"):
-        draw(scenes.everything(counted(view, lesson), lesson), key="of_all")
+        draw(scenes.everything(class_so_far(view, lesson), lesson), key="of_all")
 
 
 def room_of(view: View) -> tuple[Room | None, str]:
@@ -85,7 +85,7 @@ def room_of(view: View) -> tuple[Room | None, str]:
         return None, f"The class cannot be opened: {error}."
 
 
-def counted(view: View, lesson: Lesson) -> Class:
+def class_so_far(view: View, lesson: Lesson) -> Class:
     """All codes so far, typed and sent."""
     room = CLASSES.find(name_of(view["teacher"]))
     return carried.read_class(view["codes"], lesson, room.codes if room else ())
@@ -103,7 +103,7 @@ def live(drawn: str) -> None:
     at = chapter_page.position(view) or 0
     revealed = chapter_page.is_answered(view, lesson.chapters[at])
     joined = len(room.pupils) if room else None
-    found = counted(view, lesson)
+    found = class_so_far(view, lesson)
     draw(scenes.choices(found, lesson, at, revealed, joined), key="of_choices")
     example = view["codes"] == carried.made_up(lesson)
     sentences = [*(room.sentences if room else ()), *(EXAMPLE_SENTENCES if example else ())]
@@ -223,7 +223,7 @@ def codes(view: View, lesson: Lesson, room: Room | None) -> None:
             persist_state="session",
         )
         session.mark_drawn("codes")
-    found = counted(view, lesson)
+    found = class_so_far(view, lesson)
     draw(scenes.codes(found), key="of_codes")
     with st.container(horizontal=True):
         if found.repeats:
@@ -269,7 +269,7 @@ def take_code(lesson: Lesson) -> None:
     except ValueError as error:
         st.session_state[SAID] = f"“{code[:40]}” is not counted: {error}."
         return
-    before = counted(view, lesson)
+    before = class_so_far(view, lesson)
     longer = "\n".join(filter(None, (view["codes"].strip(), known)))
     most = int(every_setting()["codes"].maximum or 0)
     if len(before.results) >= carried.MOST_CODES or len(longer) > most:

@@ -19,7 +19,7 @@ from attention.subjects.teach.cards import Draft
 FIELDS = "fields_of_draft"
 
 
-def drafted(view: View) -> tuple[Draft, str]:
+def draft_of(view: View) -> tuple[Draft, str]:
     """The draft of this visit, or else that of the link, or an example to begin with.
 
     Beside it is told that the link's cannot be read, "" for nothing.
@@ -91,7 +91,7 @@ def take_view(name: int, key: str = "") -> str:
     if key and not address.strip():
         return ""
     try:
-        view = view_to_chapter.of_link(address) if key else session.viewed()
+        view = view_to_chapter.of_link(address) if key else session.last_view()
         values = view_to_chapter.as_chapter(view) if view else {}
     except ValueError as error:
         return f"{error}."

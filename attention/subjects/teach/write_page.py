@@ -58,7 +58,7 @@ Write = Callable[[Card, Any], Sequence[str]]
 
 def write(view: View) -> None:
     """The lesson as cards or as text, what is wrong with it, and ways to hand it out."""
-    draft, problem = draft_page.drafted(view)
+    draft, problem = draft_page.draft_of(view)
     lesson, packed, too_long = chapter_page.text_lesson(draft.text), "", ""
     try:
         packed = carried.pack(draft.text)
@@ -224,7 +224,7 @@ def figure(draft: Draft, view: View) -> None:
     if draft.card.text("figure") in chapter_page.LOOKING:
         of_figure(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        made = session.viewed()
+        made = session.last_view()
         if made is not None:
             st.button(
                 "Use the view I just made",

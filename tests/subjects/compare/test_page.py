@@ -140,22 +140,6 @@ def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
 # Sweeps
 
 
-@over("kind", sweeps.SWEEPS)
-def test_a_sweep_sends_what_its_numbers_are_worked_out_from(kind: str) -> None:
-    settings: dict[str, Any] = {"positions": "alibi", "mask": ("causal", "window"), "d_model": 10}
-    link = settings | {"vectors": "random", "sweep": kind, "sweep_at": 2}
-    shown = opened("compare", compare="sweep", s=WORDS, **link).sent["sweep_view"]
-    result = result_of(WORDS, **settings)
-    swept = sweeps.sweep(result.trace, kind, 2.0, result.masks)
-    assert swept.mask is not None
-    sent = [swept.base.masked_fill(~swept.mask, torch.nan)]
-    sent += [] if swept.bias is None else [swept.bias]
-    assert_close(shown.numbers, torch.stack(sent).flatten(), equal_nan=True)
-    names = ("kind", "at", "biased", "shown", "block")
-    expected = [kind, 2.0, len(sent) == 2, [*swept.shown], 1]
-    assert [shown.header[name] for name in names] == expected
-
-
 def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:
     app = opened("compare", compare="sweep", variant="talking")
     assert app.controls["sweep"].options == list(sweeps.SWEEPS[1:])

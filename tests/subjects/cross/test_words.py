@@ -25,7 +25,7 @@ from attention.subjects.cross.words import (
     Batch,
     CrossSettings,
     compute_batch,
-    padded,
+    pad_batch,
     read_lens,
     read_memories,
 )
@@ -51,7 +51,7 @@ def batched(
     names, x = sequence(QUERIES, 9)
     memories = [sequence(size, index) for index, size in enumerate(sizes)]
     chosen = {} if hidden is None else {"cells": hidden}
-    return padded(settings or Settings(), names, x, memories, lens, masks=chosen)
+    return pad_batch(settings or Settings(), names, x, memories, lens, masks=chosen)
 
 
 def batch_of(example: str = "toy", settings: Settings | None = None, /, **asked: Any) -> Batch:
@@ -179,7 +179,7 @@ def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None
         scores == batch_by_hand.ADDITIVE
     )
     for change in (f"{sign} {what}" for sign in "++−−−" for what in batch_by_hand.sizes_of(scores)):
-        new = batch_by_hand.changed(texts, change, scores)
+        new = batch_by_hand.texts_after(texts, change, scores)
         if new is None:
             continue
         texts |= new

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
-from attention.app.state.links import read_link, value_in
+from attention.app.cached.runs import result_of
+from attention.app.state import openings
+from attention.app.state.links import read_link, settings_of_link, value_in
 from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.pages import PAGES, page_named
 from attention.figures.picture import AttentionPicture
 from attention.subjects.cross import words as cross_words
 from attention.subjects.explore import scene
+from attention.trained import sources
 from attention.trained.sources import NONE
 from tests.cases import over
 from tests.running import App, opened, viewed
@@ -44,6 +48,26 @@ def asked(app: App) -> str:
     """The question on the chosen word."""
     said = app.sent["picture"].header["said"]
     return str(said[app.selection["query"]]["question"])
+
+
+@over("shown", OPENINGS.values())
+def test_its_link_is_taken_whole_and_says_the_sentence_and_the_chosen_word(shown: Opening) -> None:
+    link = parse_qs(shown.link)
+    assert read_link(link, lambda vectors: 50) == (link, [])
+    assert (link["s"], link["numbers"]) == ([shown.sentences[0]], ["hidden"])
+    tokens = result_of(settings_of_link(link, shown.sentences[0])).tokens
+    assert tokens[int(link["query"][0])] == shown.word
+
+
+@pytest.mark.parametrize(
+    ("names", "reader"), [((NONE, "minilm"), "minilm"), ((NONE, "en-pt"), NONE), ((NONE,), NONE)]
+)
+def test_it_opens_on_the_trained_model_where_that_is_installed(
+    names: tuple[str, ...], reader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: Callable[[], tuple[str, ...]] = lambda: names  # noqa: E731
+    monkeypatch.setattr(sources, "names", listed)
+    assert openings.opening() is OPENINGS[reader]
 
 
 @over("shown", OPENINGS.values())
@@ -98,18 +122,6 @@ def test_a_link_of_before_means_what_it_meant(link: dict[str, Any]) -> None:
     defaults = {"s": CAT, "model": NONE, "scale": "1/√d_k", "mask": []}
     assert (defaults | link).items() >= {name: app.values[name] for name in defaults}.items()
     assert app.selection["query"] == link.get("query", 0)
-
-
-def test_one_click_shows_the_numbers_and_one_hides_them_and_nothing_else_changes() -> None:
-    app = opened_on(MINILM)
-    chosen = {name: value(app, name) for name in ("s", *MINILM.chosen)}
-    app.press("Show the numbers")
-    assert (app.heading[0], "numbers" in app.query_params) == ("Explore", False)
-    assert {name: app.values[name] for name in chosen} == chosen
-    app.press("Hide the numbers")
-    assert asked(app) == "Which word does “it” look at?"
-    assert {name: app.values[name] for name in chosen} == chosen
-    assert app.query_params["numbers"] == "hidden"
 
 
 def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_of_the_head() -> (
@@ -215,19 +227,12 @@ def test_the_opening_draws_no_setting_that_nobody_sees_and_none_is_lost_on_the_w
     assert (app.values["model"], app.values["layer"]) == ("smollm2", 7)
 
 
+@pytest.mark.usefixtures("hurried")
 def test_a_sentence_goes_along_to_a_model_that_writes_which_is_asked_at_its_last_word() -> None:
     packaged("smollm2")
     text = "My grandmother bakes bread in the old"
-    app = opened_on(MINILM, s=text, query=2).press("See it in a model that writes").finished()
+    app = opened_on(MINILM, s=text, query=2).press("See it in a model that writes")
     shown = app.sent["model_window"].header
     assert shown["queries"] == [len(shown["sequences"][0]) - 1]
     assert {name: app.values[name] for name in ("s", "model")} == {"s": text, "model": "smollm2"}
     assert "special" not in app.query_params
-
-
-def test_a_sentence_goes_along_to_steps_heads_and_compare() -> None:
-    text = "My grandmother bakes bread in the old"
-    app = opened_on(MINILM, s=text)
-    for page in ("steps", "heads", "compare"):
-        assert app.go(page).values["s"] == text
-    assert {"my", "grandmother", "old"} <= {*app.sent["comparison"].header["names"]}

@@ -90,20 +90,6 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     assert captions.row_words(result.masks, 4, result.tokens) in app.notes
 
 
-def test_the_numbers_on_the_page_sum_up_and_are_sorted_as_the_link_says() -> None:
-    app = opened("heads", query=3, positions="alibi", mask="causal", sort="previous")
-    measured, added, neurons = app.tables
-    repeated = analysed.Keys(ids=["the", "cat", "walks", "on", "the", "street"])
-    assert list(measured) == ["", *analysed.measures(torch.ones(1, 6, 6), repeated)]
-    assert measured[""][-1] == "even spread"
-    shares = [float(share) for share in measured["previous"][:5]]
-    assert shares == sorted(shares, reverse=True)
-    assert added["share of y"][-1] == "100.0 %"
-    assert "− slope · distance" in neurons
-    assert neurons["weight"][-1] == "1.0000"
-    assert any("previous-token head" in words for words in app.told)
-
-
 def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
     app = opened("heads").tell("head_grid", "head", 3)
     app.tell("head_view", "active", [4, 0]).move(query=2, stage="scaled")

@@ -95,6 +95,7 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
     assert [*picture.masks] == ["causal"] * bool(more.get("causal"))
 
 
+@pytest.mark.usefixtures("hurried")
 def test_only_a_model_that_goes_on_is_offered_alti_logit_and_it_is_signed() -> None:
     for name, offered in (("smollm2", True), ("minilm", False)):
         app = visit(name, method="ALTI-Logit")
@@ -153,6 +154,7 @@ def test_the_methods_that_the_study_trusts_are_told() -> None:
     assert all(any(line.endswith(each) for line in words(shown)) for each in told)
 
 
+@pytest.mark.usefixtures("hurried")
 def test_the_example_asks_before_it_explains() -> None:
     app, because = visit(), association_words.misleading().because
     assert because not in app.all_words
@@ -176,6 +178,7 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
     assert "work_all" not in app.controls
 
 
+@pytest.mark.usefixtures("hurried")
 def test_too_long_a_sentence_is_refused_with_a_word() -> None:
     assert visit(s="word " * 200).notes == [
         "Words are followed in sentences of up to 128 pieces; this one has 202. Make it shorter."

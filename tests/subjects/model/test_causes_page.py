@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from torch.testing import assert_close
 
@@ -17,6 +19,8 @@ from attention.trained import sources
 from tests.cases import over
 from tests.running import App, opened, viewed
 from tests.subjects.model.shown import part
+from tests.subjects.steps.making import shown as read
+from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 
 SENTENCE, OTHER = "she sat by the river bank", "she sat by the money bank"
@@ -50,17 +54,33 @@ def test_each_head_is_a_square_in_the_colour_of_its_effect_and_can_be_chosen(
     assert squares[head][layer] == max(map(max, squares))
 
 
-def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_layers() -> None:
+@pytest.mark.usefixtures("hurried")
+def test_an_example_is_two_sentences_and_the_head_that_tells_them_apart() -> None:
     known = KNOWN_CAUSES[0]
-    app = visit(model="smollm2", s="a").tell("known_causes", "example", 0).finished()
+    packaged("smollm2")
+    app = opened("model", model="smollm2", s="a", more=PARTS).tell("known_causes", "example", 0)
     assert chosen(app) == (known.layer, known.head)
     assert (app.values["s"], app.values["second"]) == (known.s, known.second)
     assert app.selection["query"] == known.query
-    assert app.table_with("direct")[""][0] == f"layer {known.layer} head {known.head}"
-    assert len(app.sent["effects"].header["data"]) == 2
+
+
+def test_a_decoder_shows_total_and_direct_effects_votes_and_the_guesses_of_its_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(writer(tmp_path), monkeypatch)
+    link = {"model": "writer", "s": "the cat sat", "second": "the mat sat", "more": PARTS}
+    app = opened("model", **link, intervention=EXCHANGED).finished()
+    squares, dots = app.sent["effects"].header["data"]
+    direct = dict(zip(zip(dots["y"], dots["x"], strict=True), dots["marker"]["color"], strict=True))
+    table = app.table_with("direct")
+    for name, *told in zip(table[""], table["total"], table["direct"], strict=True):
+        _, layer, _, head = name.split()
+        at = int(head), int(layer)
+        expected = squares["z"][at[0]][at[1]], direct[at]
+        assert [*map(read, told)] == pytest.approx(expected, abs=1e-4)
     assert app.table_with("vote")
     app.choose("more", LAYERS)
-    assert [line["name"] for line in app.sent["guesses"].header["data"]] == ["·Mary", "·John"]
+    assert len(app.sent["guesses"].header["data"]) == 2
 
 
 def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:

@@ -35,6 +35,7 @@ def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
     return model, run_model("smollm2", text)
 
 
+@pytest.mark.usefixtures("hurried")
 def test_a_probe_finds_heads_a_click_away_and_the_first_token_is_named_a_sink() -> None:
     text = KNOWN_CAUSES[0].s
     app, (model, run) = visit(s=text, layer=20, more=NAMES), model_and_run(text)

@@ -316,6 +316,7 @@ def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> 
     assert len(figure.content()) < 1_500_000
 
 
+@pytest.mark.usefixtures("hurried")
 @over("link", [{}, {"more": told.PARTS}, {"off_to": AS_IN, "off": "3 4"}])
 def test_hostile_words_are_sent_as_text_alone(link: dict[str, str]) -> None:
     text = " ".join(HOSTILE[:8])[:120]
@@ -377,6 +378,7 @@ def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
 # Sentences that a model reads in its own way
 
 
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("model", MODELS)
 def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_asked_for(
     model: str,
@@ -387,8 +389,8 @@ def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_a
         "picture",
         "model_window",
     }
-    app = opened("model", model=model, s="<pad> [MASK] [CLS] </s> <unk> [SEP] cat")
-    assert len(header(app)["sequences"][0]) > 3
+    marks = said(model=model, s="<pad> [MASK] [CLS] </s> <unk> [SEP] cat")
+    assert len(marks["sequences"][0]) > 3
 
 
 def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from typing import Any
 
-import pytest
-import torch
 from torch.testing import assert_close
 
 from attention.app.state.links import every_setting
@@ -20,7 +18,6 @@ from attention.subjects.steps.own_matrices import OwnMatrixSettings
 from tests.cases import over
 from tests.running import App, Sent, numbers_of, opened
 from tests.subjects.steps.making import result_of
-from tests.subjects.steps.making import shown as read
 
 SMALL: dict[str, Any] = {"vectors": "random", "d_model": 25, "mask": ("causal", "length")}
 OWN = {"input": "matrices", "scale": "none"}
@@ -152,21 +149,6 @@ def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chose
     app.query_params.clear()
     assert app.go("steps").values["variant"] == variant
     assert opened("steps").values["variant"] == "dot", "its address alone means what it always did"
-
-
-def test_the_softmax_recomputes_from_what_stands_on_the_page() -> None:
-    app = opened("steps", step="weights", mask="causal", row=4, column=1, variant="qkv")
-    masked, weights = shown(app).matrices
-    after = torch.ones(6, 6).triu(1).bool()
-    assert torch.equal(masked.isnan(), after)
-    assert torch.equal(weights.isnan(), after)
-    masked = masked.masked_fill(after, -torch.inf)
-    powers = (masked - masked.amax(-1, keepdim=True)).exp()
-    assert_close(weights.nan_to_num(0), powers / powers.sum(-1, keepdim=True))
-    _, *columns = app.tables[0].values()
-    for column, expected in zip(columns, (masked, powers, weights), strict=True):
-        assert [*map(read, column[:-1])] == pytest.approx(expected[4, :5].tolist(), abs=1e-4)
-    assert read(columns[-1][-1]) == pytest.approx(1, abs=1e-4)
 
 
 # Guessing

@@ -1,4 +1,4 @@
-"""A page is one file and one declaration; all else follows."""
+"""A page is one file and one declaration, a measure one entry; all else follows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
+from attention.analysis.heads import MEASURES, Measure, measures
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import PAGES, SHARED, Page
-from attention.core.settings import setting
+from attention.core.settings import setting, settings_of
+from attention.subjects.heads.words import HeadSettings
+from attention.subjects.model.words import CLOSED, NAMES
 from tests.app import link_table
 from tests.app.test_links import (
     test_the_tables_of_the_readme_and_of_links_are_whole as tables_are_whole,
@@ -86,3 +90,26 @@ def test_links_know_it_and_the_tables_of_readme_and_links_are_no_longer_whole() 
 
 def test_a_page_that_is_gone_leaves_nothing_behind() -> None:
     assert "lumps" not in every_setting()
+
+
+# A measure of heads is one entry; its column, its caption and the menu follow from it
+
+
+LAST = Measure(
+    "last",
+    "the last token",
+    targets=lambda rows, n_keys, keys: (torch.arange(n_keys) == n_keys - 1).expand(len(rows), -1),
+)
+
+
+def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MEASURES, LAST.name, LAST)
+    weights = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
+    assert measures(weights)["last"].tolist() == [0.375]
+    assert settings_of(HeadSettings)["sort"].choices[-1] == "last"
+    for page, more in (("heads", CLOSED), ("model", NAMES)):
+        app = opened(page, sort="last", s="measured by one more", more=more)
+        table = next(table for table in app.tables if "last" in table)
+        shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
+        assert shares == sorted(shares, reverse=True)
+        assert "the last token" in app.all_words
