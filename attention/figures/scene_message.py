@@ -48,11 +48,13 @@ class RowHeader(TypedDict):
 
 
 class SceneHeader(TypedDict):
-    """Figures, whose messages follow; rows of them; the selection that all of them show."""
+    """Figures, whose messages follow; rows of them; the selection that all of them show; held:
+    whether it is theirs alone, whatever is chosen elsewhere on the page."""
 
     figures: Sequence[FigureHeader]
     rows: Sequence[RowHeader]
     selection: SelectionHeader | None
+    held: bool
 
 
 def scene_message(
@@ -60,11 +62,13 @@ def scene_message(
     selection: SelectionHeader | None = None,
     key: str = "",
     turn_of: Callable[[str], int] = lambda key: 0,
+    held: bool = False,
 ) -> bytes:
     """All figures of a scene as one message.
 
     selection: query and stage that its figures show; key: of the element that it is drawn in;
-    turn_of: the number of answers given so far under the key of a figure.
+    turn_of: the number of answers given so far under the key of a figure; held:
+    see `SceneHeader`.
     """
     contents = [figure.content() for figure in scene]
     header: SceneHeader = {
@@ -74,6 +78,7 @@ def scene_message(
         ],
         "rows": _rows(scene),
         "selection": selection,
+        "held": held,
     }
     return message({**header, "key": key, "turn": 0}, rest=b"".join(contents))
 

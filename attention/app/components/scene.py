@@ -28,16 +28,18 @@ def draw(
     key: str,
     selection: Selection | None = None,
     taken: Mapping[str, Mapping[str, Handler]] | None = None,
+    held: bool = False,
 ) -> None:
     """Draw a scene in one element of the page.
 
     selection: query and stage that its figures show; taken: by the key of a figure, for each of
-    its events what is asked of an answer and what is done then.
+    its events what is asked of an answer and what is done then; held: whether the selection is
+    this scene's alone.
     """
     more: dict[str, Any] = {}
     for figure in scene:
         figure.offer()
         for event, its in (taken or {}).get(figure.key, {}).items():
             more[f"on_{figure.key}.{event}_change"] = when(figure.key, event, its, within=key)
-    data = scene_message(scene, selection and now(selection), key, turn_of)
+    data = scene_message(scene, selection and now(selection), key, turn_of, held)
     _draw(key=key, data=data, **more)

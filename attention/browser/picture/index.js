@@ -66,7 +66,7 @@ function build({ root, content, send }) {
   }
   whenMoved(frame, () => {
     drawLater(view)
-    if (view.picture) show(view.picture, view.parts)
+    if (view.picture) show(frame, view.picture, view.parts)
   })
   whenInstead(frame, (rest) => fill(view, rest))
   return view
@@ -90,7 +90,7 @@ function fill(view, rest) {
   const { drawn } = content
   const now = view.parts.filter((_, at) => !drawn.includes("heatmap") || drawn[at] === "heatmap")
   view.later = view.parts.filter((part) => !now.includes(part))
-  draw(view.picture, now)
+  draw(frame, view.picture, now)
   if (view.later.length) afterPaint(() => drawLater(view))
   const shows = drawn.includes("arcs") || drawn.includes("lines")
   if (shows && view.picture.own && view.picture.numbers.weights) offerCard(frame, () => card(view))
@@ -98,21 +98,21 @@ function fill(view, rest) {
 
 /** @type {(view: View) => void} */
 function drawLater(view) {
-  if (view.picture) draw(view.picture, view.later)
+  if (view.picture) draw(view.frame, view.picture, view.later)
   view.later = []
 }
 
 /** @type {(view: View) => import("../shared/card.js").Card} */
 function card({ picture, frame }) {
   const shown = /** @type {Content} */ (picture)
-  return cardOf(shown, where(shown.rows).held, frame)
+  return cardOf(shown, where(frame, shown.rows).held, frame)
 }
 
 /** @type {(view: View) => void} */
 function themed(view) {
   const { frame, picture, parts } = view
   view.later = []
-  if (picture) draw({ ...picture, theme: themeOf(frame) }, parts)
+  if (picture) draw(frame, { ...picture, theme: themeOf(frame) }, parts)
 }
 
 /** What has been decoded, its numbers stage by stage.
@@ -145,15 +145,15 @@ function compose(view, picture) {
   )
 }
 
-/** @type {(picture: Content, parts: Part[]) => void} */
-function draw(picture, parts) {
+/** @type {(frame: Element, picture: Content, parts: Part[]) => void} */
+function draw(frame, picture, parts) {
   for (const part of parts) part.draw(picture)
-  show(picture, parts)
+  show(frame, picture, parts)
 }
 
-/** @type {(picture: Content, parts: Part[]) => void} */
-function show({ rows, stages }, parts) {
-  const { stage, ...at } = where(rows)
+/** @type {(frame: Element, picture: Content, parts: Part[]) => void} */
+function show(frame, { rows, stages }, parts) {
+  const { stage, ...at } = where(frame, rows)
   const [only] = Object.keys(stages)
   const shown = [stage, "weights", only].find((name) => stages[name]) ?? only
   for (const part of parts) part.show({ ...at, stage: shown })

@@ -43,6 +43,7 @@ from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import (
     CARRIED,
     GUIDE,
+    LESSON,
     NUMBERED,
     WORDLESS,
     Chapter,
@@ -216,6 +217,17 @@ def turn_to(chapter: Chapter) -> None:
     session.swap_sentence(session.page())
 
 
+def view_of(view: View, chapter: Chapter) -> View:
+    """The view of a chapter as it opens, nothing chosen or guessed in it: on the visitor's sentence
+    where that teaches well there, else on its own."""
+    values = {**view, "chapter": chapter.name, "guess": -1}
+    mine = given(view) or view.visit.aside
+    own = not mine or keeps_its_own(values, mine)
+    values["s"] = every_setting()["s"].default if own else mine
+    visit = replace(view.visit, chapter=(), in_chapter={}, aside="")
+    return replace(view, values_=values, visit=visit)
+
+
 def keeps_its_own(values: Values, given: str) -> bool:
     """True if the open chapter shows its own sentence in place of one that was given before."""
     there = lesson(values).chapters
@@ -270,9 +282,10 @@ def why_not_brought(view: View, chapter: Chapter) -> str:
 
 
 def sentences(view: View) -> list[tuple[str, str]]:
-    """The sentence that the open chapter shows, with the name of its setting."""
+    """The sentence that the open chapter shows, with the name of its setting; none of a lesson on
+    paper."""
     chapter = opened(view)
-    if chapter is None or chapter.figure in WORDLESS:
+    if chapter is None or view["paper"] == LESSON or chapter.figure in WORDLESS:
         return []
     return [("s", sentence_of(view, chapter))]
 

@@ -1,4 +1,4 @@
-"""Figures of the guide: the card at its end, and words to go on with."""
+"""Figures of the guide: the card at its end, words to go on with, and a button that prints."""
 
 from __future__ import annotations
 
@@ -53,3 +53,20 @@ class NextPieces(Figure, kind="next_pieces", header=NextPiecesHeader, piece=int)
     def has(self, position: int) -> bool:
         """True if a piece stands there."""
         return position in range(len(self.texts))
+
+
+class PrintButtonHeader(TypedDict):
+    """Words on a button."""
+
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class PrintButton(Figure, kind="print_button", header=PrintButtonHeader):
+    """A button that has the browser print the page."""
+
+    label: str
+
+    def content(self) -> bytes:
+        header: PrintButtonHeader = {"words": self.label}
+        return message(header)

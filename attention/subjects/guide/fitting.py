@@ -7,11 +7,14 @@ from functools import partial
 from attention.analysis.interventions import Progress
 from attention.app.cached import kept
 from attention.app.cached.runs import if_there_are_words, result_of, run_model, untold
+from attention.app.controls import works
 from attention.app.state.shared import load_model
+from attention.app.state.view import View
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings
-from attention.subjects.guide import finale
+from attention.subjects.guide import chapter_page, finale
+from attention.subjects.guide.chapters import Chapter
 from attention.subjects.guide.finale import Ending
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -56,3 +59,14 @@ def steps_to_ending(text: str) -> list[Step]:
             partial(_ending, name, text),
         ),
     ]
+
+
+def is_worked_out(view: View, chapter: Chapter) -> bool:
+    """True if nothing is left to be worked out for the last card; else shows how far it is."""
+    result = chapter_page.result(view, chapter)
+    if result is None:
+        return True
+    text, quick = result.settings.s, len(result.tokens) <= finale.QUICK
+    steps = steps_to_ending(text)
+    task = works.Task(("ending", text), steps, quick, unasked=True, key="ending_work")
+    return works.done(task)

@@ -21,10 +21,10 @@ from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
 from attention.pipeline import Settings
 from attention.subjects.compare.figures import SweptHeatmap
-from attention.subjects.guide import chapter_page, fitting, joining
+from attention.subjects.guide import chapter_page, fitting, joining, paper
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter, languages
+from attention.subjects.guide.chapters import LESSON, LIGHTS, WORDLESS, Chapter, languages
 from attention.subjects.guide.figures import Card, NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
@@ -51,6 +51,9 @@ def guide(view: View) -> None:
         tell(*filter(None, languages()[view["lang"]][1:]), key="stays_english")
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
+        return
+    if view["paper"] == LESSON:
+        paper.draw_lesson(view)
         return
     way(view, lesson.chapters)
     at = chapter_page.position(view)
@@ -236,6 +239,8 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )
+        if at in (0, last):
+            paper.offer()
 
 
 def invitations(view: View, chapter: Chapter) -> None:
@@ -254,7 +259,7 @@ def invitations(view: View, chapter: Chapter) -> None:
 def figure(view: View, chapter: Chapter) -> None:
     """The figure of a chapter. chapter: as the lesson has it."""
     shown = chapter_page.shown(view, chapter)
-    if shown.figure == "finale" and not is_worked_out(view, shown):
+    if shown.figure == "finale" and not fitting.is_worked_out(view, shown):
         return
     take_away(view, shown)
     show(view, shown, scenes.of_chapter(view, chapter), key="figure_of_chapter")
@@ -313,17 +318,6 @@ def take_away(view: View, chapter: Chapter) -> None:
             gone=chapter_page.away(view, whole),
             key="away",
         )
-
-
-def is_worked_out(view: View, chapter: Chapter) -> bool:
-    """True if nothing is left to be worked out for the last card; else shows how far it is."""
-    result = chapter_page.result(view, chapter)
-    if result is None:
-        return True
-    text, quick = result.settings.s, len(result.tokens) <= endings.QUICK
-    steps = fitting.steps_to_ending(text)
-    task = works.Task(("ending", text), steps, quick, unasked=True, key="ending_work")
-    return works.done(task)
 
 
 def go_on(position: int) -> None:

@@ -60,7 +60,7 @@ def heading(model: Model, answered: Answered | None, found: Deciding | None) -> 
         return f"{count} heads, and a switch on each"
     answer = quoted(answered.word)
     if answered.kind == "vector":
-        answer = f"the vector of {answer}"
+        return _of_vector(f"the vector of {answer}", count, found)
     if not found.tried_all:
         return f"Which of {count} heads decides {answer}?"
     if found.kind == NONE:
@@ -69,3 +69,16 @@ def heading(model: Model, answered: Answered | None, found: Deciding | None) -> 
         return f"Which head does {answer} hang on?"
     first, following = map(name_of, found.heads)
     return f"{answer[0].upper()}{answer[1:]} hangs on several heads, first {first} and {following}"
+
+
+def _of_vector(vector: str, count: int, found: Deciding) -> str:
+    """The question of a model that says no word: its heads move a vector. count: of all heads."""
+    if not found.tried_all:
+        return f"Which of {count} heads moves {vector} most?"
+    first, following = map(name_of, found.heads)
+    if found.kind == NONE:
+        most = f": {first} moves it most" if found.costs[0] > 0 else ""
+        return f"No head alone moves {vector} far{most}"
+    if found.kind == ONE:
+        return f"One head moves {vector} most: {first}"
+    return f"Several heads move {vector}, {first} and {following} most"

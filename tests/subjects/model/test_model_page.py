@@ -134,36 +134,6 @@ def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the
     assert header(app)["answer"]["now"] == header(app)["answer"]["before"]
 
 
-OWN = {  # sentences that nobody prepared
-    "The opposite of hot is": "several heads",
-    "In the morning I drink a cup of": "several heads",
-    "The president lives in the White": "No single head decides “House”: find the team",
-    "A capital de Portugal é": "several heads",
-    "Guten Morgen, wie geht es": "several heads",
-    "The sun rises in the east and sets in the": "Which head does “west” hang on?",
-}
-
-
-@pytest.mark.parametrize("text", OWN)
-def test_a_sentence_of_ones_own_opens_on_its_last_word_and_the_head_whose_loss_costs_it_most(
-    text: str,
-) -> None:
-    """Typed and by a link alike, with a title that is true of a recomputation."""
-    model, run = model_and_run("smollm2", text)
-    metric, _ = switches.answer_at(model, run, -1)
-    means, layers = switches.by_mean(there("smollm2").means), range(len(model.layers))
-    alone = [switches.layer_effects(model, run, layer, metric, means) for layer in layers]
-    strongest = int(torch.cat(alone).argmin())
-    linked = at_once(s=text, model="smollm2")
-    typed = at_once(**SMOLLM2, layer=20, head=1).choose("s", text)
-    for app in (linked, typed):
-        app.until(lambda app=app: not effects(app).isnan().any())  # type: ignore[misc]
-        assert header(app)["chosen"] == strongest
-        assert header(app)["queries"] == [len(run.pieces.ids) - 1]
-        assert OWN[text] in app.finished().heading[0]
-        assert not {"layer", "head", "head_by"} & {*app.query_params}
-
-
 def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_too() -> None:
     app = at_once(s="nobody has chosen a head of this").tell("model_window", "head", 3 * 12 + 5)
     app.finished()

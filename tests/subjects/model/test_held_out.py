@@ -1,0 +1,107 @@
+"""Sentences that nobody prepared: the window opens on the head that a recomputation finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.analysis import switches
+from attention.analysis.losses_on_corpus import elsewhere
+from attention.analysis.sentences import SENTENCES
+from attention.app.state.openings import OPENINGS
+from attention.subjects.model import numbers
+from attention.subjects.model.deciding_words import ALONE, DECIDES
+from attention.subjects.model.known_heads import EXAMPLES, example_of
+from attention.subjects.model.words import MEAN, name_of
+from tests.running import App, opened
+from tests.trained.packaged import packaged, run_model
+
+MODEL, HEADS = "smollm2", 9
+PARIS = example_of("The capital of France is")
+DAILY = (
+    *("The opposite of hot is", "The president lives in the White", "She plays the"),
+    *("A capital de Portugal é", "Guten Morgen, wie geht es", "El cielo es"),
+)
+NIGHTLY = (
+    *("One, two, three,", "Monday, Tuesday,", "January, February,", "Romeo and", "Salt and"),
+    *("Roses are red, violets are", "The sun is hot and ice is", "A year has twelve"),
+    *("The dogs that chased the cat", "He opened the door and walked into the"),
+    *("My brother is a doctor and my sister is a", "Mozart was a famous", "To be or not to"),
+    *("London is the capital of", "The doctor said that she", "Alice gave Bob a book because"),
+    *("The sky above the desert was a deep shade of", "In the morning I drink a cup of"),
+    *("La capitale de la France est", "Les chats et les", "Uno, dos, tres,"),
+    *("Ich komme aus Deutschland und spreche", "Berlin ist die Hauptstadt von"),
+    *("Das Gegenteil von groß ist", "O rato roeu a roupa do rei de", "Roma è la capitale d'"),
+    "Buenos días, ¿cómo",
+)
+HELD_OUT = [*DAILY, *NIGHTLY]
+SOME, ALL = 30, 1  # of so many heads one is recomputed, beside those that cost the answer most
+CLOSE = 1e-4  # of a probability
+
+
+def recomputed(text: str, heads: Sequence[int]) -> Tensor:
+    """By how much the probability of the likeliest next piece falls without each of these heads, by
+    a run of its own. heads: by their place among all."""
+    model, run = packaged(MODEL), run_model(MODEL, text)
+    metric, _ = switches.answer_at(model, run, -1)
+    there = elsewhere(MODEL)
+    assert there is not None
+    means = switches.by_mean(there.means)
+    states = [switches.states_without(model, run, [divmod(at, HEADS)], means) for at in heads]
+    return metric(run.hidden) - torch.stack([metric(each) for each in states])
+
+
+def opened_by_link(text: str) -> App:
+    """The window of a link that names a sentence, and neither a head nor a word."""
+    return opened("model", s=text, model=MODEL)
+
+
+def opened_by_typing(text: str) -> App:
+    """The window of a prepared sentence and a chosen head, once another sentence is typed."""
+    return opened("model", s=PARIS.s, model=MODEL, layer=20, head=1).choose("s", text)
+
+
+def test_no_sentence_that_is_held_out_is_among_those_prepared() -> None:
+    packaged(MODEL)
+    there = elsewhere(MODEL)
+    assert there is not None
+    prepared = {*SENTENCES, *there.effects, *(example.s for example in EXAMPLES)}
+    prepared |= {text for opening in OPENINGS.values() for text in opening.sentences}
+    assert not prepared & {*HELD_OUT}
+    assert len({*HELD_OUT}) == len(HELD_OUT)
+
+
+@pytest.mark.parametrize(
+    ("text", "one_of"),
+    [
+        *((text, SOME) for text in DAILY),
+        *(pytest.param(text, ALL, marks=pytest.mark.soak) for text in HELD_OUT),
+    ],
+)
+def test_a_held_out_sentence_opens_on_its_last_word_and_the_head_whose_loss_costs_it_most(
+    text: str, one_of: int
+) -> None:
+    """Typed and by a link alike, with a title that is true of a recomputation."""
+    packaged(MODEL)
+    costs = -numbers.effects_of(numbers.Asked(MODEL, text, -1, MEAN), lambda done, of: None)
+    costs = costs.flatten()  # as the window's own work finds them, step by step
+    tried = sorted({*costs.topk(6).indices.tolist(), *range(0, len(costs), one_of)})
+    found = recomputed(text, tried)
+    assert_close(costs[tried], found, atol=CLOSE, rtol=0.0)
+    first, following = found.topk(2).values.tolist()
+    for app in (opened_by_link(text), opened_by_typing(text)):
+        header = app.sent["model_window"].header
+        assert float(found[tried.index(header["chosen"])]) == pytest.approx(first, abs=CLOSE)
+        assert header["queries"] == [len(run_model(MODEL, text).pieces.ids) - 1]
+        assert not {"layer", "head", "head_by"} & {*app.query_params}
+        title = app.heading[0]
+        assert title.startswith("No single head") == (first < DECIDES)
+        assert title.endswith("hang on?") == (first >= max(DECIDES, ALONE * following))
+        if "several heads" in title:
+            named = [name_of(divmod(at, HEADS)) in title.split() for at in tried]
+            told = found[torch.tensor(named)].sort(descending=True).values.tolist()
+            assert told == pytest.approx([first, following], abs=CLOSE)
