@@ -54,6 +54,10 @@ class OfDotProduct(Returned):
     def set(self, head: int, output: Tensor, weights: Tensor | None) -> None:
         self.heads[:, head] = output
 
+    def of_heads(self, made: Tensor) -> Tensor:
+        """Numbers of the shape of `made`, (entries, heads, queries, d_v)."""
+        return four_axes(made)
+
     def whole(self) -> Any:
         return self.made
 
@@ -80,6 +84,10 @@ class OfTransformers(Returned):
         if weights is not None and isinstance(given, Tensor) and given.dim() == 4:
             self.rest[0] = given.clone()
             self.rest[0][:, head] = weights
+
+    def of_heads(self, made: Tensor) -> Tensor:
+        """Numbers of the shape of `made`, (entries, heads, queries, d_v)."""
+        return made.transpose(1, 2)
 
     def whole(self) -> Any:
         return (self.made, *self.rest)
