@@ -64,7 +64,11 @@ class ShownScene:
 def _height_of(scene: Scene | Figure) -> int:
     """Pixels that a scene is given; charts know how many they take, one row below the other."""
     parts = [scene] if isinstance(scene, Figure) else scene.parts
-    rows = [part.figures if isinstance(part, Row) else (part,) for part in parts]
-    if not all(isinstance(figure, Chart) for row in rows for figure in row):
-        return USUAL
-    return sum(AROUND + max(figure.figure.layout.height for figure in row) for row in rows)
+    total = 0
+    for part in parts:
+        row = part.figures if isinstance(part, Row) else (part,)
+        heights = [each.figure.layout.height for each in row if isinstance(each, Chart)]
+        if len(heights) < len(row):
+            return USUAL
+        total += AROUND + max(heights)
+    return total
