@@ -130,9 +130,8 @@ class Growing:
             return parents
         self.passes.append(at)
         self.queries.append(_kept(call.queries, self.heads))
-        if new:
-            if values:
-                self.values.append(_kept(call.values()[:, :, some], key_heads))
+        if new and values:
+            self.values.append(_kept(call.values()[:, :, some], key_heads))
         self.rules.append((rules.of(self.heads, used), offset))
         return parents
 

@@ -46,7 +46,7 @@ def page_of_scene(scene: Scene | Figure, title: str = "Attention") -> str:
     return file_of(title, given, modules, plotly)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShownScene:
     """A scene in a notebook, in a frame of its own.
 
