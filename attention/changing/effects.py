@@ -52,8 +52,6 @@ def effects(
         given = {"to": to, "part": part, "positions": positions, "layers": layers}
         return effects_of_own(model, inputs, answer, **given)
     must_be("model", model, nn.Module, Model)
-    if model.training:
-        raise ValueError("the model must not draw dropout at random: call model.eval()")
     metric = metric_of(answer, inputs, tokenizer)
     last = ends_together(inputs, answer)
     plain = plain_run(model, inputs, metric, last)
@@ -115,7 +113,9 @@ def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output"
             args, kwargs = given_to(model, inputs)
             model(*args, **kwargs)
     if not counts or not min(counts.values()):
-        raise ValueError("means need inputs of more than one token")
+        raise ValueError(
+            f"means need a token behind the first one, got none in {len(several)} inputs"
+        )
     return [(sums[number] / counts[number]).float() for number in sorted(sums)]
 
 

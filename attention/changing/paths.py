@@ -11,7 +11,13 @@ from torch import Tensor, nn
 
 from attention.analysis.causes import Metric
 from attention.changing.answers import Answer, metric_of
-from attention.changing.batches import TOKENS_AT_ONCE, given_to, repeated, told_of_blocks
+from attention.changing.batches import (
+    TOKENS_AT_ONCE,
+    given_to,
+    must_be_at_rest,
+    repeated,
+    told_of_blocks,
+)
 from attention.changing.effects import ends_together
 from attention.changing.own import path_of_own
 from attention.core.arguments import must_be
@@ -33,6 +39,7 @@ def patch_path(
     if isinstance(model, Model):
         return path_of_own(model, corrupted, clean, answer)
     must_be("model", model, nn.Module, Model)
+    must_be_at_rest(model)
     return _of_blocks(model, corrupted, clean, answer, **options)
 
 

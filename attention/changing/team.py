@@ -57,8 +57,7 @@ def team(
     """
     must_be("most", most, int)
     must_be("draws", draws, int)
-    if model.training:
-        raise ValueError("the model must not draw dropout at random: call model.eval()")
+    must_be("model", model, nn.Module)
     if len(elsewhere) == 1:
         raise ValueError("elsewhere must be two inputs or more, for a standard error, got 1")
     metric, last = metric_of(answer, inputs, tokenizer), ends_together(inputs, answer)

@@ -19,8 +19,8 @@ from attention.analysis.causes import Part, Votes
 from attention.capture.calls import Call
 from attention.capture.mixing import CONVOLUTION, PRODUCTS
 from attention.capture.watching import Frame
-from attention.changing.answers import Logits, logits_of
-from attention.changing.batches import given_to
+from attention.changing.answers import Logits, logits_of, words_of
+from attention.changing.batches import given_to, must_be_at_rest
 from attention.changing.changer import Changer, Met, changed
 from attention.changing.effects import ends_together
 from attention.changing.own import run_of
@@ -51,13 +51,14 @@ def votes(
     Norms on the way are held, as in `analysis.causes.votes`. Raises ValueError where the model has
     no unembedding, or a layer's way to it is not seen or not linear.
     """
-    if isinstance(model, Transformer):
-        words = answer if isinstance(answer, tuple) else (answer, None)
+    if isinstance(model, Model):
+        must_be("model", model, Transformer, nn.Module)
+        assert isinstance(model, Transformer)
+        word, *other = words_of(answer)
         at = -1 if position is None else position
-        return causes.votes(model, run_of(model, inputs), *words, at)
+        return causes.votes(model, run_of(model, inputs), word, other[0] if other else None, at)
     must_be("model", model, nn.Module, Transformer)
-    if model.training:
-        raise ValueError("the model must not draw dropout at random: call model.eval()")
+    must_be_at_rest(model)
     unembedding = getattr(model, "get_output_embeddings", lambda: None)()
     if not isinstance(unembedding, nn.Module):
         raise ValueError(
@@ -151,7 +152,8 @@ class Held(TorchFunctionMode):
         for met, slope, (output, of_heads) in zip(self.met, slopes, self.followed, strict=True):
             if slope is None:
                 raise ValueError(
-                    f"layer {met.number} ({met.name}) has no way to the logits that is seen"
+                    f"layer {met.number} ({met.name}) must have a way to the logits that is seen, "
+                    "got none"
                 )
             found.append(of_heads((slope * output).detach().float()).sum((0, 2, 3)))
         self._check_straight([slope for slope in slopes if slope is not None], outputs)

@@ -140,7 +140,7 @@ def test_models_whose_heads_reach_no_logit_in_a_straight_way_are_refused():
             return self.head(x * x.sigmoid())
 
     bert = replace(ALL["BERT"], model="AutoModelForMaskedLM").build()
-    with pytest.raises(ValueError, match=r"layer 0 .*has no way to the logits that is seen"):
+    with pytest.raises(ValueError, match=r"layer 0 .*must have a way to the logits that is seen"):
         attention.votes(bert, {"input_ids": IDS}, 5)
     encoder = ALL["BERT"].build()
     with pytest.raises(ValueError, match=r"must have an unembedding.*got BertModel"):
