@@ -5,7 +5,8 @@ In a notebook the modules of the library are at hand by their own names, from al
 `attention.show(weights, tokens)` shows any weights, as those that transformers returns,
 `attention.save_scene(figure, path)` writes a figure of a page as a file,
 `attention.capture()` keeps the attention of any model that runs within it, `attention.change()`
-changes its heads, and `attention.effects()` measures each of them.
+changes its heads, `attention.effects()` measures each of them, and `attention.votes()` tells what
+each adds to a logit.
 """
 
 from collections.abc import Callable
@@ -23,6 +24,7 @@ MODULES = {
 FUNCTIONS = {
     **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},
     **{"change": "changing.changer", "team": "changing.team", "patch_path": "changing.paths"},
+    "votes": "changing.votes",
     **dict.fromkeys(("effects", "means", "patch"), "changing.effects"),
 }
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}

@@ -35,6 +35,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_execution_excludepatterns = ["*.ipynb"]  # has its outputs, made by a night's test
 
 
 def write_inline(translator: Any, node: nodes.math) -> None:

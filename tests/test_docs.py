@@ -27,10 +27,11 @@ RUN_BY = {
     "capture.md": "tests/capture/test_docs.py",
     "models.md": "tests/trained/test_forward.py",
     "notebook.md": "tests/subjects/long_run/test_hf_outputs.py",
+    "training.md": "tests/test_tutorials.py",
     "upstream.md": "tests/upstream/test_upstream.py",
     "variants.md": "tests/core/variant_claims.py",
 }
-LONG = {"deciding_head.md", "training.md"}  # switches 270 heads off; learns a task
+LONG = {"deciding_head.md"}  # switches 270 heads off
 PAGES = {page.name: page for page in sorted(DOCS.glob("*.md"))}
 CODED = [name for name, page in PAGES.items() if CODE.search(page.read_text("utf-8"))]
 
@@ -94,7 +95,8 @@ def test_the_index_leads_to_every_page() -> None:
         if line and not line.startswith(":")
     ]
     made = [f"made/{name}" for name in looked_up().PAGES]
-    assert sorted(listed) == sorted([*(page[:-3] for page in PAGES if page != "index.md"), *made])
+    notebooks = [file.stem for file in DOCS.glob("*.ipynb")]
+    assert sorted(listed) == sorted([*(page[:-3] for page in PAGES if page != "index.md"), *notebooks, *made])
 
 
 def test_every_public_name_of_the_library_has_its_entry() -> None:

@@ -115,6 +115,11 @@ class Effects:
         """By how much the change moves the metric. (layers, heads, …)."""
         return self.after - self.before
 
+    def strongest(self, count: int) -> list[tuple[int, int]]:
+        """So many (layer, head) whose change moves a metric of one number most, in order."""
+        order = self.change.flatten().abs().argsort(descending=True, stable=True)
+        return [divmod(at, self.after.shape[1]) for at in order[:count].tolist()]
+
 
 def ablate_heads(
     model: Model,
@@ -207,7 +212,8 @@ def _each_head(
 class Part(NamedTuple):
     """One of the parts that a residual path is the sum of.
 
-    kind: "embedding", "biases" (of W_o and norms), "head" or "feed-forward"; layer, head: which.
+    kind: "embedding", "biases" (of W_o and norms), "head", "feed-forward", or "rest" for all but
+    heads; layer, head: which.
     """
 
     kind: str
@@ -291,21 +297,27 @@ class Votes:
 
 @torch.no_grad()
 def votes(
-    model: Transformer, run: Run, word: int | str, other: int | str, position: int = -1
+    model: Transformer,
+    run: Run,
+    word: int | str,
+    other: int | str | None = None,
+    position: int = -1,
 ) -> Votes:
     """The vote of each part for one piece rather than another, through the unembedding.
 
-    word, other: see `piece_id`.
+    word, other: see `piece_id`; other: None = the piece by itself.
     The last norm is taken apart as in `residual_parts`; the votes sum to the difference of both
-    scores, before the cap where the model has one (direct logit attribution, Elhage et al. 2021).
+    scores, or to the one, before the cap where the model has one (direct logit attribution, Elhage
+    et al. 2021).
     Raises ValueError for models that were not trained to go on.
     """
     must_be_within("position", position, len(run.hidden))
     split = residual_parts(model, run, len(model.layers))
     at = split.parts[:, position : position + 1 or None]
     at = _through(model.parts.final_norm, at, at.sum(0))[:, 0]
-    first, second = piece_id(model, word), piece_id(model, other)
-    direction = model.unembedding[:, first] - model.unembedding[:, second]
+    direction = model.unembedding[:, piece_id(model, word)]
+    if other is not None:
+        direction = direction - model.unembedding[:, piece_id(model, other)]
     return Votes(split.names, at @ direction)
 
 

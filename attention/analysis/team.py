@@ -12,7 +12,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,6 +36,24 @@ class Found(NamedTuple):
     head: Head
     metric: float
     tried: int
+
+
+def costliest(tried: Sequence[Head], after: Tensor, before: float, sign: int = 1) -> Found | None:
+    """The head without which a metric is lowest, None where that is no lower than before.
+
+    after: the metric without each that was tried, (heads,); sign: 1 where a lower one is a loss.
+    """
+    best = int((sign * after).argmin())
+    lost = sign * float(after[best]) < sign * before
+    return Found(tried[best], float(after[best]), len(tried)) if lost else None
+
+
+def greedily(most: int, step: Callable[[Sequence[Found]], Found | None]) -> Iterator[Found]:
+    """Heads one after the other, each as `step` finds it beside those before; None ends it."""
+    found: list[Found] = []
+    while len(found) < most and (one := step(found)) is not None:
+        found.append(one)
+        yield one
 
 
 @torch.no_grad()
@@ -159,10 +177,8 @@ def next_head(
     """
     heads = [divmod(at, effects.shape[1]) for at in range(effects.numel())]
     if not off:
-        head = heads[int((sign * effects).argmin())]
-        alone = float(effects[head])
-        found = Found(head, float(metric(run.hidden)) + alone, len(heads))
-        return found if sign * alone < 0 else None
+        alone = costliest(heads, effects.flatten(), 0.0, sign)
+        return alone and alone._replace(metric=float(metric(run.hidden)) + alone.metric)
     if every:
         tried = [head for head in heads if head not in off]
     else:
@@ -171,10 +187,7 @@ def next_head(
     if not tried:
         return None
     before, after = metrics_beside(model, run, metric, replacement, off, tried, progress)
-    best = int((sign * after).argmin())
-    if sign * float(after[best]) >= sign * before:
-        return None
-    return Found(tried[best], float(after[best]), len(tried))
+    return costliest(tried, after, before, sign)
 
 
 def most_needed(
@@ -194,13 +207,13 @@ def most_needed(
     """
     if effects is None:
         effects = effects_alone(model, run, metric, replacement)
-    off: list[Head] = []
-    for _ in range(most):
-        found = next_head(model, run, metric, replacement, effects, off, sign=sign, every=every)
-        if found is None:
-            return
-        off.append(found.head)
-        yield found
+    known = effects
+
+    def step(found: Sequence[Found]) -> Found | None:
+        off = [one.head for one in found]
+        return next_head(model, run, metric, replacement, known, off, sign=sign, every=every)
+
+    yield from greedily(most, step)
 
 
 def other_teams(

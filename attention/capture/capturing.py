@@ -15,7 +15,7 @@ from attention.capture.calls import Call, Function, Masks
 from attention.capture.mixing import UNSEEN
 from attention.capture.recording import Recording
 from attention.capture.report import Report, Row, report_of
-from attention.capture.runs import Choice, NoContinuation, Run
+from attention.capture.runs import OTHER_KEYS, Choice, NoContinuation, Run
 from attention.capture.watching import Frame, Watch
 
 
@@ -143,22 +143,29 @@ class Recorder(Watch):
         if self.run is not None and self.every is None:
             if root is self.root:
                 if root is None or self.run.goes_on(name, call):
-                    self.decided = True
-                    return self.run
+                    return self._of_the_same_run()
+                if self.run.is_within(name, call):
+                    self.run.again()
+                    return self._of_the_same_run()
             elif root is not None and self.root is not None:
                 prefix = self.names[id(root)][1].get(id(self.root))
                 if prefix and not name.startswith(f"{prefix}."):
                     self.run.within(prefix)
-                    self.root, self.decided = root, True
-                    self.run.model = type(root).__name__
-                    return self.run
-            why = self.run.begun_anew(name, call) if root is self.root else None
-            if why and why not in self.captured.several:
-                self.captured.several.append(why)
+                    self.root, self.run.model = root, type(root).__name__
+                    return self._of_the_same_run()
+            if root is self.root and self.run.has_other_keys(name, call):
+                self.captured.several = [OTHER_KEYS]
         self.close()
         step = max(0, self.passes[id(root)] - 1)
         self.run = Run(self.choice, self.masks, type(root).__name__ if root else "", step)
         self.root, self.decided = root, True
+        return self.run
+
+    def _of_the_same_run(self) -> Run:
+        """This forward pass is of the run under way."""
+        assert self.run is not None
+        self.decided = True
+        self.run.passes += 1
         return self.run
 
     def close(self) -> None:

@@ -277,7 +277,7 @@ class Recording:
         """
         attention, at = self._asked(layer, head, entry)
         if attention.values is None:
-            raise ValueError("the run has no values: use capture(values=True)")
+            raise ValueError("the run must have values: capture(values=True) keeps them, got none")
         weights = self.weights(layer, head, rows, entry=entry)
         return weights @ attention.values[entry, attention.groups[at]].to(weights.dtype)
 

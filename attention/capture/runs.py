@@ -2,13 +2,16 @@
 
 A model that writes token by token is called once for each. Its calls are one run where their keys
 are those of before and new ones: the number of keys says how many, and the last one of before says
-that they are the same.
+that they are the same. Beams go on from each other's keys: the last key says from whose, by all
+attentions of a call together, and each entry of the run is what its last call went on from. Without
+a cache a call has all tokens so far: it stands for those before it where none of their rows could
+see further.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -21,13 +24,10 @@ from attention.core.arguments import must_be_several
 
 CROSS = re.compile(r"cross|enc_?dec|encoder_attn", re.IGNORECASE)
 
-NO_CACHE = (
-    "Each forward pass had all tokens of the one before and more, as `generate` without a cache: "
-    "each is a run, and the last one has all."
-)
-BEAMS = (
-    "A forward pass went on from other keys than those before it, as beams do: each choice of a "
-    "beam begins a run, which has the queries since then alone."
+MOST_APART = 0.02  # of a key: by rounding, in bfloat16 too
+OTHER_KEYS = (
+    "A forward pass went on from keys that are none of those of the calls before it: it begins a "
+    "run, which has the queries since then alone."
 )
 
 
@@ -67,7 +67,12 @@ class Choice:
 
 @dataclass
 class Growing:
-    """One attention of a run under way: what came with each call."""
+    """One attention of a run under way: what came with each call.
+
+    kept: False where its keys are only to say if a call goes on from here; again: True where all of
+    it comes again with the next call; passes, key_passes: the forward passes of what is in queries
+    and in keys.
+    """
 
     number: int
     name: str
@@ -77,19 +82,24 @@ class Growing:
     scale: float
     cap: float | None
     sinks: Tensor | None
+    kept: bool = True
+    again: bool = False
     n_keys: int = 0
+    passes: list[int] = field(default_factory=list)
+    key_passes: list[int] = field(default_factory=list)
     queries: list[Tensor] = field(default_factory=list)
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
     rules: list[tuple[Rules, int]] = field(default_factory=list)
 
-    def fresh(self, call: Call, used: int) -> tuple[int, int]:
-        """Number of new keys in a call, and the index of the first one among all.
+    def fresh(self, call: Call, used: int) -> tuple[int, int, Tensor | None]:
+        """Number of new keys in a call, the index of the first one among all, and from which
+        entries each may go on, bool (entries, entries of before), None where each from itself.
 
         Raises NoContinuation.
         """
         if not self.keys:
-            return used, 0
+            return used, 0, None
         key_heads = sorted(set(self.groups))
         last = self.keys[-1][:, :, -1]
         if call.queries.shape[0] != len(last) or call.keys.shape[-1] != last.shape[-1]:
@@ -98,28 +108,47 @@ class Growing:
         place = used - new - 1
         if place < 0 or (new == 0 and used != self.n_keys) or used - new > self.n_keys:
             raise NoContinuation
-        if not torch.equal(call.keys[:, key_heads, place], last):
-            raise NoContinuation
-        return new, self.n_keys + new - used
+        parents = parents_of(call.keys[:, key_heads, place], last)
+        return new, self.n_keys + new - used, parents
 
-    def add(self, call: Call, rules: Rules, values: bool) -> None:
-        """Keeps what a call brings that is new. Raises NoContinuation, with nothing kept."""
+    def add(self, call: Call, rules: Rules, values: bool, at: int) -> Tensor | None:
+        """Keeps what is new in a call of the forward pass `at`; gives its parents, see `fresh`.
+
+        Raises NoContinuation, with nothing kept.
+        """
         used = call.n_keys
         if self.kind == "self" and used > self.n_keys + call.n_queries:
             used = max(min(used, self.n_keys + call.n_queries), rules.reach)
-        new, offset = self.fresh(call, used)
+        new, offset, parents = self.fresh(call, used)
         key_heads = sorted(set(self.groups))
         some = slice(used - new, used)
-        self.queries.append(_kept(call.queries, self.heads))
-        if new:
-            self.keys.append(_kept(call.keys[:, :, some], key_heads))
-            if values:
-                self.values.append(_kept(call.values()[:, :, some], key_heads))
         self.n_keys = offset + used
+        if new:
+            self.key_passes.append(at)
+            self.keys.append(_kept(call.keys[:, :, some], key_heads))
+        if not self.kept:
+            return parents
+        self.passes.append(at)
+        self.queries.append(_kept(call.queries, self.heads))
+        if new and values:
+            self.values.append(_kept(call.values()[:, :, some], key_heads))
         self.rules.append((rules.of(self.heads, used), offset))
+        return parents
 
-    def attention(self) -> Attention:
-        """All of it together. What came with each call is let go of."""
+    def attention(self, orders: Mapping[int, Tensor]) -> Attention:
+        """All of it together. What came with each call is let go of.
+
+        orders: by the forward pass, which of its entries belongs to each of the last one, where
+        these differ.
+        """
+        for parts, passes in (
+            (self.queries, self.passes),
+            (self.keys, self.key_passes),
+            (self.values, self.key_passes),
+        ):
+            for place, (part, at) in enumerate(zip(parts, passes, strict=False)):
+                if at in orders and len(part) == len(orders[at]):
+                    parts[place] = part[orders[at].to(part.device)]
         queries, keys, values = map(_together, (self.queries, self.keys, self.values))
         assert queries is not None
         assert keys is not None
@@ -150,6 +179,8 @@ class Run:
         self.growing: dict[str, Growing] = {}
         self.left_out: dict[str, str] = {}
         self.unasked: list[str] = []
+        self.passes = 0  # before the one under way
+        self.parents: dict[int, Tensor] = {}  # of forward passes, see `Growing.fresh`
 
     def add(self, name: str, call: Call) -> None:
         """Takes a call of the module `name`. Raises NoContinuation where it cannot go on."""
@@ -157,10 +188,15 @@ class Run:
         if (number, name) not in self.choice:
             if name not in self.unasked:
                 self.unasked.append(name)
-            return
-        if name not in self.growing:
+            if number:  # the first one says if a call goes on
+                return
+        if name not in self.growing or self.growing[name].again:
             self.growing[name] = self._begun(number, name, call)
-        self.growing[name].add(call, self.masks.rules(call), self.choice.values)
+        growing, rules = self.growing[name], self.masks.rules(call)
+        found = growing.add(call, rules, self.choice.values, self.passes)
+        if found is not None:
+            known = self.parents.get(self.passes)
+            self.parents[self.passes] = found if known is None else known & found.to(known.device)
 
     def goes_on(self, name: str, call: Call) -> bool:
         """If a call of the module `name`, the first one of a forward pass, goes on from here."""
@@ -175,27 +211,67 @@ class Run:
             return False
         return True
 
-    def begun_anew(self, name: str, call: Call) -> str | None:
-        """The reason why a further forward pass is a run of its own, None where it is another text.
+    def has_other_keys(self, name: str, call: Call) -> bool:
+        """If a further forward pass, which does not go on from here, goes on from anything else.
 
-        call: its first one, of the module `name`, which does not go on from here.
+        call: its first one, of the module `name`.
         """
         known = self.growing.get(name)
         if known is None or known.kind == "cross" or not known.keys:
-            return None
-        if call.n_queries == 1 < self.masks.rules(call).reach:
-            return BEAMS
-        last = known.keys[-1][:, :, -1]
-        keys = call.keys[:, sorted(set(known.groups))]
-        if keys.shape[0] != len(last) or keys.shape[3] != last.shape[2]:
-            return None
-        longer = call.n_queries > known.n_keys and known.n_keys > 0
-        return NO_CACHE if longer and torch.equal(keys[:, :, known.n_keys - 1], last) else None
+            return False
+        return call.n_queries == 1 < self.masks.rules(call).reach
+
+    def is_within(self, name: str, call: Call) -> bool:
+        """If a further forward pass has all of this run and more, as without a cache.
+
+        call: its first one, of the module `name`. Its keys begin with those of here, and a mask
+        lets none of the rows of here see the others.
+        """
+        known = self.growing.get(name)
+        if known is None or known.kind == "cross" or not known.keys:
+            return False
+        there, before = torch.cat(known.keys, 2), known.n_keys
+        keys, mask = call.keys[:, sorted(set(known.groups)), :before], self.masks.rules(call).mask
+        longer = before < call.n_queries <= call.n_keys
+        if not longer or mask is None or keys.shape != there.shape:
+            return False
+        sizes = there.float().norm(dim=-1)
+        for key in keys.float():  # nearly the same: other sizes of a product round otherwise
+            apart = (key - there.float()).norm(dim=-1) > MOST_APART * sizes
+            if bool(apart.flatten(1).any(1).all()):
+                return False
+        row = torch.tensor([before - 1], device=keys.device)
+        stops = [int(mask.bounds(entry, 0, row)[1]) for entry in range(len(keys))]
+        return max(stops) <= before
+
+    def again(self) -> None:
+        """All that runs from now on has what it had before, see `is_within`."""
+        self.parents.clear()
+        for each in self.growing.values():
+            each.again = True
+
+    def _orders(self) -> dict[int, Tensor]:
+        """By the forward pass, which of its entries belongs to each of the last one."""
+        if not self.parents:
+            return {}
+        now = torch.arange(len(next(iter(self.parents.values()))))
+        found = {}
+        for at in range(self.passes, -1, -1):
+            found[at] = now
+            if at in self.parents:
+                some = self.parents[at].cpu().float()
+                some.diagonal().mul_(2)  # from itself, where that may be
+                now = some.argmax(1)[now]
+        return found
 
     def recording(self) -> Recording:
         """The run as it is kept."""
-        names = list(self.growing)
-        attentions = [self.growing.pop(name).attention() for name in names]
+        orders, growing = self._orders(), list(self.growing.values())
+        self.growing.clear()
+        attentions = []
+        while growing:
+            if (one := growing.pop()).kept:
+                attentions.append(one.attention(orders))
         attentions.sort(key=lambda attention: attention.number)
         return Recording(
             attentions,
@@ -222,7 +298,22 @@ class Run:
         if call.cross or (call.cross is None and CROSS.search(name)):
             kind = "cross"
         sinks = None if call.sinks is None else _kept(call.sinks.reshape(1, -1), heads)[0]
-        return Growing(number, name, kind, heads, groups, call.scale, call.cap, sinks)
+        kept = (number, name) in self.choice
+        return Growing(number, name, kind, heads, groups, call.scale, call.cap, sinks, kept)
+
+
+def parents_of(keys: Tensor, before: Tensor) -> Tensor | None:
+    """From which entries of before each entry may go on, by a key. (entries, entries), bool.
+
+    keys, before: (entries, heads, d_k). None where all are the same. Raises NoContinuation where
+    one is that of none.
+    """
+    if torch.equal(keys, before):
+        return None
+    parents = torch.stack([(key == before).flatten(1).all(1) for key in keys])
+    if not bool(parents.any(1).all()):
+        raise NoContinuation
+    return parents
 
 
 def _joined(prefix: str, name: str) -> str:

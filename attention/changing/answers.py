@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attention.core.arguments import must_be
+from attention.core.arguments import must_be, must_be_within
 
-Answer = int | str | tuple[int | str, int | str] | Callable[[Any], Tensor]
+Logits = int | str | tuple[int | str, int | str]
+Answer = Logits | Callable[[Any], Tensor]
 
 
 def metric_of(answer: Any, inputs: Any, tokenizer: Any = None) -> Callable[[Any], Tensor]:
@@ -22,26 +23,54 @@ def metric_of(answer: Any, inputs: Any, tokenizer: Any = None) -> Callable[[Any]
     """
     if callable(answer):
         return _checked(answer)
+    ids = [_id(word, tokenizer) for word in words_of(answer)]
+    if len(ids) == 2:
+        return logits_of(answer, inputs, tokenizer)
+
+    def probability(outputs: Any) -> Tensor:
+        return _logits_at(outputs, inputs, ids).softmax(-1)[:, ids[0]]
+
+    return probability
+
+
+def logits_of(
+    answer: Any, inputs: Any, tokenizer: Any = None, position: int | None = None
+) -> Callable[[Any], Tensor]:
+    """A function of a model's outputs that gives an id's or a word's logit, or the difference of
+    two. (entries,). position: None = the last token. Raises ValueError for what is none."""
+    ids = [_id(word, tokenizer) for word in words_of(answer)]
+
+    def logit(outputs: Any) -> Tensor:
+        logits = _logits_at(outputs, inputs, ids, position)
+        return logits[:, ids[0]] - logits[:, ids[1]] if len(ids) == 2 else logits[:, ids[0]]
+
+    return logit
+
+
+def words_of(answer: Any) -> tuple[Any, ...]:
+    """The one or two words of an answer. Raises ValueError where there are others."""
     words = answer if isinstance(answer, tuple) else (answer,)
-    if len(words) > 2:
+    if len(words) not in (1, 2):
         raise ValueError(f"answer must be one word or two, or a function, got {len(words)}")
-    ids = [_id(word, tokenizer) for word in words]
+    return words
 
-    def metric(outputs: Any) -> Tensor:
-        logits = outputs if isinstance(outputs, Tensor) else getattr(outputs, "logits", None)
-        if not isinstance(logits, Tensor) or logits.dim() != 3:
-            raise ValueError(
-                "outputs must have logits (entries, tokens, vocabulary), got "
-                f"{type(outputs).__name__}: give answer as a function of the outputs"
-            )
-        if max(ids) >= logits.shape[-1] or min(ids) < 0:
-            raise ValueError(f"ids must lie below {logits.shape[-1]}, got {ids}")
-        last = logits[torch.arange(len(logits)), _last(inputs, logits)].float()
-        if len(ids) == 2:
-            return last[:, ids[0]] - last[:, ids[1]]
-        return last.softmax(-1)[:, ids[0]]
 
-    return metric
+def _logits_at(
+    outputs: Any, inputs: Any, ids: Sequence[int], position: int | None = None
+) -> Tensor:
+    """Logits at one position of each entry, among which these ids are. (entries, vocabulary)."""
+    logits = outputs if isinstance(outputs, Tensor) else getattr(outputs, "logits", None)
+    if not isinstance(logits, Tensor) or logits.dim() != 3:
+        raise ValueError(
+            "outputs must have logits (entries, tokens, vocabulary), got "
+            f"{type(outputs).__name__}: give answer as a function of the outputs"
+        )
+    if max(ids) >= logits.shape[-1] or min(ids) < 0:
+        raise ValueError(f"ids must lie below {logits.shape[-1]}, got {[*ids]}")
+    if position is None:
+        return logits[torch.arange(len(logits)), _last(inputs, logits)].float()
+    must_be_within("position", position, logits.shape[1])
+    return logits[:, position].float()
 
 
 def _last(inputs: Any, logits: Tensor) -> Tensor | int:

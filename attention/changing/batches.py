@@ -44,6 +44,14 @@ def given_to(
     return (inputs if isinstance(inputs, tuple) else (inputs,)), {}
 
 
+def must_be_at_rest(model: nn.Module) -> None:
+    """Raise ValueError where two runs of a model would differ by the dropout that they draw."""
+    if model.training:
+        raise ValueError(
+            "the model must not draw dropout at random, got one in training: call model.eval()"
+        )
+
+
 def repeated(inputs: Any, times: int) -> Any:
     """Inputs so many times along the batch, their first axis."""
     if isinstance(inputs, Tensor):
@@ -114,6 +122,7 @@ def _around(block: nn.Module, forward: Any, told: Callable[..., Any]) -> Callabl
 
 def plain_run(model: nn.Module, inputs: Any, metric: Metric, last: bool = False) -> Plain:
     """The model once as it is, with what batches of changed runs need of it."""
+    must_be_at_rest(model)
     found = Plain()
 
     def told(met: Met, call: Call, returned: Returned) -> None:

@@ -232,15 +232,20 @@ class Changer(Watch):
         """Raise ValueError where one of these edits was never made, once all has run."""
         self.check(some)
         for edit in some:
-            never: list[Any]
-            if edit.positions is not None and not isinstance(edit.positions, slice):
-                never = [at for at in edit.positions if at >= 0 and at not in edit.came]
-            else:
-                never = [] if edit.came else [edit.positions]
-            if never:
+            where = f"head {edit.head} of layer {edit.layer}"
+            ran = [name for name in self.met if edit.layer in (self.numbers[name], name)]
+            count = max(self.forwards[name] for name in ran)
+            if edit.forwards is not None and not any(0 <= at < count for at in edit.forwards):
                 raise ValueError(
-                    f"head {edit.head} of layer {edit.layer} was not changed at positions {never}: "
-                    f"it ran at {sorted(edit.came) or 'none of them'}, forwards {edit.forwards}"
+                    f"forwards must be among the {count} of {where}, counted from 0, got "
+                    f"{[*edit.forwards]}"
+                )
+            never = edit.never
+            if never or not edit.came:
+                reach = max(self.totals[name][0] if name in self.totals else 0 for name in ran)
+                raise ValueError(
+                    f"positions must be among {f'the {reach}' if reach else 'those'} at which "
+                    f"{where} ran, got {never or edit.positions}"
                 )
 
 

@@ -46,6 +46,13 @@ class Edit:
         at, lanes = self.lane
         return slice(at * count // lanes, (at + 1) * count // lanes)
 
+    @property
+    def never(self) -> list[int]:
+        """Positions that were asked for by their numbers, and never changed."""
+        if self.positions is None or isinstance(self.positions, slice):
+            return []
+        return [int(at) for at in self.positions if at >= 0 and int(at) not in self.came]
+
     def apply(self, now: Tensor, start: int, number: int, name: str, kept: Tensor | None) -> Tensor:
         """The part with its changes, a new tensor. now: (entries, positions, width), of which the
         first position is `start` in the whole sequence. Raises ValueError where it does not fit."""

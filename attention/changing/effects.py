@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention.analysis.causes import Effects
+from attention.analysis import interventions
+from attention.analysis.causes import Effects, Metric
 from attention.capture.calls import Call
 from attention.capture.recording import Recording
 from attention.changing.answers import Answer, metric_of
@@ -16,17 +17,19 @@ from attention.changing.batches import changed_metrics, given_to, plain_run
 from attention.changing.changer import Met, change, changed
 from attention.changing.edits import Chosen, Head, edits
 from attention.changing.explicit import keys_of
+from attention.changing.own import effects_of_own
 from attention.changing.returned import Returned
 from attention.core.arguments import must_be, must_be_several
+from attention.trained.models import Model
 
 OF_MEANS = ("output", "queries", "keys", "values")
 
 
 @torch.no_grad()
 def effects(
-    model: nn.Module,
+    model: nn.Module | Model,
     inputs: Any,
-    answer: Answer,
+    answer: Answer | Metric,
     *,
     to: Any = "zero",
     part: str = "output",
@@ -40,12 +43,15 @@ def effects(
     token; two of them, the difference of their logits; or a function of the outputs that gives
     (entries,). Both are means over the entries. to, part, positions: see `change`; layers: which,
     None = all. Returns floats `before` (), `after` and `change` (layers, heads).
-    Runs go as batches, from the first changed layer on where the model allows it.
-    Raises ValueError where layers have different numbers of heads, or the model is training.
+    Runs go as batches, from the first changed layer on where the model allows it. Of this project's
+    models: inputs are a text or a run, answer may be a metric of the last hidden states, and to may
+    be a run. Raises ValueError where layers have different numbers of heads, or the model is
+    training.
     """
-    must_be("model", model, nn.Module)
-    if model.training:
-        raise ValueError("the model must not draw dropout at random: call model.eval()")
+    if isinstance(model, Model):
+        given = {"to": to, "part": part, "positions": positions, "layers": layers}
+        return effects_of_own(model, inputs, answer, **given)
+    must_be("model", model, nn.Module, Model)
     metric = metric_of(answer, inputs, tokenizer)
     last = ends_together(inputs, answer)
     plain = plain_run(model, inputs, metric, last)
@@ -75,15 +81,18 @@ def ends_together(inputs: Any, answer: Answer) -> bool:
 
 
 @torch.no_grad()
-def means(model: nn.Module, several: Sequence[Any], part: str = "output") -> list[Tensor]:
+def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output") -> list[Tensor]:
     """The mean of a part of each head over the tokens of some inputs. Of each layer (heads, 1,
     width), float32.
 
-    several: inputs as the model takes them; padding and the first token of each text count for
-    nothing. part: output, queries, keys or values. Raises ValueError where there are no tokens.
+    several: inputs as the model takes them, of this project's models texts; padding and the first
+    token of each text count for nothing. part: output, queries, keys or values. Raises ValueError
+    where there are no tokens.
     """
     if part not in OF_MEANS:
         raise ValueError(f"a mean is that of one of {', '.join(OF_MEANS)}, got {part!r}")
+    if isinstance(model, Model):
+        return interventions.means(model, several, part)
     must_be("several", several, Sequence, how="a list of inputs, each as the model takes them")
     sums: dict[int, Tensor] = {}
     counts: dict[int, int] = {}
@@ -104,7 +113,9 @@ def means(model: nn.Module, several: Sequence[Any], part: str = "output") -> lis
             args, kwargs = given_to(model, inputs)
             model(*args, **kwargs)
     if not counts or not min(counts.values()):
-        raise ValueError("means need inputs of more than one token")
+        raise ValueError(
+            f"means need a token behind the first one, got none in {len(several)} inputs"
+        )
     return [(sums[number] / counts[number]).float() for number in sorted(sums)]
 
 

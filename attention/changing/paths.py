@@ -10,10 +10,16 @@ import torch
 from torch import Tensor, nn
 
 from attention.analysis.causes import Metric
-from attention.analysis.interventions import exchanged, hidden
 from attention.changing.answers import Answer, metric_of
-from attention.changing.batches import TOKENS_AT_ONCE, given_to, repeated, told_of_blocks
+from attention.changing.batches import (
+    TOKENS_AT_ONCE,
+    given_to,
+    must_be_at_rest,
+    repeated,
+    told_of_blocks,
+)
 from attention.changing.effects import ends_together
+from attention.changing.own import path_of_own
 from attention.core.arguments import must_be
 from attention.trained.models import Model
 
@@ -27,19 +33,13 @@ def patch_path(
     Where it comes back, the residual path carries it there (causal tracing, Meng et al. 2022). Of a
     decoder of transformers or an own module: inputs of as many tokens, one entry each; answer,
     tokenizer=…: see `effects`; layers are the blocks that stand in a list. Of this project's
-    models: two runs, and a metric of the last hidden states. Returns (layers, positions).
+    models: two texts or runs. Returns (layers, positions).
     Raises ValueError where lengths differ, or there are no blocks with one tensor each.
     """
     if isinstance(model, Model):
-        layers, positions = range(len(model.layers)), range(len(corrupted.pieces.ids))
-        several = [
-            [exchanged(corrupted, clean, layer, "x", positions=[at])]
-            for layer in layers
-            for at in positions
-        ]
-        of_own = hidden(model, corrupted, several, metric=answer)  # type: ignore[arg-type]
-        return of_own.reshape(len(layers), -1)
+        return path_of_own(model, corrupted, clean, answer)
     must_be("model", model, nn.Module, Model)
+    must_be_at_rest(model)
     return _of_blocks(model, corrupted, clean, answer, **options)
 
 

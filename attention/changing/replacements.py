@@ -48,7 +48,10 @@ def checked(to: Any, part: str) -> Any:
             if not isinstance(each, Tensor):
                 raise ValueError(f"means must be tensors, got {each!r:.60}")
     if part == "weights" and not isinstance(to, Real | Tensor | Recording) and to != "zero":
-        raise ValueError("weights have no mean: to must be a number, a tensor or a recording")
+        raise ValueError(
+            "to must be a number, a tensor or a recording for weights, which have no mean, got "
+            f"{to!r:.60}"
+        )
     return to
 
 
@@ -120,7 +123,10 @@ def _recorded(run: Recording, asked: Asked, where: str) -> Tensor:
         return found.keys[:, group][:, asked.at]
     if asked.part == "values":
         if found.values is None:
-            raise ValueError("the recording has no values: use capture(values=True)")
+            raise ValueError(
+                "the recording must have values: capture(values=True) keeps them, got none in "
+                f"{where}"
+            )
         return found.values[:, group][:, asked.at]
     every = range(found.shape[0])
     if asked.part == "weights":

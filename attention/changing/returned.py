@@ -54,6 +54,10 @@ class OfDotProduct(Returned):
     def set(self, head: int, output: Tensor, weights: Tensor | None) -> None:
         self.heads[:, head] = output
 
+    def of_heads(self, made: Tensor) -> Tensor:
+        """Numbers of the shape of `made`, (entries, heads, queries, d_v)."""
+        return four_axes(made)
+
     def whole(self) -> Any:
         return self.made
 
@@ -65,11 +69,15 @@ class OfTransformers(Returned):
         super().__init__(call, function)
         returned = function()
         if not (isinstance(returned, tuple) and isinstance(returned[0], Tensor)):
-            raise CannotChange("returns something else than its heads' outputs")
+            raise CannotChange(
+                f"must return its heads' outputs first, got {type(returned).__name__}"
+            )
         self.made, self.rest = returned[0].clone(), [*returned[1:]]
         entries, heads, queries = call.queries.shape[:3]
         if self.made.shape[:3] != (entries, queries, heads):
-            raise CannotChange(f"returns {tuple(self.made.shape)}, in which no heads are told")
+            raise CannotChange(
+                f"must return {(entries, queries, heads)} and a width, got {tuple(self.made.shape)}"
+            )
 
     def output(self, head: int) -> Tensor:
         return self.made[:, :, head]
@@ -80,6 +88,10 @@ class OfTransformers(Returned):
         if weights is not None and isinstance(given, Tensor) and given.dim() == 4:
             self.rest[0] = given.clone()
             self.rest[0][:, head] = weights
+
+    def of_heads(self, made: Tensor) -> Tensor:
+        """Numbers of the shape of `made`, (entries, heads, queries, d_v)."""
+        return made.transpose(1, 2)
 
     def whole(self) -> Any:
         return (self.made, *self.rest)
@@ -99,11 +111,15 @@ class OfMultiHead(Returned):
         self.new: dict[int, tuple[Tensor, Tensor]] = {}
         read = inspect.signature(ATTENTIONS[function.kind])
         self.given = read.bind(*function.args, **function.kwargs).arguments
-        if self.given.get("dropout_p", 0.0) and self.given.get("training", True):
-            raise CannotChange("draws a dropout within its function: call model.eval()")
+        dropout = self.given.get("dropout_p", 0.0) if self.given.get("training", True) else 0.0
+        if dropout:
+            raise CannotChange(
+                f"must draw no dropout within its function, got {dropout}: call model.eval()"
+            )
         if any(isinstance(one, Tensor) and one.is_nested for one in function.args[:3]):
             raise CannotChange(
-                "takes nested tensors: build the encoder with enable_nested_tensor=False"
+                "must not take nested tensors, got one: build the encoder with "
+                "enable_nested_tensor=False"
             )
 
     def output(self, head: int) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention.analysis.team import other_teams
+from attention.analysis.team import Found, costliest, greedily, other_teams
 from attention.changing.answers import Answer, metric_of
 from attention.changing.batches import changed_metrics, given_to, plain_run
 from attention.changing.changer import change
@@ -57,8 +57,7 @@ def team(
     """
     must_be("most", most, int)
     must_be("draws", draws, int)
-    if model.training:
-        raise ValueError("the model must not draw dropout at random: call model.eval()")
+    must_be("model", model, nn.Module)
     if len(elsewhere) == 1:
         raise ValueError("elsewhere must be two inputs or more, for a standard error, got 1")
     metric, last = metric_of(answer, inputs, tokenizer), ends_together(inputs, answer)
@@ -71,22 +70,20 @@ def team(
         several = [edits(heads, to, "output", None, None) for heads in teams]
         return changed_metrics(model, inputs, metric, plain, several, last)
 
-    found: list[tuple[int, int]] = []
-    after = [torch.tensor(plain.before)]
-    for _ in range(min(most, len(every))):
-        tried = [head for head in every if head not in found]
-        metrics = without([[*found, head] for head in tried])
-        best = int(metrics.argmin())
-        if metrics[best] >= after[-1]:
-            break
-        found.append(tried[best])
-        after.append(metrics[best].cpu())
-    others = other_teams(found, counts, draws, seed) if found else []
-    costs = torch.tensor([_cost(model, each, found, to) for each in elsewhere])
+    def step(found: Sequence[Found]) -> Found | None:
+        off = [one.head for one in found]
+        tried = [head for head in every if head not in off]
+        before = found[-1].metric if found else plain.before
+        return costliest(tried, without([[*off, head] for head in tried]), before)
+
+    found = [*greedily(min(most, len(every)), step)]
+    off = [one.head for one in found]
+    others = other_teams(off, counts, draws, seed) if off else []
+    costs = torch.tensor([_cost(model, each, off, to) for each in elsewhere])
     return Team(
-        tuple(found),
+        tuple(off),
         plain.before,
-        torch.stack(after)[1:] if found else torch.empty(0),
+        torch.tensor([one.metric for one in found]),
         float(costs.mean()) if len(costs) else None,
         float(costs.std() / len(costs) ** 0.5) if len(costs) else None,
         without(others).cpu() if others else torch.empty(0),

@@ -6,6 +6,7 @@ May import: core, capture, inputs, trained, analysis, pipeline; torch, torchtext
 safetensors.
 """
 
+from attention.figures.layer_maps import layer_map
 from attention.figures.plots import heatmap, standalone_html, weighted_sum
 
-__all__ = ["heatmap", "standalone_html", "weighted_sum"]
+__all__ = ["heatmap", "layer_map", "standalone_html", "weighted_sum"]

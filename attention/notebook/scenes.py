@@ -10,13 +10,15 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from attention.figures import plotly_templates
+from attention.figures.chart import Chart
 from attention.figures.modules import BROWSER
-from attention.figures.scene import Figure, Scene
+from attention.figures.scene import Figure, Row, Scene
 from attention.figures.scene_message import scene_message
 from attention.notebook.bundle import bundle, file_of
 
 PLOTLY = "shared/plotly.js"
 SHARED_STYLES = ("scene/style.css", "shared/matrix.css")
+USUAL, AROUND = 720, 32  # pixels: of a scene, and around a chart
 FRAME = '<iframe srcdoc="{page}" style="border: 0; width: 100%; height: {height}px"></iframe>'
 
 
@@ -44,15 +46,29 @@ def page_of_scene(scene: Scene | Figure, title: str = "Attention") -> str:
     return file_of(title, given, modules, plotly)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShownScene:
     """A scene in a notebook, in a frame of its own.
 
-    height: pixels of the frame.
+    height: pixels of the frame, None = of charts alone as much as they take, else 720.
     """
 
     scene: Scene | Figure
-    height: int = 720
+    height: int | None = None
 
     def _repr_html_(self) -> str:
-        return FRAME.format(page=html.escape(page_of_scene(self.scene)), height=self.height)
+        height = self.height or _height_of(self.scene)
+        return FRAME.format(page=html.escape(page_of_scene(self.scene)), height=height)
+
+
+def _height_of(scene: Scene | Figure) -> int:
+    """Pixels that a scene is given; charts know how many they take, one row below the other."""
+    parts = [scene] if isinstance(scene, Figure) else scene.parts
+    total = 0
+    for part in parts:
+        row = part.figures if isinstance(part, Row) else (part,)
+        heights = [each.figure.layout.height for each in row if isinstance(each, Chart)]
+        if len(heights) < len(row):
+            return USUAL
+        total += AROUND + max(heights)
+    return total

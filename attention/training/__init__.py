@@ -3,14 +3,29 @@
 `settings` says what decides a training, `networks` are what learns, `tasks` what is learned, one
 class each, `fitting.fit` trains and tells, `run` keeps what was told, also as a file,
 `checkpoints` what has learned, `finished` are the packaged runs, `worker` trains in another
-process.
+process. A task of one's own is a class of `Task` behind `register`: docs/training.md has one.
 
 May import: core; torch, safetensors.
 """
 
 from attention.training.fitting import fit
+from attention.training.networks import Writer
 from attention.training.run import Progress, Run
-from attention.training.settings import TrainingSettings
-from attention.training.tasks import TASKS
+from attention.training.settings import Sizes, TrainingSettings
+from attention.training.tasks import ATTENTION, TASKS, Batch, Example, Target, Task, register
 
-__all__ = ["TASKS", "Progress", "Run", "TrainingSettings", "fit"]
+__all__ = [
+    "ATTENTION",
+    "TASKS",
+    "Batch",
+    "Example",
+    "Progress",
+    "Run",
+    "Sizes",
+    "Target",
+    "Task",
+    "TrainingSettings",
+    "Writer",
+    "fit",
+    "register",
+]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.training.run import Progress
-from attention.training.settings import TrainingSettings
+from attention.training.settings import TrainingSettings, freed
 from attention.training.tasks import ATTENTION, TASKS
 from attention.training.tasks.base import BATCH, Batch, maps_of
 
@@ -19,18 +19,27 @@ WARM_UP = 0.05  # of all steps: the learning rate rises
 LARGEST_GRADIENT = 1.0
 
 
-def fit(task: str, config: TrainingSettings | None = None) -> Iterator[Progress]:
+def fit(
+    task: str,
+    config: TrainingSettings | None = None,
+    *,
+    steps: int | None = None,
+    rate: float | None = None,
+) -> Iterator[Progress]:
     """Train the networks of a task, and tell how far they are, some 40 times.
 
-    task: one of `TASKS`; config: its settings, None = the usual ones. Adam with decoupled weight
-    decay (Loshchilov & Hutter 2019); the rate rises over the first steps, and falls to 0. The same
-    seed gives the same losses to the bit on one machine, with as many threads. Raises ValueError
-    where the settings are of another task.
+    task: one of `TASKS`; config: its settings, None = the usual ones; steps, rate: how many, and
+    the largest learning rate, None = as the settings have them, which offer but some. Adam with
+    decoupled weight decay (Loshchilov & Hutter 2019); the rate rises over the first steps, and
+    falls to 0. The same seed gives the same losses to the bit on one machine, with as many threads.
+    Raises ValueError where there is no such task, the settings are of another one, or steps or rate
+    are not above 0.
     """
     config = config or TrainingSettings(task)
     if config.task != task:
         raise ValueError(f"the settings must be of task {task!r}, got {config.task!r}")
     asked = TASKS[task](config)
+    asked.sizes = freed(asked.sizes, steps, rate)
     steps = asked.sizes.steps
     generator = torch.Generator().manual_seed(100 + config.learn_seed)
     learners = asked.learners(generator)

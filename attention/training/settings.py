@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from attention.core.arguments import must_be
 from attention.core.settings import choice, validate, whole
 
 USUAL = "usual"
@@ -91,3 +93,17 @@ def sizes(settings: TrainingSettings, usual: Sizes, offered: Collection[str] = S
         masked=taken != "no mask",
         ordered=taken != "no positions",
     )
+
+
+def freed(usual: Sizes, steps: int | None, rate: float | None) -> Sizes:
+    """Sizes with any number of steps and any rate, None = as they are.
+
+    Raises ValueError where one is not above 0.
+    """
+    steps = usual.steps if steps is None else steps
+    rate = usual.rate if rate is None else rate
+    must_be("steps", steps, int)
+    must_be("rate", rate, float)
+    if steps < 1 or not 0 < rate < math.inf:
+        raise ValueError(f"steps and rate must be above 0, got {steps} and {rate}")
+    return replace(usual, steps=steps, rate=rate)

@@ -49,7 +49,8 @@ CLAIMS = {
     """,
     "A model that is changed": """
         assert found.change.shape == restored.after.shape == (2, 3)
-        assert float(found.change[strongest]) == float(found.change.min()) != 0
+        assert abs(float(found.change[strongest])) == float(found.change.abs().max()) != 0
+        assert votes.heads.shape == (2, 3)
         assert outputs.logits.shape == (1, 6, 53) and means[1].shape == (3, 1, 4)
         assert path.shape == (2, 6)
         assert len(team.heads) == len(team.after) <= 2 and len(team.chance) <= 20
@@ -76,19 +77,38 @@ def examples() -> dict[str, str]:
     return {title: codes[0] for title, codes in found.items() if codes}
 
 
+def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Code in a fresh Python, with tiny models in place of those that the docs name."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"import tests.capture.stand_ins\n{code}"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+
+
+def test_each_line_of_ours_in_the_table_of_names_runs(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "names.md").read_text("utf-8")
+    (before,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    lines = re.findall(r"^\| `([^`]+)` \|(?! TransformerLens)", page, re.MULTILINE)
+    assert len(lines) == 22
+    parts = [
+        f"print(len(repr(({line}))))" if line[:5] not in ("with ", "means") else line
+        for line in lines
+    ]
+    ran = run("\n".join([before, *parts]), tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert len(ran.stdout.splitlines()) == sum(part.startswith("print") for part in parts)
+
+
 def test_the_examples_of_the_docs_run_as_they_are_copied(tmp_path: Path) -> None:
     shown = examples()
     assert shown.keys() == CLAIMS.keys()
     parts = [
         shown[title] + re.sub(r"^ +", "", CLAIMS[title], flags=re.MULTILINE) for title in shown
     ]
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", "import tests.capture.stand_ins\n" + "".join(parts)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=500,
-    )
+    ran = run("".join(parts), tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [" ".join(["2", *3 * ["torch.Size([3, 4, 4096, 8])"]])]

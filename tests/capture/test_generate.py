@@ -9,6 +9,7 @@ from torch import nn
 
 import attention
 from attention.capture import Recording
+from attention.capture.mixing import UNSEEN
 from tests.capture.families import SOURCE, TEXT, writer
 from tests.capture.making import OwnAttention, inputs
 from tests.capture.test_families import greatest_difference
@@ -110,19 +111,114 @@ def test_an_own_module_may_go_on_by_several_tokens_and_begin_anew():
     assert run.runs[2].weights(0, 0, 0, -1) == 0  # its first query is the sixth of seven tokens
 
 
-def test_beams_are_kept_as_the_calls_that_they_are():
-    model = writer("Llama")
-    told = pytest.warns(UserWarning, match="from other keys than those before it, as beams do")
-    with told, attention.capture() as run:
-        model.generate(input_ids=PROMPT, num_beams=2, max_new_tokens=4, min_new_tokens=4)
-    assert "as beams do" in str(run.report())
-    assert sum(one.attentions[0].shape[2] for one in run.runs) == PROMPT.shape[1] + 3
+@pytest.mark.parametrize("name", ["Llama", "Gemma 3", "GPT-2"])
+@pytest.mark.parametrize("cached", [True, False])
+def test_beams_are_one_run_in_which_each_entry_is_what_its_last_call_went_on_from(name, cached):
+    model = writer(name)
+    options = {"num_beams": 3, "num_return_sequences": 3, "return_dict_in_generate": True}
+    options |= {"max_new_tokens": 6, "min_new_tokens": 6, "output_scores": True}
+    with attention.capture() as run:
+        made = model.generate(
+            input_ids=TEXT[:, :5], attention_mask=torch.ones(2, 5), use_cache=cached, **options
+        )
+    assert run.report().notes == (UNSEEN,)
+    assert run.attentions[0].shape[0] == 6
+    assert bool((made.beam_indices != made.beam_indices[:, :1]).any())
+    for sequence, beams in zip(made.sequences, made.beam_indices, strict=True):
+        eager = writer(name, "eager")(sequence[None, :-1], output_attentions=True).attentions
+        for layer, expected in enumerate(eager):
+            for head in (0, 2):
+                found = run.weights(layer, head, entry=int(beams[-1]))
+                torch.testing.assert_close(found, expected[0, head], atol=1e-5, rtol=0)
 
 
-def test_writing_without_a_cache_is_told_to_be_several_runs():
+def test_beams_of_an_encoder_and_a_decoder_are_one_run():
+    model = writer("BART")
+    given = {"input_ids": SOURCE[:1], "attention_mask": torch.ones_like(SOURCE[:1])}
+    options = {"num_beams": 3, "return_dict_in_generate": True, "output_scores": True}
+    options |= {"max_new_tokens": 5, "min_new_tokens": 5}
+    for cached in (True, False):
+        with attention.capture(values=True) as run:
+            made = model.generate(**given, use_cache=cached, **options)
+        entry = int(made.beam_indices[0, -1])
+        eager = writer("BART", "eager")
+        output = eager(**given, decoder_input_ids=made.sequences[:, :-1], output_attentions=True)
+        for layer, (own, cross) in enumerate(
+            zip(output.decoder_attentions, output.cross_attentions, strict=True)
+        ):
+            for number, expected in ((2 + 2 * layer, own), (3 + 2 * layer, cross)):
+                found = run.weights(number, 1, entry=entry)
+                torch.testing.assert_close(found, expected[0, 1], atol=1e-5, rtol=0)
+                assert run.output(number, 1, -1, entry=entry).shape == (1, 4)
+        assert len(run.attentions) == 6
+        torch.testing.assert_close(
+            run.weights(1, 1), output.encoder_attentions[1][0, 1], atol=1e-5, rtol=0
+        )
+
+
+@pytest.mark.parametrize("name", ["Llama", "GPT-2", "T5"])
+def test_writing_without_a_cache_is_the_run_that_it_is_with_one(name):
+    model = writer(name)
+    given = {"input_ids": SOURCE[:1], "attention_mask": torch.ones_like(SOURCE[:1])}
+    _, cached = written(model, **given)
+    _, run = written(model, use_cache=False, **given)
+    assert [one.name for one in run.attentions] == [one.name for one in cached.attentions]
+    for one, other in zip(run.attentions, cached.attentions, strict=True):
+        assert one.shape == other.shape
+        for head in one.heads:
+            both = (each.weights(one.name, head) for each in (run, cached))
+            torch.testing.assert_close(*both, atol=1e-5, rtol=0)
+
+
+def test_a_longer_text_of_a_model_that_looks_ahead_is_a_run_of_its_own():
+    net, x = OwnAttention(), inputs(tokens=7)
+    with attention.capture() as run:
+        net(x[:, :5])
+        net(x)
+    assert [one.attentions[0].shape[2] for one in run.runs] == [5, 7]
+
+
+@pytest.mark.parametrize("beams", [1, 2])
+def test_some_layers_of_what_is_written_are_one_run_too(beams):
     model = writer("Llama")
-    told = pytest.warns(UserWarning, match="as `generate` without a cache")
-    with told, attention.capture() as run:
-        model.generate(input_ids=PROMPT, use_cache=False, max_new_tokens=3, min_new_tokens=3)
-    lengths = [one.attentions[0].shape[2] for one in run.runs]
-    assert lengths == [PROMPT.shape[1] + more for more in range(3)]
+    options = {"num_beams": beams, "max_new_tokens": 4, "min_new_tokens": 4, "do_sample": False}
+    with attention.capture() as whole:
+        model.generate(input_ids=PROMPT, **options)
+    with attention.capture(layers=[1], heads=[4, 0]) as run:
+        model.generate(input_ids=PROMPT, **options)
+    assert [one.number for one in run.attentions] == [1]
+    for entry in range(beams):
+        both = (each.weights(-1, 4, entry=entry) for each in (run, whole))
+        assert torch.equal(*both)
+    assert [row.module for row in run.report().rows if row.state == "not asked for"] == [
+        "model.layers.0.self_attn"
+    ]
+
+
+def test_each_step_is_kept_as_it_is_written(tmp_path):
+    model, seen = writer("Llama"), []
+
+    def look(ids, scores, **more):
+        seen.append([path.name[:8] for path in kept.files])
+        return torch.zeros(len(ids), dtype=torch.bool)
+
+    options = {"max_new_tokens": 5, "min_new_tokens": 5, "do_sample": False}
+    with attention.capture() as whole:
+        model.generate(input_ids=PROMPT, **options)
+    with attention.capture(every=2, into=tmp_path) as kept:
+        model.generate(input_ids=PROMPT, stopping_criteria=[look], **options)
+    assert seen == [
+        ["00000000"],
+        ["00000000"],
+        *2 * [["00000000", "00000002"]],
+        ["00000000", "00000002", "00000004"],
+    ]
+    steps = attention.capture.open_folder(tmp_path)
+    assert {step: one.attentions[0].shape[2:] for step, one in steps.items()} == {
+        0: (6, 6),
+        2: (1, 8),
+        4: (1, 10),
+    }
+    row = steps[4].weights(-1, 3, -1)
+    torch.testing.assert_close(row, whole.weights(-1, 3, -1), atol=1e-6, rtol=0)
+    torch.testing.assert_close(steps[4].mean(-1), whole.mean(-1, -1), atol=1e-6, rtol=0)

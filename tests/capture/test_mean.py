@@ -23,5 +23,5 @@ def test_outputs_are_weights_times_values_and_a_layer_has_a_mean():
         run.mean(-3)
     with torch.no_grad(), attention.capture() as without:
         model(OwnAttention())(inputs())
-    with pytest.raises(ValueError, match="no values"):
+    with pytest.raises(ValueError, match="must have values"):
         without.output(0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -9,6 +11,7 @@ from torch import nn
 from torch.overrides import _get_current_function_mode_stack
 
 import attention
+from attention.trained import sources
 from tests.capture.making import ByHand, OwnAttention, inputs, model
 from tests.cases import over
 
@@ -205,10 +208,19 @@ WRONG = {
     "an unknown word": (changes(to="nothing"), 'to must be "zero", "mean".*got \'nothing\''),
     "means of fewer heads": (changes(to=[MEANS[0][:1]]), "means must have head 1 of layer 0"),
     "another width": (changes(to=torch.zeros(5)), r"\(2, 7, 4\) of the output.*got \(5,\)"),
-    "a mean of weights": (changes(part="weights", to="mean"), "weights have no mean"),
-    "positions behind the end": (changes(positions=[9]), r"not changed at positions \[9\]"),
-    "a forward that never came": (changes(forwards=[1]), r"forwards \[1\]"),
-    "no values": (changes(to=recorded()), r"no values: use capture\(values=True\)"),
+    "a mean of weights": (
+        changes(part="weights", to="mean"),
+        "for weights, which have no mean, got .mean.",
+    ),
+    "positions behind the end": (
+        changes(positions=[9]),
+        r"among the 7 at which head 1 of layer 0 ran, got \[9\]",
+    ),
+    "a forward that never came": (
+        changes(forwards=[1]),
+        r"among the 1 of head 1 of layer 0.*got \[1\]",
+    ),
+    "no values": (changes(to=recorded()), r"values: capture\(values=True\) keeps them, got none"),
     "a shorter run": (changes(to=recorded(5, values=True)), "has 5 positions, got position 6"),
     "heads not kept": (changes(to=recorded(heads=[0], values=True)), r"one of \[0\].*got 1"),
     "a compiled model": (compiled, "cannot be changed: .*runs compiled"),
@@ -216,7 +228,7 @@ WRONG = {
         lambda: attention.effects(model(ByHand()), inputs(), summed),
         "got .0.",
     ),
-    "dropout within": (dropping, r"it draws a dropout.*model.eval\(\)"),
+    "dropout within": (dropping, r"no dropout within its function, got 0.5: call model.eval\(\)"),
     "a training model": (effects(model=net().train()), r"call model.eval\(\)"),
     "a word without tokenizer": (effects(answer=" Paris"), "needs its tokenizer.*' Paris'"),
     "three words": (effects(answer=(1, 2, 3)), "one word or two, or a function, got 3"),
@@ -224,12 +236,52 @@ WRONG = {
     "an answer of all": (effects(answer=lambda y: y), r"must give \(entries,\).*got \(2, 7, 12\)"),
     "no inputs": (effects(inputs="the cat"), "inputs must be .*'the cat'"),
     "layers not there": (effects(layers=[7]), r"among 2 that ran, got \[7\]"),
-    "means of text": (lambda: attention.means(net(), [inputs(tokens=1)]), "more than one token"),
+    "votes without logits": (
+        lambda: attention.votes(net(), inputs(), 5),
+        "must have an unembedding.*got Sequential",
+    ),
+    "votes by a function": (
+        lambda: attention.votes(sources.load("grammar"), "the dog", summed),
+        "a word must be a whole number or a str, got <function",
+    ),
+    "votes of three words": (
+        lambda: attention.votes(sources.load("grammar"), "the dog", (1, 2, 3)),
+        "one word or two, or a function, got 3",
+    ),
+    "a list for a text": (
+        lambda: attention.effects(sources.load("grammar"), ["the dog"], 5),
+        r"inputs must be a str or a Run \(a text, or model.run\(text\)\), got \['the dog'\]",
+    ),
+    "layers not in an own model": (
+        lambda: attention.effects(sources.load("grammar"), "the dog", 5, layers=[9]),
+        r"layers must be among \d, got \[9\]",
+    ),
+    "a number for a run": (
+        lambda: attention.effects(sources.load("grammar"), "the dog", 5, to=0.5),
+        "to must be a list or a Run .*got 0.5",
+    ),
+    "a tensor for a recording": (
+        lambda: attention.patch(net(), inputs(), from_=torch.zeros(3)),
+        r"from_ must be a Recording \(capture\(values=True\) makes one\), got tensor",
+    ),
+    "one text elsewhere": (
+        lambda: attention.team(net(), inputs(), summed, elsewhere=[inputs()]),
+        "elsewhere must be two inputs or more, for a standard error, got 1",
+    ),
+    "a path while training": (
+        lambda: attention.patch_path(net().train(), inputs(), inputs(), summed),
+        r"got one in training: call model.eval\(\)",
+    ),
+    "means of text": (
+        lambda: attention.means(net(), [inputs(tokens=1)]),
+        "a token behind the first one, got none in 1 inputs",
+    ),
 }
 
 
 @over("name", WRONG)
 def test_wrong_calls_say_what_was_expected_and_what_came(name):
     call, words = WRONG[name]
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=words) as raised:
         call()
+    assert re.search(r"\bgot\b", str(raised.value))

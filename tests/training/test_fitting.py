@@ -326,6 +326,19 @@ def test_settings_beyond_what_is_offered_or_of_another_task_are_refused(problem:
         next(fit("look-up", TrainingSettings("repetition")))
 
 
+def test_steps_and_rate_are_free_in_a_notebook_and_as_the_page_offers_them_elsewhere() -> None:
+    settings = TrainingSettings("sort", **SHORT)
+    assert [each.step for each in fit("sort", settings, steps=7)][-1] == 7
+    offered = numbers([*fit("sort", TrainingSettings("sort", learn_rate="0.003", **SHORT))])
+    assert numbers([*fit("sort", settings, rate=0.003)]) == offered
+    assert numbers([*fit("sort", settings, rate=0.0037)]) != offered
+    for wrong in ({"steps": 0}, {"rate": 0.0}, {"rate": -1.0}, {"rate": math.inf}):
+        with pytest.raises(ValueError, match="steps and rate must be above 0, got"):
+            next(fit("sort", settings, **wrong))
+    with pytest.raises(ValueError, match=r"steps must be a whole number, got '300' \(str\)"):
+        next(fit("sort", settings, steps="300"))
+
+
 def test_a_run_and_a_checkpoint_come_back_from_their_files(tmp_path: Path) -> None:
     settings = TrainingSettings("repetition", learn_seed=7, **SHORT)
     progress = first(settings)

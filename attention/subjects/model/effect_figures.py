@@ -8,12 +8,11 @@ from typing import Any
 import plotly.graph_objects as go
 from torch import Tensor
 
+from attention.figures.layer_maps import AROUND_0
 from attention.figures.maps import BASE, BLUE
 from attention.figures.plots import CHOSEN, FAINT, label
 
 GRID = "rgba(128, 128, 128, 0.25)"
-# the ground shines through near 0, so that it does in either theme
-AROUND_0 = [[0, "rgb(47, 111, 184)"], [0.5, "rgba(128, 128, 128, 0.1)"], [1, "rgb(217, 119, 6)"]]
 STRIPE = 26  # pixels of a row of heads
 LEAST_SEEN = 0.03  # of the last colour: weaker discs have but a faint outline
 FREE = {"fixedrange": True, "zeroline": False, "showgrid": False, "ticks": ""}

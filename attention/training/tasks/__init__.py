@@ -3,7 +3,16 @@
 # In the order of the menu; tasks of other modules come behind.
 from attention.training.tasks import lookup, repetition, grammar, curve, graph, sort, dates  # isort: skip
 from attention.core.registry import import_modules
-from attention.training.tasks.base import ATTENTION, TASKS, Batch, Example, Points, Target, Task
+from attention.training.tasks.base import (
+    ATTENTION,
+    TASKS,
+    Batch,
+    Example,
+    Points,
+    Target,
+    Task,
+    register,
+)
 
 __all__ = [
     "ATTENTION",
@@ -18,6 +27,7 @@ __all__ = [
     "grammar",
     "graph",
     "lookup",
+    "register",
     "repetition",
     "sort",
 ]
