@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.figures.scene import Scene, Table, Words, scene
+from attention.figures.scene import Scene, Table, Words, note, scene
 from attention.subjects.learning import controls
 from attention.subjects.learning.figures import StepsOfTraining
 from attention.training import TASKS, Run, TrainingSettings
@@ -38,10 +38,17 @@ def under_way(run: Run, brief: bool = False) -> Scene:
     return scene(_steps(run, brief, live=True))
 
 
-def unfinished(run: Run, brief: bool = False) -> Scene:
-    """A training that was left, or was never begun here. brief: see `finished`."""
+def unfinished(run: Run, brief: bool = False, ended: str = "") -> Scene:
+    """A training that was left, or was never begun here.
+
+    brief: see `finished`; ended: words on its end before its last step.
+    """
     begun = brief or run.last.step
-    return scene(_steps(run, brief), None if begun else Words(NOT_LEARNED))
+    return scene(
+        note(ended) if ended else None,
+        _steps(run, brief),
+        None if begun else Words(NOT_LEARNED),
+    )
 
 
 def _steps(run: Run, brief: bool, live: bool = False, plays: bool = False) -> StepsOfTraining:

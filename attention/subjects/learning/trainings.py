@@ -8,7 +8,6 @@ from attention.app.components.scene import draw
 from attention.app.controls import works
 from attention.app.controls.works import Task
 from attention.app.state import session
-from attention.figures.scene import note, scene
 from attention.subjects.learning import controls
 from attention.subjects.learning import scene as scenes
 from attention.training import Run, TrainingSettings
@@ -22,24 +21,28 @@ def training(settings: TrainingSettings, brief: bool = False) -> None:
     brief: the maps alone, without curves.
     """
     job = controls.task_of(settings)
-    run = controls.finished(settings)
-    if run is None and (again := works.pause(job)) is not None:
+    if controls.finished(settings) is None and (again := works.pause(job)) is not None:
         st.fragment(_under_way, run_every=again)(settings, job, brief)
         return
+    with st.container():  # as in a fragment, and a row before the figure: it never moves
+        _at_rest(settings, job, brief)
+
+
+def _at_rest(settings: TrainingSettings, job: Task, brief: bool) -> None:
+    """A training that is over, was left, or was never begun here."""
     run = controls.finished(settings)
+    words, left = controls.why_ended(settings), controls.so_far(settings)
+    with st.container(horizontal=True, key="learn_row"):
+        if run is None:
+            label = "Learn" if left is None or words else "Go on"
+            st.button(label, key="learn", type="primary", on_click=works.begin, args=(job.what,))
+            if label == "Go on":
+                st.button("Start over", key="start_over", on_click=_begin_anew, args=(settings, job))
     if run is not None:
         keep(settings)
         draw(scenes.finished(run, brief), key=KEY)
-        return
-    words, left = controls.why_ended(settings), controls.so_far(settings)
-    if words:
-        draw(scene(note(words)), key="why_ended")
-    with st.container(horizontal=True, key="learn_row"):
-        label = "Learn" if left is None or words else "Go on"
-        st.button(label, key="learn", type="primary", on_click=works.begin, args=(job.what,))
-        if label == "Go on":
-            st.button("Start over", key="start_over", on_click=_begin_anew, args=(settings, job))
-    draw(scenes.unfinished(left or controls.untrained(settings), brief), key=KEY)
+    else:
+        draw(scenes.unfinished(left or controls.untrained(settings), brief, words), key=KEY)
 
 
 def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:
