@@ -214,7 +214,10 @@ class Model:
 
     about: see `About`; read: text -> its pieces, and back; layers: in the order in which they run;
     takes: how many pieces it takes; limit: how many of a sentence, whose weights are all seen.
+    laid_out: if its projections, norms and feed-forwards are known, so that each step can be shown.
     """
+
+    laid_out = True
 
     def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
         self.about, self._read, self.parts = about, read, parts
