@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,18 +107,28 @@ def family_of(settings: Mapping[str, Any], known: Collection[str]) -> Family:
     return Family(config, kind[0] if isinstance(kind, tuple) else kind)
 
 
-def load(family: Family, files: Sequence[Path]) -> tuple[Parts, Network]:
-    """The parts of a model of a family with the weights of some files, and what runs them.
+def load(family: Family, weights: Mapping[str, Tensor]) -> tuple[Parts, Network]:
+    """The parts of a model of a family with weights by their names, and what runs them.
 
     Raises ValueError where these do not fit, or it cannot be run so.
     """
     try:
-        network = Network(_whole(family, files), family.filler)
+        network = Network(_whole(family, weights), family.filler)
         return parts_of(network, _positions(network, family), family.ends), network
-    except ValueError:
-        raise
     except Exception as error:  # a family that nobody here has seen
-        raise ValueError(f"transformers cannot run it: {_line(error)}") from error
+        name = family.config.model_type
+        raise ValueError(f"{name} cannot be run by transformers here: {_line(error)}") from error
+
+
+def read_weights(files: Iterable[Path]) -> dict[str, Tensor]:
+    """All tensors of safetensors files. Raises ValueError where one is not whole."""
+    weights: dict[str, Tensor] = {}
+    for file in files:
+        try:
+            weights |= load_file(file)
+        except (OSError, SafetensorError) as error:
+            raise ValueError(f"{file.name} must be a whole safetensors file: {error}") from error
+    return weights
 
 
 def _positions(network: Network, family: Family) -> int:
@@ -132,19 +142,21 @@ def _positions(network: Network, family: Family) -> int:
     raise ValueError(f"it must take {most} pieces, as config.json says, it does not")
 
 
-def _whole(family: Family, files: Sequence[Path]) -> nn.Module:
-    weights: dict[str, Tensor] = {}
-    for file in files:
-        try:
-            weights |= load_file(file)
-        except (OSError, SafetensorError) as error:
-            raise ValueError(f"{file.name} must be a whole safetensors file: {error}") from error
+def _whole(family: Family, weights: Mapping[str, Tensor]) -> nn.Module:
+    """The model with its weights, with attention as torch has it, else as the family has."""
+    try:
+        return _with(family, weights, "sdpa")
+    except ValueError:
+        return _with(family, weights, "eager")
+
+
+def _with(family: Family, weights: Mapping[str, Tensor], attention: str) -> nn.Module:
     made, told = family.kind.from_pretrained(
         None,
         config=family.config,
-        state_dict=weights,
+        state_dict={**weights},
         dtype=torch.float32,
-        attn_implementation="sdpa",
+        attn_implementation=attention,
         output_loading_info=True,
     )
     missing = [name for name in told["missing_keys"] if SPARED not in name]

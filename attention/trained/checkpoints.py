@@ -76,7 +76,8 @@ def load_folder(folder: Path, about: About) -> Model:
     """
     layout, tokenizer = read_layout(folder), read_tokenizer(_there(folder / TOKENIZER))
     if isinstance(layout, Family):
-        read, network = by_transformers.load(layout, _weight_files(folder))
+        weights = by_transformers.read_weights(_weight_files(folder))
+        read, network = by_transformers.load(layout, weights)
         parts, reader = fitting(read, tokenizer)
         return ByTransformers(about, reader, parts, network)
     parts, reader = fitting(_parts(folder, layout, outline=False), tokenizer)
