@@ -20,20 +20,10 @@ from attention.capture.masking import Rules
 from attention.core.functional import Projected
 from attention.core.variants import DotScores
 from attention.trained.layers import KVCache, Layer, LayerRun, TrainedAttention, TrainedConfig
-from attention.trained.models import About, Parts, Tokenizer, Transformer
+from attention.trained.models import About, Parts, Tokenizer, Transformer, UnknownLayout
 from attention.trained.network import KEPT, RUNNING, TRIED, Network
 
 NEAR = 1e-4  # relative distance of numbers that are the same but for rounding
-
-
-class UnknownLayout(ValueError):
-    """Steps that only a known layout tells."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "this model is run by transformers, and its layout is not known here: how its vectors "
-            "become queries, keys and values, and what its norms do, cannot be shown"
-        )
 
 
 def _unknown(*_: object, **__: object) -> NoReturn:
@@ -121,7 +111,7 @@ class HookedRun(LayerRun):
     @functools.cached_property
     def output(self) -> Tensor:
         """The next layer's input."""
-        heads = self.trace.output if self.changed else None
+        heads = self.trace.output if self.changed or torch.is_grad_enabled() else None
         made = self.layer.output(self.whole, heads, self.padding)
         return self.note("output", made[..., -self.x.shape[-2] :, :])
 

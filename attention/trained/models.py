@@ -30,6 +30,16 @@ class NoWords(ValueError):
         super().__init__("the sentence has no words yet")
 
 
+class UnknownLayout(ValueError):
+    """Steps that only a known layout tells."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this model is run by transformers, and its layout is not known here: how its vectors "
+            "become queries, keys and values, and what its norms do, cannot be shown"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """A sentence as a model reads it.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import streamlit as st
 
@@ -12,6 +13,7 @@ from attention.figures import result_words
 from attention.figures.scene import Words
 from attention.pipeline import Result
 from attention.trained import sources
+from attention.trained.models import UnknownLayout
 
 # Each of these may hold what a visitor typed: it is never read as Markdown or HTML. hint: what can
 # be done at a screen, which paper leaves out.
@@ -47,6 +49,16 @@ def draw_words(words: Iterable[Words]) -> None:
     """Draw words of a scene, each in an element of its own."""
     for one in words:
         {"note": note, "told": note_quietly}.get(one.look, caption)("".join(one.parts))
+
+
+@contextmanager
+def telling_unknown_layouts() -> Iterator[None]:
+    """Note that a model's layout is not known, where what is drawn within asks for it."""
+    try:
+        yield
+    except UnknownLayout as problem:
+        words = str(problem)
+        note(f"{words[0].upper()}{words[1:]}.")
 
 
 def note_unknown_words(words: Iterable[str], so: str = "they count as zeros") -> None:
