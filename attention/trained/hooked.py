@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import torch
@@ -17,13 +17,19 @@ from torch import Tensor
 
 from attention.capture.calls import Call, Function, Masks
 from attention.capture.masking import Rules
-from attention.core.functional import Projected
+from attention.core.functional import Projected, linear, merge_heads
 from attention.core.variants import DotScores
+from attention.trained.adding import (
+    Projection,
+    added_by_attention,
+    distance,
+    is_near,
+    last_norm,
+)
 from attention.trained.layers import KVCache, Layer, LayerRun, TrainedAttention, TrainedConfig
 from attention.trained.models import About, Parts, Tokenizer, Transformer, UnknownLayout
-from attention.trained.network import KEPT, RUNNING, TRIED, Network
-
-NEAR = 1e-4  # relative distance of numbers that are the same but for rounding
+from attention.trained.network import KEPT, RUNNING, TRIED, Network, heads_of
+from attention.trained.parts import Norm, Norms
 
 
 def _unknown(*_: object, **__: object) -> NoReturn:
@@ -62,7 +68,12 @@ class HookedAttention(TrainedAttention):
     ) -> Projected:
         return self._layer.projected(x, memory, before)
 
-    projection = project = without = _unknown  # type: ignore[assignment]
+    def projection(self, role: str) -> tuple[Tensor | None, Tensor | None]:
+        if role != "output" or self._layer.adds is None:
+            raise UnknownLayout
+        return self._layer.adds
+
+    without = _unknown  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +97,25 @@ class Earlier(KVCache):
 
 @dataclass(frozen=True, eq=False)
 class HookedRun(LayerRun):
-    """One layer over its input. changed: if its heads put out something else than they do.
-
-    What the attention adds, and what the feed-forward does, are not told apart.
-    """
+    """One layer over its input. changed: if its heads put out something else than they do."""
 
     layer: HookedLayer
     changed: bool = False
 
-    attended = middle = fed = property(_unknown)  # type: ignore[assignment]
+    @property
+    def attended(self) -> Tensor:  # type: ignore[override]
+        """What the attention adds, where the layer's path is a sum of known parts."""
+        return linear(merge_heads(self.trace.output), *self.layer.attention.projection("output"))
+
+    @property
+    def middle(self) -> Tensor:  # type: ignore[override]
+        """The residual path with that."""
+        return self.x + self.attended
+
+    @property
+    def fed(self) -> Tensor:  # type: ignore[override]
+        """All that is added besides."""
+        return self.output - self.middle
 
     @property
     def whole(self) -> Tensor:
@@ -131,20 +152,34 @@ class HookedRun(LayerRun):
 class HookedLayer(Layer):
     """A block of a model of transformers, with those behind it that have no attention.
 
-    network, at: whose, and which of its layers. Its norms, its feed-forward and its projections are
-    not known: asking for them raises `UnknownLayout`.
+    network, at: whose, and which of its layers; adds: what its attention adds to its path, None
+    where that is no sum of known parts. All else is not known: asking for its projections, its
+    feed-forward, or for norms on such a path raises `UnknownLayout`.
     """
 
-    attention_norms = feed_norms = feed_forward = property(_unknown)  # type: ignore[assignment]
+    feed_forward = property(_unknown)  # type: ignore[assignment]
+    norm_first = False  # as far as anybody knows
 
     def __init__(self, network: Network, at: int, d_model: int) -> None:
         own: dict[str, Any] = {"network": network, "at": at, "d_model": d_model}
-        vars(self).update(own, window=None, crosses=False, decodes=False, recurrence=None)
+        vars(self).update(
+            own, adds=None, window=None, crosses=False, decodes=False, recurrence=None
+        )
         vars(self)["_rules"] = OrderedDict()
         call, rules = network.call(at, torch.zeros(1, TRIED, d_model)), self.rules(TRIED)
         has_bias = rules.bias is not None
         vars(self)["attention"] = HookedAttention(self, call, d_model, has_bias)
+        vars(self)["width"] = call.queries.shape[1] * call.queries.shape[-1]
         vars(self)["causal"] = not self._allowed(TRIED, TRIED, 0)[0, 1:].any()
+
+    @property
+    def attention_norms(self) -> Norms:  # type: ignore[override]
+        """No norm stands on the path itself."""
+        if self.adds is None:
+            raise UnknownLayout
+        return Norms()
+
+    feed_norms = attention_norms  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"HookedLayer({self.at}, heads={self.attention.heads}, causal={self.causal})"
@@ -152,6 +187,8 @@ class HookedLayer(Layer):
     network: Network
     at: int
     d_model: int
+    width: int  # of the queries of all heads
+    adds: Projection | None
     _rules: OrderedDict[int, Rules]
 
     @torch.no_grad()
@@ -217,7 +254,7 @@ class HookedLayer(Layer):
         def takes(name: str, call: Call, function: Function) -> Any:
             made = wanted
             if wanted.shape[2] < call.n_queries:  # those before are as they were
-                made = _heads(function).clone()
+                made = heads_of(function(), function).clone()
                 made[:, :, -wanted.shape[2] :] = wanted
             return (made.transpose(1, 2).contiguous(), None) if function.kind is None else made
 
@@ -240,9 +277,8 @@ class HookedLayer(Layer):
     def products(self, pieces: int) -> float:
         blocks = [self.network.blocks[at] for at in self.network.parts[self.at]]
         matrices = [each for block in blocks for each in block.parameters() if each.dim() == 2]
-        width = self.attention.heads * (self.d_model // self.attention.heads)
         weights = sum(each.numel() for each in matrices)
-        return pieces * (weights + (1 if self.causal else 2) * width * pieces)
+        return pieces * (weights + (1 if self.causal else 2) * self.width * pieces)
 
 
 def _batch(part: Tensor, dims: int = 2) -> Tensor:
@@ -253,13 +289,6 @@ def _batch(part: Tensor, dims: int = 2) -> Tensor:
 def _kept(padding: Tensor | None) -> Tensor | None:
     """The pieces of a batch that are none of padding, of a mask (…, queries, keys)."""
     return None if padding is None else _batch(padding.any(-2, keepdim=True))[:, 0]
-
-
-def _heads(function: Function) -> Tensor:
-    """Outputs of all heads, (entries, heads, queries, d_v)."""
-    made = function()
-    found: Tensor = made[0].transpose(1, 2) if function.kind is None else made
-    return found
 
 
 class Embedded:
@@ -284,15 +313,22 @@ class Embedded:
 
 
 class Final:
-    """The way from the last block to the model's output, as a norm that is not taken apart."""
+    """The way from the last block to the model's output. norm: as one that can be taken apart,
+    None where it is none."""
 
-    split = _unknown
+    norm: Norm | None = None
 
     def __init__(self, network: Network) -> None:
         self.network = network
 
     def __call__(self, x: Tensor) -> Tensor:
         return self.network.final(x)
+
+    def split(self, parts: Tensor, total: Tensor) -> Tensor:
+        """Pass each part of a sum through the norm, see `parts.Norm`."""
+        if self.norm is None:
+            raise UnknownLayout
+        return self.norm.split(parts, total)
 
 
 class ByTransformers(Transformer):
@@ -303,6 +339,12 @@ class ByTransformers(Transformer):
     def __init__(self, about: About, read: Tokenizer, parts: Parts, network: Network) -> None:
         super().__init__(about, read, parts)
         self.network = network
+
+    @property
+    def adds_up(self) -> bool:
+        final = self.parts.final_norm
+        known = all(isinstance(each, HookedLayer) and each.adds for each in self.layers)
+        return known and isinstance(final, Final) and final.norm is not None
 
     @property
     def nbytes(self) -> int:
@@ -330,13 +372,15 @@ def parts_of(network: Network, limit: int, ends: Collection[int]) -> Parts:
     unembedding = None if scoring is None else scoring.weight.T
     embedding: Any = Embedded(network, pieces, limit)
     parts = Parts(embedding, layers, limit, Final(network), unembedding, ends=ends)
-    _try(parts, network)
-    return parts
+    return replace(parts, unembedding=_tried(parts, network))
 
 
-def _try(parts: Parts, network: Network) -> None:
-    """Raise ValueError where blocks run one by one, with outputs of heads worked out from what
-    their functions are called with, do not give what the model does."""
+def _tried(parts: Parts, network: Network) -> Tensor | None:
+    """Run blocks one by one, and find what is added in them; gives the unembedding as it scores.
+
+    Raises ValueError where that, with outputs of heads worked out from what their functions are
+    called with, does not give what the model does.
+    """
     whole: Any = network.whole
     ids = torch.arange(TRIED) * 7 % len(parts.embedding.pieces)
     ids[ids == getattr(whole.config, "pad_token_id", None)] = network.filler
@@ -344,20 +388,27 @@ def _try(parts: Parts, network: Network) -> None:
     for at, layer in enumerate(parts.layers):
         assert isinstance(layer, HookedLayer)
         y = layer.output(x)
-        heads = layer.trace(x).output
-        _same(f"the heads of layer {at}", layer.output(x, heads), y)
+        _same(f"the heads of layer {at}", layer.output(x, layer.trace(x).output), y)
+        vars(layer)["adds"] = added_by_attention(network, at, x[None])
         x = y
-    final = network.final(x)
-    _same("the output", final, network._run(ids[None]).last_hidden_state[0])
-    if parts.unembedding is not None:
-        made = whole(input_ids=ids[None], use_cache=False, return_dict=True).logits[0]
-        _same("the scores", network.scores(final), made)
+    assert isinstance(parts.final_norm, Final)
+    parts.final_norm.norm = last_norm(network, x)
+    final = parts.final_norm(x)
+    _same("the output", final, network.run_whole(ids).last_hidden_state[0])
+    if parts.unembedding is None:
+        return None
+    made = whole(input_ids=ids[None], use_cache=False, return_dict=True).logits[0]
+    _same("the scores", network.scores(final), made)
+    plain = final @ parts.unembedding
+    unembedding = parts.unembedding * ((made * plain).sum() / plain.square().sum())
+    if not is_near(final @ unembedding, made):  # a bias, or a cap: votes do not add up to scores
+        parts.final_norm.norm = None
+    return unembedding
 
 
 def _same(name: str, made: Tensor, expected: Tensor) -> None:
-    distance = float((made - expected).norm() / expected.norm())
-    if not distance < NEAR:
+    if not is_near(made, expected):
         raise ValueError(
             f"{name} worked out from what its attention is called with must be what transformers "
-            f"gives, they are {distance:.1e} apart"
+            f"gives, they are {distance(made, expected):.1e} apart"
         )

@@ -224,10 +224,15 @@ class Model:
 
     about: see `About`; read: text -> its pieces, and back; layers: in the order in which they run;
     takes: how many pieces it takes; limit: how many of a sentence, whose weights are all seen.
-    laid_out: if its projections, norms and feed-forwards are known, so that each step can be shown.
+    laid_out: if its projections, norms and feed-forwards are known, so that each step can be shown;
+    adds_up: if its residual path is a sum of known parts.
     """
 
     laid_out = True
+
+    @property
+    def adds_up(self) -> bool:
+        return True
 
     def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
         self.about, self._read, self.parts = about, read, parts

@@ -79,6 +79,12 @@ class _Arguments:
         return _first(block(*([] if named else [x]), *self.args, **named, **self.kwargs))
 
 
+def heads_of(made: Any, function: Function) -> Tensor:
+    """Outputs of all heads, (entries, heads, queries, d_v), in what an attention function gave."""
+    found: Tensor = made[0].transpose(1, 2) if function.kind is None else made
+    return found
+
+
 def _first(made: Any) -> Tensor:
     found: Tensor = made[0] if isinstance(made, tuple) else made
     return found
@@ -110,7 +116,7 @@ class Network:
             return function()
 
         with RUNNING, torch.no_grad(), _Hook(takes).watching():
-            self.plain = self._run(ids)
+            self.plain = self.run_whole(ids)
         found = [BLOCK.match(name) for name in seen]
         lists = {one[1] or "" if one else None for one in found}
         places = [int(one[2]) for one in found if one]
@@ -132,9 +138,11 @@ class Network:
             block.forward = functools.partial(self._block, at, block.forward)
         self.base.forward = functools.partial(self._base, self.base.forward)
         with RUNNING, torch.no_grad():
-            self._run(ids)  # tells in which form each block gives its output
+            self.run_whole(ids)  # tells in which form each block gives its output
 
-    def _run(self, ids: Tensor, padding: Tensor | None = None) -> Any:
+    def run_whole(self, ids: Tensor, padding: Tensor | None = None) -> Any:
+        """What the base gives over ids (batch, tokens) or (tokens,); padding: see `run`."""
+        ids = ids if ids.dim() > 1 else ids[None]
         mask = {} if padding is None else {"attention_mask": padding.long()}
         return self.base(input_ids=ids, use_cache=False, return_dict=True, **mask)
 
@@ -168,7 +176,7 @@ class Network:
         """Input of each block and its arguments, none of which runs."""
         stub: list[tuple[Tensor, Any]] = []
         with self._set(stub=stub), torch.no_grad():
-            self._run(ids, padding)
+            self.run_whole(ids, padding)
         return stub
 
     def _arguments(self, batch: int, tokens: int, padding: Tensor | None) -> list[_Arguments]:
@@ -229,7 +237,7 @@ class Network:
         """Output of the model, given that of its last block. (…, d_model)."""
         rows = x.reshape(-1, 1, x.shape[-1])
         with self._set(stub=[], leaves=rows):
-            made = self._run(torch.full(rows.shape[:2], self.filler)).last_hidden_state
+            made = self.run_whole(torch.full(rows.shape[:2], self.filler)).last_hidden_state
         return made.reshape(x.shape)  # type: ignore[no-any-return]
 
     def scores(self, hidden: Tensor) -> Tensor:

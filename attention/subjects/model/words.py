@@ -453,5 +453,5 @@ def lenses_of(model: Model, is_long: bool) -> dict[str, str]:
     """
     if is_long:
         return {LOOKS: LENSES[LOOKS]}
-    votes = kind_of(model) == "piece" and model.laid_out
+    votes = kind_of(model) == "piece" and model.adds_up
     return {name: title for name, title in LENSES.items() if name != SAYS or votes}
