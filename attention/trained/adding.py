@@ -75,7 +75,7 @@ def watched(outer: nn.Module) -> Iterator[list[Ran]]:
 
 def added_by_attention(network: Network, layer: int, x: Tensor) -> Projection | None:
     """W_o of a layer over x (1, tokens, d_model), None where its path is no such sum."""
-    block = network.blocks[network.parts[layer].start]
+    block = network.blocks[network.attending[layer]]
     heads: list[Tensor] = []
 
     def takes(name: str, call: Any, function: Any) -> Any:
@@ -85,7 +85,7 @@ def added_by_attention(network: Network, layer: int, x: Tensor) -> Projection | 
 
     with watched(block) as ran:
         network.run(layer, x, None, takes)
-    merged, made = merge_heads(heads[0]), ran[-1].made
+    merged, (_, x, made) = merge_heads(heads[0]), ran[-1]
     for one in ran[:-1]:
         projection = _projection(one, merged)
         if projection is not None:

@@ -25,10 +25,7 @@ from attention.trained.network import Network
 POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length")
 GOES_ON = ("ForCausalLM", "LMHeadModel")
 SPARED = "pooler."  # weights that may be missing: nothing here asks for a pooled vector
-REFUSED = {
-    "auto_map": "needs code of its own, which is never run here",
-    "quantization_config": "has quantised weights, which only other libraries read",
-}
+QUANTISED = "quantization_config"
 
 
 def is_installed() -> bool:
@@ -85,13 +82,13 @@ def family_of(settings: Mapping[str, Any], known: Collection[str]) -> Family:
             f"{told}, got {name!r}, which transformers may run: "
             'pip install "attention-explorer[transformers]"'
         )
-    for key, why in REFUSED.items():
-        if settings.get(key):
-            raise ValueError(f"config.json has {key}: the model {why}")
+    if settings.get(QUANTISED):
+        raise ValueError(f"its weights must be plain numbers, config.json has {QUANTISED}")
     from transformers import CONFIG_MAPPING, AutoModel, AutoModelForCausalLM, __version__
 
     if not isinstance(name, str) or name not in CONFIG_MAPPING:
-        raise ValueError(f"{told}, or a family of transformers {__version__}, got {name!r}")
+        never = "; code of its own is never run" if "auto_map" in settings else ""
+        raise ValueError(f"{told}, or a family of transformers {__version__}, got {name!r}{never}")
     try:
         config = CONFIG_MAPPING[name].from_dict({**settings})
     except Exception as error:  # each family checks in its own way

@@ -7,6 +7,7 @@ them while no block runs.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import threading
 from collections import OrderedDict
@@ -130,9 +131,9 @@ class Network:
         blocks = self.base.get_submodule(name or "")
         assert isinstance(blocks, nn.ModuleList | nn.Sequential)
         self.blocks = [*blocks]
-        ends = [*places[1:], len(self.blocks)]
-        # of each layer its block with attention, and those behind it that have none
-        self.parts = [range(first, end) for first, end in zip(places, ends, strict=True)]
+        # of each layer its blocks: one with attention, and those behind it that have none
+        ends = [0, *places[1:], len(self.blocks)]
+        self.parts, self.attending = [range(*pair) for pair in itertools.pairwise(ends)], places
         self.tuples = [False] * len(self.blocks)
         for at, block in enumerate(self.blocks):
             block.forward = functools.partial(self._block, at, block.forward)
@@ -193,12 +194,8 @@ class Network:
             return self.kept[batch, tokens]
 
     def embed(self, ids: Tensor) -> Tensor:
-        """Input of the first block with attention. ids (batch, tokens)."""
-        entered = self._entered(ids)
-        x = entered[0][0]
-        for at in range(self.parts[0].start):
-            x = entered[at][1].call(self.blocks[at], x)
-        return x
+        """Input of the first block. ids (batch, tokens)."""
+        return self._entered(ids)[0][0]
 
     def run(
         self,
@@ -214,7 +211,7 @@ class Network:
         arguments = self._arguments(*x.shape[:2], padding)
         with RUNNING:
             for at in self.parts[layer]:
-                if takes is not None and at == self.parts[layer].start:
+                if takes is not None and at == self.attending[layer]:
                     with _Hook(takes).watching():
                         x = arguments[at].call(self.blocks[at], x)
                 else:
