@@ -73,7 +73,7 @@ class HookedAttention(TrainedAttention):
             raise UnknownLayout
         return self._layer.adds
 
-    without = _unknown  # type: ignore[assignment]
+    without = _unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +103,17 @@ class HookedRun(LayerRun):
     changed: bool = False
 
     @property
-    def attended(self) -> Tensor:  # type: ignore[override]
+    def attended(self) -> Tensor:
         """What the attention adds, where the layer's path is a sum of known parts."""
         return linear(merge_heads(self.trace.output), *self.layer.attention.projection("output"))
 
     @property
-    def middle(self) -> Tensor:  # type: ignore[override]
+    def middle(self) -> Tensor:
         """The residual path with that."""
         return self.x + self.attended
 
     @property
-    def fed(self) -> Tensor:  # type: ignore[override]
+    def fed(self) -> Tensor:
         """All that is added besides."""
         return self.output - self.middle
 
@@ -157,7 +157,7 @@ class HookedLayer(Layer):
     feed-forward, or for norms on such a path raises `UnknownLayout`.
     """
 
-    feed_forward = property(_unknown)  # type: ignore[assignment]
+    feed_forward = property(_unknown)
     norm_first = False  # as far as anybody knows
 
     def __init__(self, network: Network, at: int, d_model: int) -> None:
@@ -173,13 +173,13 @@ class HookedLayer(Layer):
         vars(self)["causal"] = not self._allowed(TRIED, TRIED, 0)[0, 1:].any()
 
     @property
-    def attention_norms(self) -> Norms:  # type: ignore[override]
+    def attention_norms(self) -> Norms:
         """No norm stands on the path itself."""
         if self.adds is None:
             raise UnknownLayout
         return Norms()
 
-    feed_norms = attention_norms  # type: ignore[assignment]
+    feed_norms = attention_norms
 
     def __repr__(self) -> str:
         return f"HookedLayer({self.at}, heads={self.attention.heads}, causal={self.causal})"
@@ -233,9 +233,11 @@ class HookedLayer(Layer):
     def of_all(self, x: Tensor, first: int, padding: Tensor | None = None) -> Projected:
         """Queries from the first of some tokens on, with the keys and values of all of them."""
         call = self.network.call(self.at, _batch(x), _kept(padding))
-        parts = call.queries[:, :, first:], call.keys, call.values()
-        of_heads = (part.reshape(*x.shape[:-2], *part.shape[1:]) for part in parts)
-        return Projected(*of_heads, first)
+        queries, keys, values = (
+            part.reshape(*x.shape[:-2], *part.shape[1:])
+            for part in (call.queries[:, :, first:], call.keys, call.values())
+        )
+        return Projected(queries, keys, values, first)
 
     def output(
         self, x: Tensor, heads: Tensor | None = None, padding: Tensor | None = None
@@ -277,7 +279,7 @@ class HookedLayer(Layer):
     def products(self, pieces: int) -> float:
         blocks = [self.network.blocks[at] for at in self.network.parts[self.at]]
         matrices = [each for block in blocks for each in block.parameters() if each.dim() == 2]
-        weights = sum(each.numel() for each in matrices)
+        weights: float = sum(each.numel() for each in matrices)
         return pieces * (weights + (1 if self.causal else 2) * self.width * pieces)
 
 
@@ -400,7 +402,7 @@ def _tried(parts: Parts, network: Network) -> Tensor | None:
     made = whole(input_ids=ids[None], use_cache=False, return_dict=True).logits[0]
     _same("the scores", network.scores(final), made)
     plain = final @ parts.unembedding
-    unembedding = parts.unembedding * ((made * plain).sum() / plain.square().sum())
+    unembedding: Tensor = parts.unembedding * ((made * plain).sum() / plain.square().sum())
     if not is_near(final @ unembedding, made):  # a bias, or a cap: votes do not add up to scores
         parts.final_norm.norm = None
     return unembedding

@@ -208,7 +208,7 @@ class Network:
 
         takes: gets each call of an attention function, with its name, and returns what it does.
         """
-        arguments = self._arguments(*x.shape[:2], padding)
+        arguments = self._arguments(x.shape[0], x.shape[1], padding)
         with RUNNING:
             for at in self.parts[layer]:
                 if takes is not None and at == self.attending[layer]:
