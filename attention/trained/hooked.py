@@ -7,7 +7,6 @@ called with, and an edit of its heads is what that function returns.
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
@@ -28,7 +27,7 @@ from attention.trained.adding import (
 )
 from attention.trained.layers import KVCache, Layer, LayerRun, TrainedAttention, TrainedConfig
 from attention.trained.models import About, Parts, Tokenizer, Transformer, UnknownLayout
-from attention.trained.network import KEPT, RUNNING, TRIED, Network, heads_of
+from attention.trained.network import KEPT, TRIED, Network, heads_of
 from attention.trained.parts import Norm, Norms
 
 
@@ -165,7 +164,7 @@ class HookedLayer(Layer):
         vars(self).update(
             own, adds=None, window=None, crosses=False, decodes=False, recurrence=None
         )
-        vars(self)["_rules"] = OrderedDict()
+        vars(self)["rules"] = functools.lru_cache(KEPT)(self._rules)
         call, rules = network.call(at, torch.zeros(1, TRIED, d_model)), self.rules(TRIED)
         has_bias = rules.bias is not None
         vars(self)["attention"] = HookedAttention(self, call, d_model, has_bias)
@@ -189,18 +188,12 @@ class HookedLayer(Layer):
     d_model: int
     width: int  # of the queries of all heads
     adds: Projection | None
-    _rules: OrderedDict[int, Rules]
+    rules: Callable[[int], Rules]
 
     @torch.no_grad()
-    def rules(self, tokens: int) -> Rules:
+    def _rules(self, tokens: int) -> Rules:
         """The mask and the bias of its attention over so many tokens."""
-        with RUNNING:
-            if tokens not in self._rules:
-                call = self.network.call(self.at, torch.zeros(1, tokens, self.d_model))
-                self._rules[tokens] = Masks().rules(call)
-                while len(self._rules) > KEPT:
-                    self._rules.popitem(last=False)
-            return self._rules[tokens]
+        return Masks().rules(self.network.call(self.at, torch.zeros(1, tokens, self.d_model)))
 
     def _allowed(self, n_queries: int, n_keys: int, first: int) -> Tensor:
         mask = self.rules(n_keys).mask

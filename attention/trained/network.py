@@ -10,7 +10,6 @@ import functools
 import itertools
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention.capture.calls import Call, Function
 from attention.capture.watching import Frame, Watch
 
-RUNNING = threading.RLock()  # the hook stands in for functions that all threads share
+HOOKED = threading.Lock()  # the hook stands in for functions that all threads share
 KEPT = 8  # shapes of a batch whose arguments are kept
 TRIED = 11  # pieces of the run that a model is tried with as it is opened
 BLOCK = re.compile(r"^(?:(.*?)\.)?(\d+)\.")  # the outermost list that a module stands in
@@ -91,6 +90,18 @@ def _first(made: Any) -> Tensor:
     return found
 
 
+class _Instead(threading.local):
+    """What a thread has in place of a run of the model's own.
+
+    stub: the input of each block and its arguments, noted where none is to run; leaves: the last
+    block's output then; given: what the base gives instead of running.
+    """
+
+    stub: list[tuple[Tensor, _Arguments]] | None = None
+    leaves: Tensor | None = None
+    given: Tensor | None = None
+
+
 class Network:
     """Blocks of a model of transformers, to be run one by one.
 
@@ -102,10 +113,8 @@ class Network:
         self.whole, self.filler = whole.eval().requires_grad_(False), filler
         model: Any = whole
         self.base: nn.Module = whole if model.base_model is whole else model.get_decoder()
-        self.stub: list[tuple[Tensor, _Arguments]] | None = None  # inputs of blocks that do not run
-        self.leaves: Tensor | None = None  # the last block's output, of such a run
-        self.given: Tensor | None = None  # what the base gives instead of running
-        self.kept: OrderedDict[tuple[int, ...], list[_Arguments]] = OrderedDict()
+        self.instead = _Instead()
+        self.kept = functools.lru_cache(KEPT)(self._arguments)
         ids = torch.full((1, TRIED), filler)
         seen: list[str] = []
 
@@ -116,7 +125,7 @@ class Network:
             seen.append(name)
             return function()
 
-        with RUNNING, torch.no_grad(), _Hook(takes).watching():
+        with HOOKED, torch.no_grad(), _Hook(takes).watching():
             self.plain = self.run_whole(ids)
         found = [BLOCK.match(name) for name in seen]
         lists = {one[1] or "" if one else None for one in found}
@@ -138,7 +147,7 @@ class Network:
         for at, block in enumerate(self.blocks):
             block.forward = functools.partial(self._block, at, block.forward)
         self.base.forward = functools.partial(self._base, self.base.forward)
-        with RUNNING, torch.no_grad():
+        with torch.no_grad():
             self.run_whole(ids)  # tells in which form each block gives its output
 
     def run_whole(self, ids: Tensor, padding: Tensor | None = None) -> Any:
@@ -149,29 +158,30 @@ class Network:
 
     def _block(self, at: int, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """One block, as the model or we call it."""
-        if self.stub is None:
+        stub, leaves = self.instead.stub, self.instead.leaves
+        if stub is None:
             made = forward(*args, **kwargs)
             self.tuples[at] = isinstance(made, tuple)
             return made
         x, others = _Arguments.of(args, kwargs)
-        self.stub.append((x, others))
-        if at == len(self.blocks) - 1 and self.leaves is not None:
-            x = self.leaves
+        stub.append((x, others))
+        if at == len(self.blocks) - 1 and leaves is not None:
+            x = leaves
         return (x, None) if self.tuples[at] else x
 
     def _base(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if self.given is None:
+        given = self.instead.given
+        if given is None:
             return forward(*args, **kwargs)
-        return replace(self.plain, last_hidden_state=self.given)
+        return replace(self.plain, last_hidden_state=given)
 
     @contextmanager
     def _set(self, **values: Any) -> Iterator[None]:
-        with RUNNING:
-            vars(self).update(values)
-            try:
-                yield
-            finally:
-                vars(self).update(dict.fromkeys(values))
+        vars(self.instead).update(values)
+        try:
+            yield
+        finally:
+            vars(self.instead).clear()
 
     def _entered(self, ids: Tensor, padding: Tensor | None = None) -> list[tuple[Tensor, Any]]:
         """Input of each block and its arguments, none of which runs."""
@@ -180,18 +190,13 @@ class Network:
             self.run_whole(ids, padding)
         return stub
 
-    def _arguments(self, batch: int, tokens: int, padding: Tensor | None) -> list[_Arguments]:
+    def _arguments(
+        self, batch: int, tokens: int, padding: Tensor | None = None
+    ) -> list[_Arguments]:
         """Arguments of each block for a batch of that shape. padding: bool (batch, tokens), True =
         a piece, None: there is none."""
         filler = torch.full((batch, tokens), self.filler)
-        if padding is not None:
-            return [arguments for _, arguments in self._entered(filler, padding)]
-        with RUNNING:
-            if (batch, tokens) not in self.kept:
-                self.kept[batch, tokens] = [each for _, each in self._entered(filler)]
-                while len(self.kept) > KEPT:
-                    self.kept.popitem(last=False)
-            return self.kept[batch, tokens]
+        return [arguments for _, arguments in self._entered(filler, padding)]
 
     def embed(self, ids: Tensor) -> Tensor:
         """Input of the first block. ids (batch, tokens)."""
@@ -208,14 +213,14 @@ class Network:
 
         takes: gets each call of an attention function, with its name, and returns what it does.
         """
-        arguments = self._arguments(x.shape[0], x.shape[1], padding)
-        with RUNNING:
-            for at in self.parts[layer]:
-                if takes is not None and at == self.attending[layer]:
-                    with _Hook(takes).watching():
-                        x = arguments[at].call(self.blocks[at], x)
-                else:
+        shape = x.shape[0], x.shape[1]
+        arguments = self.kept(*shape) if padding is None else self._arguments(*shape, padding)
+        for at in self.parts[layer]:
+            if takes is not None and at == self.attending[layer]:
+                with HOOKED, _Hook(takes).watching():
                     x = arguments[at].call(self.blocks[at], x)
+            else:
+                x = arguments[at].call(self.blocks[at], x)
         return x
 
     def call(self, layer: int, x: Tensor, padding: Tensor | None = None) -> Call:
