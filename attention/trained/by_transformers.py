@@ -41,8 +41,8 @@ class Family(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Who described it, for visitors."""
-        return f"of the family {self.config.model_type}, run by transformers"
+        """Description of where it is from, for visitors."""
+        return f"Of the family {self.config.model_type}, run by transformers"
 
     @property
     def limit(self) -> int:

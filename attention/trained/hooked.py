@@ -103,7 +103,7 @@ class HookedRun(LayerRun):
 
     @property
     def attended(self) -> Tensor:
-        """What the attention adds, where the layer's path is a sum of known parts."""
+        """Addition of the attention, where the layer's path is a sum of known parts."""
         return linear(merge_heads(self.trace.output), *self.layer.attention.projection("output"))
 
     @property

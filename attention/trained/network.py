@@ -91,7 +91,7 @@ def _first(made: Any) -> Tensor:
 
 
 class _Instead(threading.local):
-    """What a thread has in place of a run of the model's own.
+    """Stand-ins of one thread for a run of the model's own.
 
     stub: the input of each block and its arguments, noted where none is to run; leaves: the last
     block's output then; given: what the base gives instead of running.
@@ -151,7 +151,7 @@ class Network:
             self.run_whole(ids)  # tells in which form each block gives its output
 
     def run_whole(self, ids: Tensor, padding: Tensor | None = None) -> Any:
-        """What the base gives over ids (batch, tokens) or (tokens,); padding: see `run`."""
+        """Outputs of the base over ids (batch, tokens) or (tokens,); padding: see `run`."""
         ids = ids if ids.dim() > 1 else ids[None]
         mask = {} if padding is None else {"attention_mask": padding.long()}
         return self.base(input_ids=ids, use_cache=False, return_dict=True, **mask)

@@ -24,7 +24,7 @@ from attention.trained.hooked import ByTransformers, HookedLayer
 from attention.trained.layers import LayerRun
 from attention.trained.models import About, Model, Padded, Run, Transformer, UnknownLayout, goes_on
 from attention.trained.writing import begin, longer
-from tests.trained.making import change_json
+from tests.trained.making import change_json, transformers
 from tests.trained.packaged import packaged
 from tests.trained.run_by_transformers import FAMILIES, PAIRS, POSITIONS, by_hook, write
 from tests.trained.standin import served
@@ -238,7 +238,7 @@ def test_windows_and_positions_are_those_of_the_family(tmp_path: Path) -> None:
 
 def test_positions_that_begin_behind_the_padding_are_counted(tmp_path: Path) -> None:
     write(tmp_path, "electra")
-    kind = __import__("transformers").CamembertModel
+    kind = transformers().CamembertModel
     config = kind.config_class(
         vocab_size=75,
         hidden_size=32,
@@ -346,7 +346,7 @@ def test_a_name_is_fetched_at_start_and_nothing_later(
         assert sources.problems() == ()
         assert hub.asked == ["config.json", "tokenizer.json", "model.safetensors"]
     model = sources.load("tiny-org/neox")
-    assert model.about.source == "of the family gpt_neox, run by transformers"
+    assert model.about.source == "Of the family gpt_neox, run by transformers"
     assert model.run(SENTENCE).hidden.isfinite().all()
 
 
@@ -410,7 +410,7 @@ def test_attention_that_is_seen_otherwise_than_a_chain_of_blocks_is_refused(
     tmp_path: Path,
 ) -> None:
     """Sinks are no keys, and blocks that run again are no layers."""
-    library = __import__("transformers")
+    library = transformers()
     sizes = {
         "vocab_size": 75,
         "hidden_size": 32,
@@ -434,8 +434,3 @@ def test_attention_that_is_seen_otherwise_than_a_chain_of_blocks_is_refused(
         write(folder, "electra")
         made.save_pretrained(folder)
         refused(folder, words, False)
-
-
-def test_the_extra_that_is_named_is_declared() -> None:
-    root = Path(__file__).parents[2]
-    assert "\ntransformers = [" in (root / "pyproject.toml").read_text("utf-8")

@@ -200,7 +200,7 @@ WITHOUT: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "strange": (
         lambda folder: change_json(folder / "config.json", model_type="nobodys"),
-        f"its layout must be one of {', '.join(LAYOUTS)}, or a family of transformers",
+        f"its layout must be one of {', '.join(LAYOUTS)}, ",
     ),
     "short": (
         lambda folder: shortened(folder / "model.safetensors"),
