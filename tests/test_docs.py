@@ -26,6 +26,7 @@ LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)]*)?\)")
 RUN_BY = {
     "capture.md": "tests/capture/test_docs.py",
     "models.md": "tests/trained/test_forward.py",
+    "names.md": "tests/capture/test_docs.py",
     "notebook.md": "tests/subjects/long_run/test_hf_outputs.py",
     "training.md": "tests/test_tutorials.py",
     "upstream.md": "tests/upstream/test_upstream.py",
@@ -96,7 +97,9 @@ def test_the_index_leads_to_every_page() -> None:
     ]
     made = [f"made/{name}" for name in looked_up().PAGES]
     notebooks = [file.stem for file in DOCS.glob("*.ipynb")]
-    assert sorted(listed) == sorted([*(page[:-3] for page in PAGES if page != "index.md"), *notebooks, *made])
+    assert sorted(listed) == sorted(
+        [*(page[:-3] for page in PAGES if page != "index.md"), *notebooks, *made]
+    )
 
 
 def test_every_public_name_of_the_library_has_its_entry() -> None:

@@ -121,7 +121,7 @@ def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(
 ) -> None:
     installed_as = importlib.metadata.packages_distributions()
     alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
-    of_notebooks = requirements_of(wheel, "notebook")
+    extras = {"notebook": "notebook", "trained": "transformers"}
     streamlits = {
         canonicalize_name(Requirement(line).name)
         for line in importlib.metadata.requires("streamlit") or ()
@@ -130,7 +130,7 @@ def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(
         _, packages = may_import(room)
         leaned_on = {canonicalize_name(installed_as[package][0]) for package in packages}
         of_app = room in ("app", "hosting", "subjects")
-        installed = of_notebooks.keys() if room == "notebook" else alone.keys()
+        installed = alone.keys() | requirements_of(wheel, extras.get(room, "")).keys()
         assert leaned_on <= (needed.keys() | streamlits if of_app else installed), room
 
 

@@ -174,7 +174,7 @@ def answer(
         return Answer((_number(clean), _number(corrupted)), total)
     assert isinstance(model, Transformer)
     total, direct = causes.scaled(found.after, clean, corrupted), None
-    if asked.part == "output":
+    if asked.part == "output" and model.adds_up:
         votes = [causes.votes(model, each, *asked.words).heads for each in (run, other)]
         direct = (votes[0] - votes[1]) / (clean - corrupted)
     return Answer((_number(clean), _number(corrupted)), total, direct)
@@ -188,7 +188,7 @@ def _without(model: Model, asked: Question, run: Run, metric: Metric, progress: 
     if asked.words is None and not isinstance(model, EncoderDecoder):
         return Answer((_number(found.before), None), _per_head(found.change))
     direct = None
-    if asked.words is not None and to is None and asked.part == "output":
+    if asked.words is not None and to is None and asked.part == "output" and model.adds_up:
         assert isinstance(model, Transformer)
         direct = causes.votes(model, run, *asked.words).heads
     return Answer((_number(found.before), None), _per_head(-found.change), direct)

@@ -34,8 +34,4 @@ def layer_input(model: Model, pieces: Pieces, layer: int, entered: Tensor) -> La
 
 def products(model: Model, pieces: int, layers: int) -> float:
     """Number of products that so many layers take over so many pieces, roughly."""
-    layer = model.layers[0]
-    parts = [*layer.attention.buffers(), *vars(layer.feed_forward or object).values()]
-    weights = sum(part.numel() for part in parts if isinstance(part, Tensor) and part.dim() == 2)
-    width = layer.attention.W_q.shape[1]
-    return layers * pieces * (weights + (1 if layer.causal else 2) * width * pieces)
+    return layers * model.layers[0].products(pieces)

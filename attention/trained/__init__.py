@@ -1,4 +1,5 @@
 """Models that have learned: a sentence -> pieces -> one forward pass, followed or edited.
 
-May import: core; torch, numpy, safetensors, gguf, tokenizers, sentencepiece, huggingface_hub.
+May import: core, capture; torch, numpy, safetensors, gguf, tokenizers, sentencepiece,
+huggingface_hub, transformers.
 """

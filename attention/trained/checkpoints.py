@@ -13,7 +13,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from attention.core.limits import limits
+from attention.trained import by_transformers
+from attention.trained.by_transformers import Family
 from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.hooked import ByTransformers
 from attention.trained.layouts import LAYOUTS, Layout
 from attention.trained.models import About, Model, Parts, Transformer
 from attention.trained.pieces import Reader, read_tokenizer
@@ -67,25 +70,34 @@ class Checkpoint:
 def load_folder(folder: Path, about: About) -> Model:
     """The model in a folder of config.json, model.safetensors and tokenizer.json.
 
-    Instead of model.safetensors there may be several, named by model.safetensors.index.json.
-    Raises ValueError, saying what was expected and what came, where it cannot be read.
+    Instead of model.safetensors there may be several, named by model.safetensors.index.json. Where
+    the layout is not known here, transformers runs it if it is installed. Raises ValueError, saying
+    what was expected and what came, where it cannot be read.
     """
-    _, parts, reader = _read(folder, outline=False)
+    layout, tokenizer = read_layout(folder), read_tokenizer(_there(folder / TOKENIZER))
+    if isinstance(layout, Family):
+        weights = by_transformers.read_weights(_weight_files(folder))
+        read, network = by_transformers.load(layout, weights)
+        parts, reader = fitting(read, tokenizer)
+        return ByTransformers(about, reader, parts, network)
+    parts, reader = fitting(_parts(folder, layout, outline=False), tokenizer)
     kind = Transformer if parts.decoder is None else EncoderDecoder
     return kind(about, reader, parts)
 
 
-def check_folder(folder: Path) -> Layout:
-    """Return the layout of the model in a folder. Raises ValueError where `load_folder` would; no
-    weights are read."""
-    layout, _, _ = _read(folder, outline=True)
-    return layout
+def check_folder(folder: Path) -> str:
+    """Return the source of the layout of a folder. Raises ValueError where `load_folder` would, as
+    far as that is seen without its weights."""
+    layout, tokenizer = read_layout(folder), read_tokenizer(_there(folder / TOKENIZER))
+    if isinstance(layout, Family):
+        _weight_files(folder)
+    else:
+        fitting(_parts(folder, layout, outline=True), tokenizer)
+    return layout.source
 
 
-def _read(folder: Path, outline: bool) -> tuple[Layout, Parts, Reader]:
-    layout = read_layout(folder)
-    parts = layout.read(Checkpoint(_weight_files(folder), layout.prefix, outline))
-    return layout, *fitting(parts, read_tokenizer(_there(folder / TOKENIZER)))
+def _parts(folder: Path, layout: Layout, outline: bool) -> Parts:
+    return layout.read(Checkpoint(_weight_files(folder), layout.prefix, outline))
 
 
 def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:
@@ -101,16 +113,12 @@ def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:
     return parts, reader
 
 
-def read_layout(folder: Path) -> Layout:
-    """Read the layout of a folder's files from its config.json. Raises ValueError where it says
-    nothing, or nothing that is known."""
+def read_layout(folder: Path) -> Layout | Family:
+    """Read the layout of a folder's files from its config.json, or the family of transformers' that
+    runs it. Raises ValueError where it says nothing, or nothing that is known."""
     config = _read_json(folder / CONFIG)
     layout = LAYOUTS.get(str(config.get("model_type")))
-    if layout is None:
-        raise ValueError(
-            f"its layout must be one of {', '.join(LAYOUTS)}, got {config.get('model_type')!r}"
-        )
-    return layout(config)
+    return by_transformers.family_of(config, LAYOUTS) if layout is None else layout(config)
 
 
 def read_index(file: Path) -> list[str]:

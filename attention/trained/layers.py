@@ -421,11 +421,23 @@ class Layer:
         kept = before.kept if isinstance(before, LayerRun) else before
         if self.recurrence is not None:
             x, state = self.recurrence(entered, None if kept is None else kept.state)
-        run = LayerRun(self, entered, x, memory, padding, kept, state)
+        return self.finished(LayerRun(self, entered, x, memory, padding, kept, state), edit)
+
+    def finished(self, run: LayerRun, edit: Callable[[LayerRun], LayerRun] | None) -> LayerRun:
+        """A run after its edit, with its output."""
         if edit is not None:
             run = edited(run, edit)
         run.output  # noqa: B018  worked out here, with gradients or without
         return run
+
+    def products(self, pieces: int) -> float:
+        """Number of products that it takes over so many pieces, roughly."""
+        parts = [*self.attention.buffers(), *vars(self.feed_forward or object).values()]
+        weights = sum(
+            part.numel() for part in parts if isinstance(part, Tensor) and part.dim() == 2
+        )
+        width = self.attention.W_q.shape[1]
+        return pieces * (weights + (1 if self.causal else 2) * width * pieces)
 
     def projected(
         self, x: Tensor, memory: Tensor | None = None, before: Projected | None = None

@@ -30,6 +30,16 @@ class NoWords(ValueError):
         super().__init__("the sentence has no words yet")
 
 
+class UnknownLayout(ValueError):
+    """Steps that only a known layout tells."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this model is run by transformers, and its layout is not known here: how its vectors "
+            "become queries, keys and values, and what its norms do, cannot be shown"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """A sentence as a model reads it.
@@ -214,7 +224,15 @@ class Model:
 
     about: see `About`; read: text -> its pieces, and back; layers: in the order in which they run;
     takes: how many pieces it takes; limit: how many of a sentence, whose weights are all seen.
+    laid_out: if its projections, norms and feed-forwards are known, so that each step can be shown;
+    adds_up: if its residual path is a sum of known parts.
     """
+
+    laid_out = True
+
+    @property
+    def adds_up(self) -> bool:
+        return True
 
     def __init__(self, about: About, read: Tokenizer, parts: Parts) -> None:
         self.about, self._read, self.parts = about, read, parts

@@ -295,9 +295,9 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
         from attention.trained import hub  # takes 0.3 s, and few owners name what is not here
 
         path = hub.fetch_folder(entry)
-    layout = check_gguf(path) if of_gguf else check_folder(path)
+    source = check_gguf(path).source if of_gguf else check_folder(path)
     name = _free_name(checkpoint.removesuffix(GGUF) if of_gguf else checkpoint, taken)
-    return Own(About(name, name, layout.source, checkpoint=checkpoint), path.absolute())
+    return Own(About(name, name, source, checkpoint=checkpoint), path.absolute())
 
 
 _OWN = OwnModels()

@@ -93,7 +93,7 @@ BROKEN: list[tuple[str, Change, str]] = [
         ("bert", writing("config.json", text), rf"its layout must be one of .*bert, .*, got {came}")
         for text, came in (
             (b"{}", "None"),
-            (b'{"model_type": "mamba"}', "'mamba'"),
+            (b'{"model_type": "nobodys"}', "'nobodys'"),
             (b'{"model_type": ["bert"]}', r"\['bert'\]"),
         )
     ),

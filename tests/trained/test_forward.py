@@ -25,7 +25,14 @@ from attention.trained.hooks import HOOKS, ROTARY_HOOKS
 from attention.trained.layers import PATH, Layer, LayerRun
 from attention.trained.models import About, Edit, Embedding, Model, Padded, Start
 from attention.trained.parts import through
-from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, doubled, of_trace
+from tests.trained.making import (
+    FAMILIES,
+    GOING_ON,
+    Checkpoint,
+    doubled,
+    of_trace,
+    transformers,
+)
 from tests.trained.packaged import packaged
 
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
@@ -535,6 +542,7 @@ def test_what_the_docs_show_for_a_notebook_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Further sections with the small model that the first of them reads."""
+    transformers()
     models_read = {name: packaged(name) for name in ("minilm", "smollm2", "en-pt")}
     monkeypatch.setattr(sources, "load", models_read.__getitem__)
     here: dict[str, Any] = {}

@@ -199,8 +199,8 @@ WITHOUT: dict[str, tuple[Callable[[Path], object], str]] = {
         "model.safetensors",
     ),
     "strange": (
-        lambda folder: change_json(folder / "config.json", model_type="mamba"),
-        f"its layout must be one of {', '.join(LAYOUTS)}, got 'mamba'",
+        lambda folder: change_json(folder / "config.json", model_type="nobodys"),
+        f"its layout must be one of {', '.join(LAYOUTS)}, ",
     ),
     "short": (
         lambda folder: shortened(folder / "model.safetensors"),

@@ -44,6 +44,7 @@ class Alti(Method):
         "relu(‖y_i‖₁ - ‖y_i - T_ij‖₁), rows to 1, multiplied over the layers without I; T_ij: "
         "what x_j adds to y_i through attention, residual path and layer norm taken apart."
     )
+    by_vectors = True
 
     def number(self, followed: Followed) -> Tensor:
         return rolled(alti_steps(followed))
@@ -81,6 +82,7 @@ class AltiLogit(Method):
         "layers before from k to j. The last norm is taken apart; biases of W_o and "
         "feed-forwards count for nothing."
     )
+    by_vectors = True
     decoder = True
 
     def number(self, followed: Followed) -> Tensor:

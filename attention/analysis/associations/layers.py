@@ -136,6 +136,7 @@ class Norms(Method):
     title = "Norm-based"
     source = KOBAYASHI_2020
     definition = "‖Σ_h w^h_ij v^h_j W_o^h‖₂ of a layer; the bias of W_o is left out."
+    by_vectors = True
     alone = True
 
     def number(self, followed: Followed) -> Tensor:
@@ -174,6 +175,7 @@ class NormsWithResidual(Method):
     title = "Norm-based with residual"
     source = KOBAYASHI_2021
     definition = "The same with x_i added where j = i."
+    by_vectors = True
     alone = True
 
     def number(self, followed: Followed) -> Tensor:
@@ -207,6 +209,7 @@ class NormsThroughNorm(Method):
         "The same, each vector v as (v - mean(v)) / σ(full sum) · γ. Layers that norm first "
         "have no norm there."
     )
+    by_vectors = True
     alone = True
     normed = True
 

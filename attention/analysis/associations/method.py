@@ -37,7 +37,8 @@ class Method(ABC):
     """A way to get associations. Subclasses are one each, found by name in `METHODS`.
 
     name: as links and tables have it; title; source: who described it; definition: exactly;
-    decoder: whether it needs a model that goes on; alone: whether each layer counts by itself,
+    decoder: whether it needs a model that goes on; by_vectors: whether it needs the vectors that a
+    known layout tells; alone: whether each layer counts by itself,
     without those before it; slow: whether it runs the model many times, or takes as long; apart:
     whether what is found after each layer takes work of its own, so that `Followed.after` saves
     it; normed: whether its example has a layer norm behind each sum.
@@ -48,6 +49,7 @@ class Method(ABC):
     source: ClassVar[str]
     definition: ClassVar[str]
     decoder: ClassVar[bool] = False
+    by_vectors: ClassVar[bool] = False
     alone: ClassVar[bool] = False
     slow: ClassVar[bool] = False
     apart: ClassVar[bool] = False
@@ -128,4 +130,8 @@ def associate(
 
 def methods_for(model: Model) -> list[str]:
     """The methods that a model has what they need for."""
-    return [name for name, method in METHODS.items() if goes_on(model) or not method.decoder]
+    return [
+        name
+        for name, method in METHODS.items()
+        if (goes_on(model) or not method.decoder) and (model.laid_out or not method.by_vectors)
+    ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import streamlit as st
 
 from attention.core.limits import limits
 from attention.trained import sources
+from attention.trained.models import UnknownLayout
 
 # Each of these may hold what a visitor typed: it is never read as Markdown or HTML.
 
@@ -26,6 +28,16 @@ def note_quietly(text: str) -> None:
 def caption(text: str) -> None:
     """A line below a figure."""
     st.html(f"<p class='quiet'>{html.escape(text)}</p>")
+
+
+@contextmanager
+def telling_unknown_layouts() -> Iterator[None]:
+    """Note that a model's layout is not known, where what is drawn within asks for it."""
+    try:
+        yield
+    except UnknownLayout as problem:
+        words = str(problem)
+        note(f"{words[0].upper()}{words[1:]}.")
 
 
 def count_of(tokens: Sequence[str], what: str = "token") -> str:

@@ -8,6 +8,7 @@ from typing import Concatenate, ParamSpec
 
 import streamlit as st
 
+from attention.app.controls.notes import telling_unknown_layouts
 from attention.app.state import session
 from attention.app.state.view import View
 
@@ -26,7 +27,8 @@ def part(
     @st.fragment
     @functools.wraps(draw)
     def again(*args: Arguments.args, **more: Arguments.kwargs) -> None:
-        draw(session.view(), *args, **more)
+        with telling_unknown_layouts():
+            draw(session.view(), *args, **more)
 
     def drawn(_: View, /, *args: Arguments.args, **more: Arguments.kwargs) -> None:
         again(*args, **more)

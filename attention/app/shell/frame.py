@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from attention.app.cached import runs
-from attention.app.controls.notes import note
+from attention.app.controls.notes import note, telling_unknown_layouts
 from attention.app.controls.widgets import (
     beside_is_old,
     examples_row,
@@ -140,11 +140,12 @@ def _draw(view: View, drawing: Drawing, held: float) -> None:
         for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)
     if wanted:
-        with files.collecting() as offered:
+        with files.collecting() as offered, telling_unknown_layouts():
             drawing.draw(view)
         show_files(view.page, wanted, offered)
     else:
-        drawing.draw(view)
+        with telling_unknown_layouts():
+            drawing.draw(view)
     session.send_choices()
 
 

@@ -88,18 +88,35 @@ class AssociationSettings:
 
 def method_of(title: str, model: Model) -> Method:
     """The method of a title; that of `TRUSTED`, and of one that the model has not what it needs
-    for, is the one that the study trusts most."""
+    for, is the one that the study trusts most, or rollout where it has not what that needs."""
     for name in methods_for(model):
         if METHODS[name].title == title:
             return METHODS[name]
+    return METHODS[_trusted(model) or "rollout"]
+
+
+def _trusted(model: Model) -> str | None:
+    """The method that the study trusts most, None where a model has not what it needs."""
     trusted = most_trusted(model.about.name, decoder=goes_on(model))
     assert trusted is not None, "a model of each kind is studied"
-    return METHODS[trusted.method]
+    return trusted.method if trusted.method in methods_for(model) else None
 
 
 def titles_for(model: Model) -> list[str]:
     """The titles that a model has what it needs for, see `titles`."""
-    return [TRUSTED, *(METHODS[name].title for name in methods_for(model))]
+    titled = [METHODS[name].title for name in methods_for(model)]
+    return [TRUSTED, *titled] if _trusted(model) else titled
+
+
+def missing_words(model: Model) -> str:
+    """The methods by vectors that a model has not the layout for, in a sentence; "" with it."""
+    if model.laid_out:
+        return ""
+    titled = [method.title for method in METHODS.values() if method.by_vectors]
+    return (
+        f"Not here: {listed(titled)}. They work with vectors of each layer, which a known layout "
+        "tells; this model is run by transformers, and its layout is not known here."
+    )
 
 
 def is_quick(method: str, pieces: int, layers: int) -> bool:

@@ -80,7 +80,8 @@ def page(view: View) -> None:
     if tab == model_words.CLOSED or view["figure"] == "layers":
         tab = OF_FIGURES.get(view["figure"], tab)
     if draw_tab := TABS.get(tab):
-        draw_tab(view)
+        with notes.telling_unknown_layouts():
+            draw_tab(view)
 
 
 def pause(view: View) -> float | None:

@@ -85,6 +85,6 @@ def all_heads(view: View, asked: Question) -> None:
     draw(scenes.effects(view, asked, answer), key="parts", taken={"effects": {"point": point}})
     names = [name_of(head) for head in strongest]
     examples("Show", names, lambda place: choose_head(strongest[place]), key="strongest")
-    if asked.words is not None:
+    if asked.words is not None and model.adds_up:
         with st.expander("The votes of all parts for the one word rather than the other"):
             draw(scenes.votes(asked), key="votes")

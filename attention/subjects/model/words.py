@@ -447,11 +447,11 @@ def answer_words(model: Model) -> str:
 
 
 def lenses_of(model: Model, is_long: bool) -> dict[str, str]:
-    """The lenses that mean something for a model: a vote needs an unembedding.
+    """The lenses that mean something for a model: a vote needs an unembedding, and the layout.
 
     is_long: whether the sentence is too long to judge each head, see `answering.is_long`.
     """
-    kind = kind_of(model)
     if is_long:
         return {LOOKS: LENSES[LOOKS]}
-    return {name: title for name, title in LENSES.items() if name != SAYS or kind == "piece"}
+    votes = kind_of(model) == "piece" and model.adds_up
+    return {name: title for name, title in LENSES.items() if name != SAYS or votes}
