@@ -24,6 +24,7 @@ FUNCTIONS = {
     **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},
     **{"change": "changing.changer", "team": "changing.team", "patch_path": "changing.paths"},
     **dict.fromkeys(("effects", "means", "patch"), "changing.effects"),
+    **dict.fromkeys(("measures", "links", "frame"), "analysis.whole_runs"),
 }
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 

@@ -12,9 +12,10 @@ from typing import TypedDict
 
 from torch import Tensor
 
+from attention.analysis.token_texts import CHUNK, Texts
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.subjects.long_run.street_map import CHUNK, EXACT_SIDE, SIDE, HeadMap, Link, Texts
+from attention.subjects.long_run.street_map import EXACT_SIDE, SIDE, HeadMap, Link
 
 MOST_TILES, MOST_TEXTS, MOST_LETTERS = 64, 8, 200
 MOST_GREATEST = 12

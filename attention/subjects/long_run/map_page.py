@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 from torch import Tensor
 
+from attention.analysis.token_texts import Texts
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls import works
@@ -24,7 +25,7 @@ from attention.hosting.jobs import Step
 from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.figures import MapAsked, StreetMap, first_question
 from attention.subjects.long_run.opened_run import OpenedRun
-from attention.subjects.long_run.street_map import EXACT, Blocks, HeadMap, Texts
+from attention.subjects.long_run.street_map import EXACT, Blocks, HeadMap
 
 BLOCKS_BYTES = 64 << 20  # that of 32,768 tokens takes 16 MB, of 4,096 four
 TILES_BYTES = 32 << 20

@@ -14,6 +14,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from torch.testing import assert_close
 
 import attention
+from attention.analysis import whole_runs
 from attention.analysis.heads import measures
 from attention.app.shell import command
 from attention.app.state.pages import page_named
@@ -136,7 +137,7 @@ def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
 def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened_run, "MEASURED_CELLS", 97 * 2 * 2 * 601)
+    monkeypatch.setattr(whole_runs, "QUICK_CELLS", 97 * 2 * 2 * 601)
     run, _ = recorded(tmp_path, tokens=601)
     own = files.Opened(opened_run.opened_run(run))
     sample = "97 of 601 queries, spread evenly over the run"

@@ -8,9 +8,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 import attention
+from attention.analysis.token_texts import Texts
 from attention.capture import Recording
 from attention.subjects.long_run import street_map
-from attention.subjects.long_run.street_map import EXACT, HeadMap, Texts, greatest_of, shades
+from attention.subjects.long_run.street_map import EXACT, HeadMap, greatest_of, shades
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
 
