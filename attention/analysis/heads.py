@@ -64,10 +64,10 @@ class Measure:
     each query, of weights (heads, rows, keys) and the positions of these rows, (heads, rows);
     targets: of a share instead, which keys are such a token, of queries at these positions and so
     many keys, (rows, keys) bool; compares: it compares positions of queries and keys, which are
-    those of one sequence then; needs_special: there must be special tokens; needs_ids: it must be
-    known which tokens are equal; some: only queries that have such a key count, and where there are
-    none the measure says nothing; example: a sentence on which it shows; sinks: special tokens and
-    the first one count for its name, which are set aside otherwise, see `Pieces.kept`.
+    those of one sequence then; needs_special: there must be special tokens; needs_equal: there must
+    be equal tokens; some: only queries that have such a key count, and where there are none the
+    measure says nothing; example: a sentence on which it shows; sinks: special tokens and the first
+    one count for its name, which are set aside otherwise, see `Pieces.kept`.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Measure:
     targets: Targets | None = None
     compares: bool = False
     needs_special: bool = False
-    needs_ids: bool = False
+    needs_equal: bool = False
     some: bool = False
     example: str = ""
     sinks: bool = False
@@ -92,7 +92,7 @@ class Measure:
             return False
         if self.needs_special and not any(keys.special):
             return False
-        if self.needs_ids and not keys.ids:
+        if self.needs_equal and len({*keys.ids}) == len(keys.ids):
             return False
         if not self.some:
             return True
@@ -170,7 +170,7 @@ _INDUCTION = Measure(
     "the token that followed an earlier equal one",
     targets=_followers,
     compares=True,
-    needs_ids=True,
+    needs_equal=True,
     some=True,
     example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
 )

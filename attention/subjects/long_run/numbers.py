@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,9 +14,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
+from attention.analysis.heads import Rows
+from attention.app.controls.works import Task
 from attention.app.state.uploads import uploads
 from attention.capture import Recording
 from attention.capture.folders import RUN_VARIABLE, open_recordings
+from attention.hosting.jobs import Step
 from attention.hosting.uploads import NoRoom, Reservation
 from attention.subjects.long_run import example
 from attention.subjects.long_run.opened_run import OpenedRun, opened_run
@@ -26,18 +30,39 @@ from attention.subjects.long_run.own_weights import (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Opened:
     """The weights or the run of a file, and the room that they take."""
 
     weights: OpenedWeights | OpenedRun
     taken: Reservation | None = None
+    _glance: Glance | None = None
 
-    @functools.cached_property
+    @property
     def glance(self) -> Glance:
-        """All heads at a glance: in a long run some seconds, see `OpenedRun.measured`."""
+        """All heads at a glance: in a long run some seconds, unless they are measured already."""
+        if self._glance is None:
+            self.measure(lambda done, of: None)
+        assert self._glance is not None
+        return self._glance
+
+    @property
+    def is_measured(self) -> bool:
+        """True if all heads are measured."""
+        return self._glance is not None
+
+    def measure(self, tell: Callable[[int, int], object]) -> None:
+        """Measure all heads. tell: gets how many rows of how many are behind it."""
         read = self.weights
-        return glance_of(read.each(), read.shape, read.crosses)
+        layers, _, n_queries, _ = read.shape
+
+        def told(at: int, blocks: Rows) -> Rows:
+            for rows, weights in blocks:
+                yield rows, weights
+                tell(at * n_queries + int(rows[-1]) + 1, layers * n_queries)
+
+        each = itertools.starmap(told, enumerate(read.each()))
+        self._glance = glance_of(each, read.shape, read.crosses, read.known)
 
 
 @functools.cache
@@ -120,3 +145,11 @@ def _read(file: str, visit: str) -> Opened | str:
     except ValueError as error:
         return str(error)
     return Opened(weights, taken)
+
+
+def measuring(own: Opened) -> Task:
+    """The work until all heads of a file are measured, beside the reruns where there are many."""
+    name = "heads", id(own)
+    is_long = isinstance(own.weights, OpenedRun) and own.weights.is_long
+    steps = [Step("Measuring all heads", name, own.measure)]
+    return Task(name, steps if is_long and not own.is_measured else [], False, True, key="heads")

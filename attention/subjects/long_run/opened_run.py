@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from attention.analysis.heads import Rows
+from attention.analysis.heads import Keys, Rows
 from attention.analysis.whole_runs import blocks_of, quick_rows
 from attention.capture import Attention, Recording
 from attention.capture.masking import Bias, Rules, split
@@ -69,6 +69,11 @@ class OpenedRun:
     def crosses(self) -> bool:
         """True if the keys are those of another sequence than the queries."""
         return self.shown[0].kind == "cross"
+
+    @property
+    def known(self) -> Keys:
+        """The keys, as far as they are known: equal tokens by their texts, within one sequence."""
+        return Keys(ids=() if self.key_texts is not None or self.crosses else self.texts)
 
     @property
     def problems(self) -> list[str]:

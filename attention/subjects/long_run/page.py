@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 
 from attention.analysis.glances import Glance
-from attention.app.components.scene import draw
-from attention.app.controls import notes, widgets
+from attention.app.components.scene import Taken, draw
+from attention.app.controls import notes, widgets, works
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
@@ -102,22 +102,31 @@ def explain(expanded: bool) -> None:
 
 def show(view: View, own: Opened) -> None:
     """All heads at a glance, the chosen one, and what each looks at."""
-    read, glance = own.weights, own.glance
+    read = own.weights
     layers, heads_of_each = read.shape[:2]
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
-    count = layers * heads_of_each
-    taken = {"glance": {"head": (range(count).__contains__, partial(choose, glance))}}
     if isinstance(read, OpenedRun) and read.is_long:
+        task = long_run_numbers.measuring(own)
+        works.pause(task)  # before the map is read on
         title = scenes.named_head(own, layer, head)
         map_page.map_of(view, read, layer, head, title, read.problems)
-        draw(scenes.every_head(own, layer, head), key="own_heads", taken=taken)
+        if not works.done(task):
+            return
+        draw(scenes.every_head(own, layer, head), key="own_heads", taken=_taken(own))
     else:
         shown = scenes.of_weights(own, layer, head)
-        draw(shown, key="own_weights", selection=view.selection, taken=taken)
+        draw(shown, key="own_weights", selection=view.selection, taken=_taken(own))
     st.subheader("Where each head looks")
-    widgets.widget(view, "sort", offered=("head", *glance.seen.measures), narrow=True, width=220)
+    offered = ("head", *own.glance.seen.measures)
+    widgets.widget(view, "sort", offered=offered, narrow=True, width=220)
     draw(scenes.measured(own, view["sort"]), key="own_measures")
+
+
+def _taken(own: Opened) -> Taken:
+    """The choice of a head in the picture of all."""
+    count = len(own.glance.seen.dots)
+    return {"glance": {"head": (range(count).__contains__, partial(choose, own.glance))}}
 
 
 def choose(glance: Glance, index: int) -> None:

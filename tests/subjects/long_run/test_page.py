@@ -225,12 +225,19 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
 
 
 def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[list[str]]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    served: list[list[str]],
 ) -> None:
     monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
     run, content = recorded(tmp_path)
     file = str(tmp_path / "run.safetensors")
     command.main(["open", file, "--server.port", "8600"])
+    first, read, last = capsys.readouterr().out.rstrip().split("\n")
+    assert first == "Reading run.safetensors, 0 MB …"
+    assert read.split("\r")[1:] == ["1 of 2 layers are read", "2 of 2 layers are read"]
+    assert last == "The run is on the page Own run: /own behind the address below."
     assert served[0][2:] == ["--server.port", "8600"]
     assert_close(weights(opened("own")), run.weights(run.attentions[0].number, 0))
     files.owners_run.clear()
