@@ -6,6 +6,7 @@ how many rows were looked at, and if these are all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas
@@ -27,6 +28,9 @@ NAMES = ("layer", "module", "kind", "head")
 Sample = int | Literal["all"] | None
 
 
+Tell = Callable[[int, int], object]  # gets how many attentions of how many are looked through
+
+
 @torch.no_grad()
 def measures(run: Recording, *, rows: Sample = None, entry: int = 0) -> pandas.DataFrame:
     """Measures of every head of a run, on average over its queries: one row for each head.
@@ -37,22 +41,31 @@ def measures(run: Recording, *, rows: Sample = None, entry: int = 0) -> pandas.D
     all queries are measured; rows, and exact: if these are all. Where tokens are known, equal ones
     are told by their texts. Raises ValueError where there is no such entry.
     """
-    found: list[dict[str, Any]] = []
+    found: list[pandas.DataFrame] = []
     for kept in run.attentions:
         _, heads, n_queries, n_keys = kept.shape
-        asked = _sample(run, kept, rows)
+        asked = _sample(run, kept, rows, n_queries)
         _, texts = token_texts(run, kept)
         shape, crosses = (heads, n_queries, n_keys), kept.kind == "cross"
         keys = Keys(ids=texts.tokens if texts and n_queries == n_keys and not crosses else ())
         means, errors = measures_of_rows(blocks_of(run, kept, asked, entry), shape, keys, crosses)
-        for at, head in enumerate(kept.heads):
-            numbers: dict[str, Any] = {}
-            for name in means:
-                numbers[name] = float(means[name][at])
-                numbers[f"± {name}"] = float(errors[name][at])
-            said = {"rows": len(asked), "exact": len(asked) == n_queries}
-            found.append(_named(kept, head) | numbers | said)
-    return pandas.DataFrame(found)
+        found.append(measure_table([kept], means, errors, (len(asked), n_queries)))
+    return pandas.concat(found, ignore_index=True) if found else pandas.DataFrame(columns=NAMES)
+
+
+def measure_table(
+    layers: Sequence[Attention],
+    means: Mapping[str, Tensor],
+    errors: Mapping[str, Tensor],
+    rows: tuple[int, int],
+) -> pandas.DataFrame:
+    """Table of measures of all heads of some layers. means, errors: (heads,) each, by name; none:
+    they are 0; rows: how many queries are measured, of how many."""
+    named = pandas.DataFrame([_named(kept, head) for kept in layers for head in kept.heads])
+    for name in means:
+        named[name] = means[name].numpy()
+        named[f"± {name}"] = errors[name].numpy() if name in errors else 0.0
+    return named.assign(rows=rows[0], exact=rows[0] == rows[1])
 
 
 @torch.no_grad()
@@ -66,30 +79,30 @@ def links(
     each: int = 3,
     rows: Sample = None,
     entry: int = 0,
+    tell: Tell = lambda done, of: None,
 ) -> pandas.DataFrame:
     """Strongest links of every head of a run, `each` of them, all sorted by their weights.
 
     queries, keys: positions, or words, at whose beginnings the links begin and end; None = any;
     apart: how far from each other query and key are at least, in tokens, of attention within one
     sequence alone; without_first: the first key is left out, which takes what is not needed
-    elsewhere; rows: as `measures` has it, where no queries are named. Columns: layer, module, kind,
+    elsewhere; rows: as `measures` has it, of the queries that are named; tell: gets how many
+    attentions of how many are looked through. Columns: layer, module, kind,
     head, query, key, weight, the tokens of both where they are known, rows that were looked at,
     and exact: if these are all. Raises ValueError where there are no such positions or words.
     """
     must_be("each", each, int)
     must_be("apart", apart, int)
     found: list[pandas.DataFrame] = []
-    for kept in run.attentions:
+    for done, kept in enumerate(run.attentions):
+        tell(done, len(run.attentions))
         if apart > 0 and kept.kind == "cross":
             continue
-        n_queries = kept.shape[2]
         of_queries, of_keys = token_texts(run, kept)
-        among = _places("queries", queries, n_queries, of_queries)
-        asked = _sample(run, kept, rows) if among is None else among
+        among = _places("queries", queries, kept.shape[2], of_queries)
+        asked = among[_sample(run, kept, rows, len(among))]
         to = _places("keys", keys, kept.shape[3], of_keys)
-        barred = torch.zeros(kept.shape[3], dtype=torch.bool)
-        if to is not None:
-            barred = torch.ones_like(barred).index_fill(0, to, False)
+        barred = torch.ones(kept.shape[3], dtype=torch.bool).index_fill(0, to, False)
         barred[0] |= without_first
         best = _strongest(blocks_of(run, kept, asked, entry), barred, apart, each)
         for head, (weights, froms, tos) in zip(kept.heads, best, strict=True):
@@ -99,7 +112,7 @@ def links(
                     **{"query": froms.numpy(), "key": tos.numpy(), "weight": weights.numpy()},
                     **_token_columns(of_queries, of_keys, froms, tos),
                     **{"rows": len(asked)},
-                    **{"exact": among is not None or len(asked) == n_queries},
+                    **{"exact": len(asked) == len(among)},
                 }
             )
             found.append(table[table["weight"] > 0])
@@ -176,22 +189,19 @@ def _named(kept: Attention, head: int | str) -> dict[str, Any]:
     return dict(zip(NAMES, (kept.number, kept.name, kept.kind, head), strict=True))
 
 
-def _sample(run: Recording, kept: Attention, rows: Sample) -> Tensor:
-    """Positions of the rows that are looked at."""
-    n_queries, n_keys = kept.shape[2:]
+def _sample(run: Recording, kept: Attention, rows: Sample, count: int) -> Tensor:
+    """Positions among so many rows of those that are looked at."""
     if rows is None:
-        return quick_rows(sum(len(each.heads) for each in run.attentions), n_queries, n_keys)
+        return quick_rows(sum(len(each.heads) for each in run.attentions), count, kept.shape[3])
     if rows != "all":
         must_be("rows", rows, int)
         if rows < 1:
             raise ValueError(f'rows must be 1 or more, "all" or None, got {rows}')
-    return spread_rows(n_queries, n_queries if rows == "all" else rows)
+    return spread_rows(count, count if rows == "all" else rows)
 
 
-def _places(name: str, asked: str | Part, count: int, texts: Texts | None) -> Tensor | None:
-    """Positions that words or a part stand for, None where nothing is asked."""
-    if asked is None:
-        return None
+def _places(name: str, asked: str | Part, count: int, texts: Texts | None) -> Tensor:
+    """Positions that words or a part stand for; all, where nothing is asked."""
     if not isinstance(asked, str):
         return positions(name, asked, count)
     if texts is None:

@@ -103,7 +103,7 @@ def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cel
     check_with_axe(page)
     expect_whole(plot)
     page.set_viewport_size({"width": 1440, "height": 900})
-    field = page.get_by_label("Search for a word")
+    field = page.get_by_label("Search for a word, or go to a position")
     field.press_sequentially("needle r c p")  # keys of Streamlit and of the page among them
     expect(field).to_have_value("needle r c p")
     field.fill("needle")

@@ -66,6 +66,11 @@ class OpenedRun:
         return [f"layer {kept.number}" for kept in self.shown]
 
     @property
+    def modules(self) -> list[str]:
+        """The name of the module of each layer."""
+        return [kept.name for kept in self.shown]
+
+    @property
     def crosses(self) -> bool:
         """True if the keys are those of another sequence than the queries."""
         return self.shown[0].kind == "cross"

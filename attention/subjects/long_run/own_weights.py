@@ -64,6 +64,11 @@ class OpenedWeights:
         return [f"layer {position}" for position in range(self.numbers.shape[0])]
 
     @property
+    def modules(self) -> list[str]:
+        """The name of the module of each layer: none is known."""
+        return []
+
+    @property
     def crosses(self) -> bool:
         """True if the keys are those of another sequence than the queries."""
         return self.keys is not None

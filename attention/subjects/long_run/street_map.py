@@ -64,17 +64,18 @@ class Blocks:
 
 
 class HeadMap:
-    """The map of one head of a recording.
+    """The map of one head of a recording, or of the mean of all heads of a layer.
 
-    number, head: the model's own; rows, columns: queries and keys; base, top: the levels of
-    `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a batch.
+    number, head: the model's own, None = that mean; rows, columns: queries and keys; base, top: the
+    levels of `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a
+    batch.
     """
 
     def __init__(
         self,
         run: Recording,
         number: int,
-        head: int,
+        head: int | None,
         blocks: Blocks | None = None,
         entry: int = 0,
     ) -> None:
@@ -113,7 +114,7 @@ class HeadMap:
         self.blocks.looked = True
         size = 1 << self.base
         step = size * -(-self.rows // (SAMPLE * size))
-        seen = self.run.blocks(self.number, self.head, step, size, step=step, entry=self.entry)
+        seen = self._made(step, size, step)
         self.greatest.copy_(seen.repeat_interleave(step // size, 0)[: len(self.greatest)])
 
     @torch.no_grad()
@@ -124,9 +125,7 @@ class HeadMap:
         many = max(1, at_once // self.columns // size)
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
-            blocks = self.run.blocks(
-                self.number, self.head, size, size, band=band, entry=self.entry
-            )
+            blocks = self._made(size, size, band=band)
             self.greatest[slice(*band)] = blocks.to(self.greatest)
             self.blocks.done = min(band[1] * size, self.rows)
             tell(self.done, self.rows)
@@ -256,8 +255,29 @@ class HeadMap:
         down, across = (slice(part.start * size, part.stop * size) for part in (rows, columns))
         return greatest_of(self.greatest[down, across], size)
 
-    def _part(self, rows: int | slice, columns: slice | Tensor) -> Tensor:
-        weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
+    def _made(
+        self, rows: int, columns: int, step: int = 1, band: tuple[int, int] | None = None
+    ) -> Tensor:
+        """The greatest weights of blocks, as `Recording.blocks` has them."""
+        if self.head is not None:
+            return self.run.blocks(
+                self.number, self.head, rows, columns, entry=self.entry, step=step, band=band
+            )
+        begin, end = band or (0, -(-self.rows // rows))
+        found = torch.zeros(end - begin, -(-self.columns // columns))
+        many = max(1, AT_ONCE // self.columns)
+        for some in torch.arange(begin * rows, min(end * rows, self.rows), step).split(many):
+            weights = self._part(some, slice(None))
+            blocks = max_pool2d(weights[None], (1, columns), ceil_mode=True)[0]
+            at = (some // rows - begin)[:, None].expand_as(blocks)
+            found.scatter_reduce_(0, at, blocks, "amax")
+        return found
+
+    def _part(self, rows: int | slice | Tensor, columns: slice | Tensor) -> Tensor:
+        if self.head is None:
+            weights = self.run.mean(self.number, rows, columns, entry=self.entry)
+        else:
+            weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
         return weights.float().cpu()
 
 
