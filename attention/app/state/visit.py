@@ -127,7 +127,7 @@ class Visit:
     viewed: str = ""
     draft: Any = None
     learned: tuple[TrainingSettings, ...] = ()
-    map_asked: Mapping[str, Any] = field(default_factory=dict)
+    map_asked: Mapping[int, Any] = field(default_factory=dict)
     asked_file: str = ""
     long_texts: tuple[KeptText, ...] = ()
 

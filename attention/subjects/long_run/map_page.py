@@ -74,6 +74,8 @@ def maps_of(
         if not below:
             widgets.widget(view, "seen")  # never seen: it keeps what is looked at here
         query = int(view["query"]) if below else -1
+        asked = session.visit().map_asked
+        session.change(map_asked={at: asked[at] for at in asked if at < len(maps)})
         shown = []
         taken: dict[str, dict[str, Handler]] = {}
         for at, mapped in enumerate(maps):
@@ -119,7 +121,8 @@ def _figure(
             session.choose("seen", seen)
 
     told = before and seen_of(before, shown.rows)
-    leads = is_linked_to and view["seen"] != told and leads_to(view["seen"], shown)
+    is_there = before is not None and (place > 0 or told == view["seen"])
+    leads = query < 0 and not is_there and leads_to(view["seen"], shown)
     figure = StreetMap(
         shown,
         _texts_of(run),

@@ -203,7 +203,7 @@ def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path:
         assert (sent.header, sent.rest, sent.turn) == (before.header, before.rest, at), wrong
 
 
-SEEN = "450,11,440,0,30,30"
+SEEN, MAPS = "450,11,440,0,30,30", ("street_map", "street_map_beside")
 
 
 def long_run(tmp_path: Path) -> tuple[Recording, bytes]:
@@ -264,7 +264,10 @@ def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path: Path) -> 
     assert_close(shown.numbers, run.weights(2, 0, 600)[0], atol=1e-4, rtol=1e-3)
     assert_close(other.numbers, run.mean(2, 600)[0], atol=1e-4, rtol=1e-3)
     assert "2.mix" in app.said
-    app = give(opened("own", layer=1, beside=OTHER, beside_layer=63, beside_head=1), content)
+    assert other.header["lead"] == ""
+    app = opened("own", layer=1, beside=OTHER, beside_layer=63, beside_head=1, seen=SEEN)
+    give(app, content)
+    assert [app.sent[name].header["lead"] for name in MAPS] == [SEEN, SEEN]
     other = app.sent["street_map_beside"]
     assert_close(other.numbers, run.weights(2, 2, 600)[0], atol=1e-4, rtol=1e-3)
 
