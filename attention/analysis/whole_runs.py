@@ -182,7 +182,10 @@ def token_texts(run: Recording, kept: Attention) -> tuple[Texts | None, Texts | 
     of_queries = run.tokens if len(run.tokens or ()) == n_queries else None
     if kept.kind == "self" and n_queries == n_keys:
         of_queries = of_keys
-    return of_queries and Texts(of_queries), of_keys and Texts(of_keys)
+    return (
+        None if of_queries is None else Texts(of_queries),
+        None if of_keys is None else Texts(of_keys),
+    )
 
 
 def _named(kept: Attention, head: int | str) -> dict[str, Any]:
@@ -215,7 +218,7 @@ def _strongest(
     blocks: Rows, barred: Tensor, apart: int, most: int
 ) -> list[tuple[Tensor, Tensor, Tensor]]:
     """The greatest weights of each head, and the queries and keys of these, at most so many."""
-    best: list[tuple[Tensor, Tensor, Tensor]] = []
+    best: list[Tensor] = []  # weights, queries, keys: (heads, most) each
     every = torch.arange(len(barred))
     for rows, weights in blocks:
         left_out = barred.expand(len(rows), -1)
@@ -224,17 +227,12 @@ def _strongest(
         flat = weights.masked_fill(left_out, 0).flatten(1)
         numbers, at = flat.topk(min(most, flat.shape[1]))
         froms, tos = rows[at // len(barred)], at % len(barred)
-        found = [*zip(numbers, froms, tos, strict=True)]
+        found = [numbers, froms, tos]
         if best:
-            both = zip(best, found, strict=True)
-            found = [tuple(map(torch.cat, zip(*pair, strict=True))) for pair in both]
-        best = [_first(*one, most) for one in found]
-    return best
-
-
-def _first(weights: Tensor, froms: Tensor, tos: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor]:
-    order = weights.argsort(descending=True, stable=True)[:most]
-    return weights[order], froms[order], tos[order]
+            found = [torch.cat(both, 1) for both in zip(best, found, strict=True)]
+        order = found[0].argsort(dim=1, descending=True, stable=True)[:, :most]
+        best = [part.gather(1, order) for part in found]
+    return [*zip(*best, strict=True)]
 
 
 def _token_columns(

@@ -353,11 +353,13 @@ class Recording:
 
     def measures(self, **options: Any) -> DataFrame:
         """Measures of all heads, one row for each: `attention.analysis.whole_runs.measures`."""
-        return _library().measures(self, **options)
+        found: DataFrame = _library().measures(self, **options)
+        return found
 
     def links(self, **options: Any) -> DataFrame:
         """Strongest links of all heads, far or by words: `attention.analysis.whole_runs.links`."""
-        return _library().links(self, **options)
+        found: DataFrame = _library().links(self, **options)
+        return found
 
     def frame(
         self,
@@ -369,7 +371,8 @@ class Recording:
         entry: int = 0,
     ) -> DataFrame:
         """Weights of a row or a tile as a table: `attention.analysis.whole_runs.frame`."""
-        return _library().frame(self, layer, head, rows, columns, entry=entry)
+        found: DataFrame = _library().frame(self, layer, head, rows, columns, entry=entry)
+        return found
 
     def save(
         self,

@@ -70,7 +70,7 @@ def offer_frame(title: str, make: Callable[[], DataFrame], of: str = "") -> None
     def csv() -> str:
         frame = make()
         texts = {
-            name: [_safe(cell) if isinstance(cell, str) else cell for cell in frame[name]]
+            str(name): [_safe(cell) if isinstance(cell, str) else cell for cell in frame[name]]
             for name in frame
             if frame[name].dtype.kind == "O"
         }

@@ -104,9 +104,8 @@ def _figure(
     same = before is not None and before["map"] == map_id
     question = before if before and same else _first(shown, map_id, before, query)
     if before:
-        answered = first_question(before["map"], -1, [])
-        looked_at = {name: before[name] for name in ("shown", "query", "key", "place")}
-        _keep(place, {**answered, **looked_at})
+        nothing = _looking_as(before, first_question(before["map"], -1, []))
+        _keep(place, {**nothing, "query": before["query"]})
     if query >= 0 and question["query"] != query:
         question = {**question, "row": query}
     if not shown.is_done:
@@ -146,12 +145,16 @@ def _first(shown: HeadMap, map_id: str, before: MapAsked | None, query: int) -> 
     query: the chosen one, −1: that of the map before.
     """
     tiles, last = shown.whole(), shown.rows - 1
-    looked_at = {}
-    if before is not None:
-        tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
-        last = min(before["query"], last)
-        looked_at = {"key": before["key"], "place": before["place"]}
-    return {**first_question(map_id, last if query < 0 else query, tiles), **looked_at}
+    if before is None:
+        return first_question(map_id, last if query < 0 else query, tiles)
+    tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
+    last = min(before["query"], last)
+    return _looking_as(before, first_question(map_id, last if query < 0 else query, tiles))
+
+
+def _looking_as(before: MapAsked, question: MapAsked) -> MapAsked:
+    """A question of a browser that looks where it did before."""
+    return {**question, "shown": before["shown"], "key": before["key"], "place": before["place"]}
 
 
 def _shown(run: Recording, number: int, head: int | None) -> tuple[HeadMap, str]:

@@ -11,6 +11,7 @@ from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
+from attention.figures.tables import Cell
 from attention.pipeline import Result
 from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run.figures import StreetMap
@@ -75,7 +76,8 @@ def measured(own: Opened, sort: str) -> Scene:
     """Measures of all heads in a table, sorted by one of them, with its explanation."""
     seen, read = own.glance.seen, own.weights
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
-    rows, columns, even = heads_words.measure_table(seen, sort, names)
+    rows, numbers, even = heads_words.measure_table(seen, sort, names)
+    columns: dict[str, Sequence[Cell]] = {**numbers}
     if read.modules:
         of_heads = [module for module in read.modules for _ in read.head_numbers]
         modules = [of_heads[head] for head in order(seen.measures, sort)]
