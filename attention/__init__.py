@@ -26,6 +26,7 @@ FUNCTIONS = {
     **{"change": "changing.changer", "team": "changing.team", "patch_path": "changing.paths"},
     "votes": "changing.votes",
     **dict.fromkeys(("effects", "means", "patch"), "changing.effects"),
+    **dict.fromkeys(("measures", "links", "frame"), "analysis.whole_runs"),
 }
 ROOMS = {module: room for room, modules in MODULES.items() for module in modules}
 

@@ -3,5 +3,5 @@
 Words for these numbers stand in `figures`, and with the page that shows them; methods of
 `associations` have their own.
 
-May import: core, trained, training; torch, numpy, safetensors, scipy.
+May import: core, capture, trained, training; torch, numpy, pandas, safetensors, scipy.
 """

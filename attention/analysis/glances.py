@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import Keys, Overview, Rows, overview_of, overview_of_rows
+from attention.analysis.heads import (
+    NOTHING_KNOWN,
+    Keys,
+    Overview,
+    Rows,
+    overview_of,
+    overview_of_rows,
+)
 from attention.trained.models import Run
 
 
@@ -50,17 +57,22 @@ def glances(run: Run, aside: bool = False) -> list[Glance]:
     return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
-def glance_of(layers: Iterable[Rows], shape: Sequence[int], crosses: bool = False) -> Glance:
+def glance_of(
+    layers: Iterable[Rows],
+    shape: Sequence[int],
+    crosses: bool = False,
+    keys: Keys = NOTHING_KNOWN,
+) -> Glance:
     """Weights of layers without a model at a glance: all their rows, or a sample spread evenly.
 
     layers: the rows of each, in blocks, see `heads.overview_of_rows`; shape: layers, heads, queries
-    and keys; crosses: whether the keys are those of another sequence than the queries. One block is
-    asked for at a time.
+    and keys; crosses: whether the keys are those of another sequence than the queries; keys: as far
+    as they are known. One block is asked for at a time.
     """
     n_layers, n_heads, *lengths = shape
     beside = (n_layers - 1) * n_heads
     of_each = n_heads, *lengths
-    made = [overview_of_rows(each, of_each, beside=beside, crosses=crosses) for each in layers]
+    made = [overview_of_rows(each, of_each, None, keys, beside, crosses) for each in layers]
     return Glance(tuple(range(n_layers)), n_heads, _joined(made), tuple(lengths))
 
 

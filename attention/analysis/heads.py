@@ -21,6 +21,8 @@ PLAIN_DOTS = 32
 SATURATED = 0.005
 MAX_MEASURED = 1 << 18
 
+Rows = Iterable[tuple[Tensor, Tensor]]  # positions, and their weights (heads, rows, keys)
+
 
 @dataclass(frozen=True)
 class Keys:
@@ -39,10 +41,10 @@ class Keys:
         numbers = {one: number for number, one in enumerate(dict.fromkeys(self.ids))}
         return torch.tensor([numbers[one] for one in self.ids])
 
-    @property
-    def followers(self) -> Tensor:
-        """Keys that followed an earlier token like the query, (tokens, tokens)."""
-        return (self.numbers[:, None] == self.numbers).tril(-1).roll(1, -1)
+    def followers(self, rows: Tensor) -> Tensor:
+        """Keys that followed an earlier token like the query, of those at `rows`. (rows, tokens)"""
+        numbers, at = self.numbers, torch.arange(len(self.ids))
+        return (numbers[rows, None] == numbers.roll(1)) & (at > 0) & (at <= rows[:, None])
 
     @classmethod
     def of(cls, pieces: Pieces) -> Keys:
@@ -61,11 +63,11 @@ class Measure:
     name; words: it in a caption, of a share the token on which the weight lies; number: that of
     each query, of weights (heads, rows, keys) and the positions of these rows, (heads, rows);
     targets: of a share instead, which keys are such a token, of queries at these positions and so
-    many keys, (rows, keys) bool; compares: it
-    compares positions of queries and keys, which are those of one sequence then; needs_special:
-    there must be special tokens; some: only queries that have such a key count, and where there are
-    none the measure says nothing; example: a sentence on which it shows; sinks: special tokens and
-    the first one count for its name, which are set aside otherwise, see `Pieces.kept`.
+    many keys, (rows, keys) bool; compares: it compares positions of queries and keys, which are
+    those of one sequence then; needs_special: there must be special tokens; needs_equal: there must
+    be equal tokens; some: only queries that have such a key count, and where there are none the
+    measure says nothing; example: a sentence on which it shows; sinks: special tokens and the first
+    one count for its name, which are set aside otherwise, see `Pieces.kept`.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Measure:
     targets: Targets | None = None
     compares: bool = False
     needs_special: bool = False
+    needs_equal: bool = False
     some: bool = False
     example: str = ""
     sinks: bool = False
@@ -89,8 +92,13 @@ class Measure:
             return False
         if self.needs_special and not any(keys.special):
             return False
-        every = torch.arange(shape[0])
-        return not self.some or bool(self.targets_of(every, shape[1], keys).any())
+        if self.needs_equal and len({*keys.ids}) == len(keys.ids):
+            return False
+        if not self.some:
+            return True
+        at_once = max(1, MAX_MEASURED // shape[1])
+        blocks = torch.arange(shape[0]).split(at_once)
+        return any(bool(self.targets_of(rows, shape[1], keys).any()) for rows in blocks)
 
     def targets_of(self, rows: Tensor, n_keys: int, keys: Keys = NOTHING_KNOWN) -> Tensor:
         """Keys on which its share of the weight lies, of queries at these positions.
@@ -146,8 +154,7 @@ def _separator(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
 
 
 def _followers(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
-    known = len(keys.ids) > 0
-    return keys.followers[rows] if known else torch.zeros(len(rows), n_keys, dtype=torch.bool)
+    return keys.followers(rows)
 
 
 def _not_itself(rows: Tensor, n_keys: int, keys: Keys) -> Tensor:
@@ -163,6 +170,7 @@ _INDUCTION = Measure(
     "the token that followed an earlier equal one",
     targets=_followers,
     compares=True,
+    needs_equal=True,
     some=True,
     example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
 )
@@ -211,9 +219,29 @@ def measures(
     crosses: whether the keys are those of another sequence than the queries, so that positions
     cannot be compared.
     """
-    seen = _Seeing(weights.shape, keys, crosses)
-    seen.measure(weights, torch.arange(weights.shape[-2]))
-    return seen.means()
+    every = torch.arange(weights.shape[-2])
+    return measures_of_rows([(every, weights)], weights.shape, keys, crosses)[0]
+
+
+def measures_of_rows(
+    blocks: Rows, shape: Sequence[int], keys: Keys = NOTHING_KNOWN, crosses: bool = False
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Measure heads whose rows come in blocks: all of them, or a sample spread evenly.
+
+    blocks, shape: as `overview_of_rows` has them. Returns the means, and the standard error of
+    each, which is 0 where all rows have come. (heads,) each, by name.
+    """
+    seen = _Seeing(shape, keys, crosses)
+    for rows, weights in blocks:
+        seen.measure(weights, rows)
+    return seen.means(), seen.errors()
+
+
+def spread_rows(count: int, most: int) -> Tensor:
+    """Positions of up to `most` of so many rows, in the middles of equal stretches. (rows,)"""
+    if most >= count:
+        return torch.arange(count)
+    return ((torch.arange(most, dtype=torch.float64) + 0.5) * (count / most)).long()
 
 
 def order(measured: dict[str, Tensor], by: str) -> list[int]:
@@ -275,9 +303,6 @@ def overview_of(
     beside: how many other heads are shown with these; crosses: as `measures` has it.
     """
     return overview_of_rows(in_blocks(weights), weights.shape, mask, keys, beside, crosses)
-
-
-Rows = Iterable[tuple[Tensor, Tensor]]
 
 
 def in_blocks(weights: Tensor) -> Rows:

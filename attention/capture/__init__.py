@@ -7,7 +7,7 @@ models of transformers, `compiled` those of compiled functions, `mixing` tells t
 tokens, `watching` hands on all of these as models run, `runs` puts calls together to runs, `report`
 is a table of what was kept, `files` saves and opens runs, `folders` opens those of a training loop.
 
-May import: core; torch, safetensors.
+May import: core; torch, pandas, safetensors.
 """
 
 from __future__ import annotations

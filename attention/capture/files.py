@@ -118,10 +118,15 @@ def _plain(name: str) -> str:
     return re.sub(r"[^\w.#()\[\] -]", "_", name)[:300]
 
 
-def open_recording(path: str | Path, max_heads: int | None = None) -> Recording:
+def open_recording(
+    path: str | Path,
+    max_heads: int | None = None,
+    tell: Callable[[int, int], object] = lambda done, of: None,
+) -> Recording:
     """The recording in a file. Its numbers are read from the disk where they are asked for.
 
-    max_heads: in all attentions, counted before any of these is read; None: any number.
+    max_heads: in all attentions, counted before any of these is read; None: any number; tell: gets
+    how many attentions of how many are checked, each of whose numbers is read once.
     Raises ValueError, in one sentence, where the file is none or what it says does not fit.
     """
     path = Path(path)
@@ -154,8 +159,9 @@ def open_recording(path: str | Path, max_heads: int | None = None) -> Recording:
     for name, why in left_out.items():
         _name(name)
         _must(isinstance(why, str) and REASON.fullmatch(why), "a reason must be plain text", why)
-    for one in attentions:
+    for done, one in enumerate(attentions, 1):
         read.check_numbers(one)
+        tell(done, len(attentions))
     tokens, keys = _tokens(said, "tokens"), _tokens(said, "keys")
     _check_counts(attentions, tokens, keys)
     unasked = _list(said.get("unasked", []), str, MAX_SIZE)  # files of before have none

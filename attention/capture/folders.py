@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +58,15 @@ def open_folder(folder: str | Path, model: str | None = None) -> Recordings:
     return Recordings(found[model])
 
 
-def open_recordings(path: str | Path) -> Recordings:
+def open_recordings(
+    path: str | Path, tell: Callable[[int, int], object] = lambda done, of: None
+) -> Recordings:
     """The recordings of a folder, or the one in a file, as of step 0.
 
-    Raises ValueError as `open_folder` and `open_recording` do, OSError where nothing can be read.
+    tell: as `open_recording` has it. Raises ValueError as `open_folder` and `open_recording` do,
+    OSError where nothing can be read.
     """
     if Path(path).is_dir():
         return open_folder(path)
-    open_recording(path)
+    open_recording(path, tell=tell)
     return Recordings({0: Path(path)})

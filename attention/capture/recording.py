@@ -6,11 +6,12 @@ normalizer calculation for softmax"; Dao et al. 2022, section 3.1).
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor
@@ -19,6 +20,9 @@ from torch.nn.functional import pad
 from attention.capture.masking import Rules
 from attention.capture.report import Report, report_of
 from attention.core.arguments import must_be, must_be_several
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CELLS = 1 << 22  # scores that are worked out together
 ROWS_OF_A_CELL = 4  # of a thumbnail, at most
@@ -266,8 +270,8 @@ class Recording:
         attention, at = self._asked(layer, head, entry)
         n_queries, n_keys = attention.shape[2:]
         device = attention.queries.device
-        asked = None if columns is None else _positions("columns", columns, n_keys, device)
-        return attention.part(at, _positions("rows", rows, n_queries, device), asked, entry)
+        asked = None if columns is None else positions("columns", columns, n_keys, device)
+        return attention.part(at, positions("rows", rows, n_queries, device), asked, entry)
 
     @torch.no_grad()
     def output(self, layer: int | str, head: int, rows: Part = None, *, entry: int = 0) -> Tensor:
@@ -282,10 +286,13 @@ class Recording:
         return weights @ attention.values[entry, attention.groups[at]].to(weights.dtype)
 
     @torch.no_grad()
-    def mean(self, layer: int | str, rows: Part = None, *, entry: int = 0) -> Tensor:
-        """Weights in the mean of all heads of a layer that are kept. (rows, keys)."""
+    def mean(
+        self, layer: int | str, rows: Part = None, columns: Part = None, *, entry: int = 0
+    ) -> Tensor:
+        """Weights in the mean of all heads of a layer that are kept. (rows, columns)."""
         heads = self.attention(layer).heads
-        return torch.stack([self.weights(layer, head, rows, entry=entry) for head in heads]).mean(0)
+        made = (self.weights(layer, head, rows, columns, entry=entry) for head in heads)
+        return functools.reduce(torch.add, made) / len(heads)
 
     @torch.no_grad()
     def pooled(
@@ -344,6 +351,29 @@ class Recording:
             maps = [attention.pooled(h, rows, columns, entry, "greatest", step) for h in every]
             yield attention.number, torch.stack(maps)
 
+    def measures(self, **options: Any) -> DataFrame:
+        """Measures of all heads, one row for each: `attention.analysis.whole_runs.measures`."""
+        found: DataFrame = _library().measures(self, **options)
+        return found
+
+    def links(self, **options: Any) -> DataFrame:
+        """Strongest links of all heads, far or by words: `attention.analysis.whole_runs.links`."""
+        found: DataFrame = _library().links(self, **options)
+        return found
+
+    def frame(
+        self,
+        layer: int | str,
+        head: int | None = None,
+        rows: Part = None,
+        columns: Part = None,
+        *,
+        entry: int = 0,
+    ) -> DataFrame:
+        """Weights of a row or a tile as a table: `attention.analysis.whole_runs.frame`."""
+        found: DataFrame = _library().frame(self, layer, head, rows, columns, entry=entry)
+        return found
+
     def save(
         self,
         path: str | Path,
@@ -368,13 +398,13 @@ class Recording:
 
     def show(self, tokens: Sequence[str] | None = None, **options: Any) -> Any:
         """`attention.show(self, tokens, …)`, by the library that this room is a part of."""
-        return sys.modules[__name__.partition(".")[0]].show(self, tokens, **options)
+        return _library().show(self, tokens, **options)
 
     def save_html(
         self, path: str | Path, tokens: Sequence[str] | None = None, **options: Any
     ) -> None:
         """`attention.save_html(self, path, tokens, …)`: the picture of `show` as one file."""
-        sys.modules[__name__.partition(".")[0]].save_html(self, path, tokens, **options)
+        _library().save_html(self, path, tokens, **options)
 
     def _asked(self, layer: int | str, head: int, entry: int) -> tuple[Attention, int]:
         attention = self.attention(layer)
@@ -382,6 +412,11 @@ class Recording:
         if not 0 <= entry < attention.shape[0]:
             raise ValueError(f"entry must lie below {attention.shape[0]}, got {entry}")
         return attention, attention.position(head)
+
+
+def _library() -> Any:
+    """The library that this room is a part of, whose other rooms know this one."""
+    return sys.modules[__name__.partition(".")[0]]
 
 
 def _slices(marked: Tensor) -> list[slice]:
@@ -398,7 +433,7 @@ def _block_sizes(cells: int | tuple[int, int], attention: Attention) -> tuple[in
     return -(-attention.shape[2] // both[0]), -(-attention.shape[3] // both[1])
 
 
-def _positions(name: str, part: Part, size: int, device: torch.device) -> Tensor:
+def positions(name: str, part: Part, size: int, device: torch.device | str = "cpu") -> Tensor:
     """The positions that a slice, a number or a list of them stands for. (positions,)."""
     every = torch.arange(size)
     if part is None or isinstance(part, slice):

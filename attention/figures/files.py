@@ -1,4 +1,4 @@
-"""The numbers a page shows as CSV files: collected while someone wants them, written when asked."""
+"""The numbers a page shows as files: collected while someone wants them, written when asked."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMULA = ("=", "+", "-", "@")
 
@@ -25,7 +29,7 @@ class File:
 
     label: str
     name: str
-    make: Callable[[], str]
+    make: Callable[[], str | bytes]
 
 
 @contextmanager
@@ -39,7 +43,7 @@ def collecting() -> Iterator[list[File]]:
         _collected.reset(before)
 
 
-def offer(label: str, name: str, make: Callable[[], str]) -> None:
+def offer(label: str, name: str, make: Callable[[], str | bytes]) -> None:
     """Offer a file, if they are collected. What is called the same gets a number behind it."""
     files = _collected.get()
     if files is None:
@@ -57,10 +61,30 @@ def _another(text: str, apart: str, taken: set[str]) -> str:
 def offer_csv(title: str, make: Callable[[], str], of: str = "") -> None:
     """Offer a CSV file called after what it holds; of: what that belongs to, where a page has
     several of its kind, as "head 2". A word begins with a capital, a symbol stays as it is."""
+    offer(f"{_label(title, of)}, CSV", f"{_slug(f'{title} {of}')}.csv", make)
+
+
+def offer_frame(title: str, make: Callable[[], DataFrame], of: str = "") -> None:
+    """Offer a table of pandas as CSV and as Parquet; title, of: as in `offer_csv`."""
+
+    def csv() -> str:
+        frame = make()
+        texts = {
+            str(name): [_safe(cell) if isinstance(cell, str) else cell for cell in frame[name]]
+            for name in frame
+            if frame[name].dtype.kind == "O"
+        }
+        return frame.assign(**texts).to_csv(index=False, lineterminator="\n")
+
+    label, name = _label(title, of), _slug(f"{title} {of}")
+    offer(f"{label}, CSV", f"{name}.csv", csv)
+    offer(f"{label}, Parquet", f"{name}.parquet", lambda: make().to_parquet(index=False))
+
+
+def _label(title: str, of: str) -> str:
     if re.match(r"[a-z]{2,}(?![\w.(])", title):
         title = title[0].upper() + title[1:]
-    whole = f"{title} · {of}" if of else title
-    offer(f"{whole[:60]}, CSV", f"{_slug(f'{title} {of}')}.csv", make)
+    return (f"{title} · {of}" if of else title)[:60]
 
 
 def offer_matrix(

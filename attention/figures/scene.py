@@ -206,16 +206,18 @@ class TableHeader(TypedDict):
     lines: Sequence[Sequence[str]]
     total: Sequence[str]
     bars: Sequence[Sequence[float | None]]  # lengths from 0 to 1, in place of plain cells
+    leads: bool  # whether the name of a line is a button
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Figure, kind="table", header=TableHeader, light=True):
+class Table(Figure, kind="table", header=TableHeader, light=True, line=int):
     """Numbers with one row per name.
 
     title: what its file is called after, none of a visitor's words; columns: cells by their title;
     total: cells of a last row, its name first; digits: how many decimals are seen, None = as
     `tables.number` has them; shares: whether numbers are from 0 to 1, each with a bar of its
-    length. The file has all digits.
+    length; leads: whether a click on a name answers `line`, which one that is; apart: whether the
+    same numbers are offered as a file elsewhere. The file has all digits.
     """
 
     title: str
@@ -224,6 +226,8 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
     total: Sequence[str] = ()
     digits: int | None = None
     shares: bool = False
+    leads: bool = False
+    apart: bool = False
 
     def header(self) -> TableHeader:
         """The table as it is shown."""
@@ -244,10 +248,12 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
             "bars": [
                 [None if isinstance(cell, str) else cell for cell in line] for line in lengths
             ],
+            "leads": self.leads,
         }
 
     def content(self) -> bytes:
         return message(self.header())
 
     def offer(self) -> None:
-        files.offer_table(self.title, self.names, self.columns, self.total)
+        if not self.apart:
+            files.offer_table(self.title, self.names, self.columns, self.total)

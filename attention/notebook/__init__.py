@@ -4,5 +4,5 @@
 `page` the file, `scenes` a file of any figures of a page, `bundle` makes one module of those in a
 folder.
 
-May import: core, capture, figures, subjects; torch, plotly, anywidget, traitlets.
+May import: core, capture, analysis, figures, subjects; torch, plotly, anywidget, traitlets.
 """

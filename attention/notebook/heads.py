@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention.analysis.token_texts import Texts
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
 from attention.figures import plotly_templates
@@ -24,7 +25,7 @@ from attention.subjects.long_run.hf_outputs import Layer
 from attention.subjects.long_run.image_patches import Patches, Sight, see
 from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.own_weights import fitting_run
-from attention.subjects.long_run.street_map import HeadMap, Texts
+from attention.subjects.long_run.street_map import HeadMap
 
 ABSENT = "it is not in this file, which holds up to 10 MB; save_html(…, layer=…, head=…) chooses"
 DOTS = 64  # along a head, at most

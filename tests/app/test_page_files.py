@@ -51,7 +51,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("learning", {}, {"Runs side by side"}),
     ("write", {}, set()),
     ("answers", {}, set()),
-    ("own", {}, {"Weights · layer 0, head 0", "What each head attends to"}),
+    ("own", {}, {"Weights · layer 0, head 0", "Measures of all heads"}),
 ]
 
 

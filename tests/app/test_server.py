@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from streamlit.web.server import server_util
 from attention.app.components import base
 from attention.app.shell import server
 from attention.app.state import shared
+from attention.capture.folders import RUN_VARIABLE
 from attention.core.limits import Limits, read_limits
 from attention.hosting import reruns
 from attention.hosting.token_bucket import TokenBucket
@@ -86,11 +88,11 @@ def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """A function that starts the server, as far as its first page; gives what was done."""
 
-    def up_and_down() -> list[str]:
-        done: list[str] = []
+    def up_and_down(done: list[str] | None = None) -> list[str]:
+        done = [] if done is None else done
 
         class Running:
             async def does_script_run_without_error(self) -> None:
@@ -110,6 +112,35 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
 
 def test_the_page_is_run_within_the_lifespan(start: Callable[[], list[str]]) -> None:
     assert start() == ["ran", "serves"]
+
+
+def test_who_opens_a_run_is_answered_before_models_are_loaded(
+    monkeypatch: pytest.MonkeyPatch, start: Callable[..., list[str]]
+) -> None:
+    serves = threading.Event()
+    order: list[str] = []
+
+    def load_own() -> None:
+        serves.wait(5 if order_of_run else 0)
+        order.append("loads")
+
+    class Serving(list[str]):
+        def append(self, done: str) -> None:
+            order.append(done)
+            if done == "serves":
+                serves.set()
+
+    monkeypatch.setattr(server, "load_own", load_own)
+    monkeypatch.setattr(server, "PAGES", [])
+    for order_of_run, expected in (
+        ("", ["loads", "ran", "serves"]),
+        ("run.safetensors", ["ran", "serves", "loads"]),
+    ):
+        monkeypatch.setenv(RUN_VARIABLE, order_of_run)
+        serves.clear()
+        order.clear()
+        start(Serving())
+        assert order == expected
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_
     run(notebook, 2)
     expect(told).to_contain_text("Query 50 “word50”")
     expect(output.get_by_text("Layer 0, head 2", exact=True)).to_be_visible()
-    field = output.get_by_label("Search for a word")
+    field = output.get_by_label("Search for a word, or go to a position")
     field.press_sequentially("word2 a b d d")  # commands of JupyterLab among them
     expect(field).to_have_value("word2 a b d d")
     expect(notebook.locator(".jp-CodeCell")).to_have_count(len(CELLS))

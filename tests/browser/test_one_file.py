@@ -71,7 +71,7 @@ def test_the_file_shows_the_weights_of_every_head_without_a_network(
         expect(told).to_contain_text("Query 10 “word10”")
         expect(told).to_contain_text(f"key {key} ")
         expect(told).to_contain_text(f"weight {row[key]:.4f}")
-    field = page.get_by_label("Search for a word")
+    field = page.get_by_label("Search for a word, or go to a position")
     field.fill("word50")
     field.press("Enter")
     expect(told).to_contain_text("Query 50 “word50”")

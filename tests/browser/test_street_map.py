@@ -10,7 +10,15 @@ import pytest
 
 import attention
 from attention.capture import Recording
-from tests.browser.browsing import Open, Page, eventually, expect, expect_harmless, expect_to_fit
+from tests.browser.browsing import (
+    Open,
+    Page,
+    eventually,
+    expect,
+    expect_harmless,
+    expect_to_fit,
+    search,
+)
 from tests.browser.test_every_view import check_with_axe
 from tests.browser.test_own_weights import open_file
 from tests.capture.making import OwnAttention, inputs, model
@@ -103,7 +111,7 @@ def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cel
     check_with_axe(page)
     expect_whole(plot)
     page.set_viewport_size({"width": 1440, "height": 900})
-    field = page.get_by_label("Search for a word")
+    field = page.get_by_label("Search for a word, or go to a position")
     field.press_sequentially("needle r c p")  # keys of Streamlit and of the page among them
     expect(field).to_have_value("needle r c p")
     field.fill("needle")
@@ -117,7 +125,7 @@ def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cel
     second.click()
     expect(told(page)).to_contain_text(f"Query 470 “Needle”, key {at} ")
     page.get_by_text("The strongest far links").click()
-    page.get_by_label("At least").fill("500")
+    page.get_by_role("spinbutton", name="At least tokens apart").fill("500")
     page.get_by_role("button", name="Find the strongest").click()
     page.locator("details .links button").first.click()
     whole = run[0].weights(0, 0)
@@ -127,3 +135,36 @@ def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cel
     expect(told(page)).to_contain_text(f"Query {query} ")
     expect(told(page)).to_contain_text(f"key {key} ")
     expect(page.locator(".text .key")).to_have_count(1)
+
+
+def test_one_goes_to_a_position_two_maps_move_together_and_a_link_leads_back(
+    open_page: Open, run: tuple[Recording, Path]
+) -> None:
+    page, plot = opened(open_page, run[1])
+    field = page.get_by_label("Search for a word, or go to a position")
+    field.fill("470")
+    field.press("Enter")
+    expect(told(page)).to_contain_text("Query 470 “Needle”")
+    page.get_by_text("mean of the layer", exact=True).click()
+    expect(page.get_by_text("Layer 0, mean of its heads")).to_be_visible()
+    expect(told(page).nth(1)).to_contain_text("Query 470 “Needle”")
+    for shown in (plot.nth(0), plot.nth(1)):
+        expect_whole(shown)
+    plot.nth(0).focus()
+    page.keyboard.press("ArrowUp")
+    for beside in (0, 1):
+        expect(told(page).nth(beside)).to_contain_text("Query 469 “")
+    first = page.locator(".numbers button.lead").first
+    first.click()
+    best = run[0].links(apart=64, each=1).iloc[0]
+    words = f"Query {best['query']} “"
+    expect(told(page).first).to_contain_text(words)
+    expect(told(page).nth(1)).to_contain_text(words)
+    cell = f"{best['query']},{best['key']},"
+    eventually(page, lambda: str(search(page).get("seen")).startswith(cell), True)
+    address = page.url.partition("/own")[2]
+    other = open_page(f"/own{address}")
+    expect(other.locator(".note", has_text="“run.safetensors”, whose SHA-256")).to_be_visible()
+    open_file(other, run[1])
+    expect(told(other).first).to_contain_text(words)
+    expect(other.locator(".note", has_text="SHA-256")).to_have_count(0)

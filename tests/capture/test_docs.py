@@ -55,6 +55,13 @@ CLAIMS = {
         assert path.shape == (2, 6)
         assert len(team.heads) == len(team.after) <= 2 and len(team.chance) <= 20
     """,
+    "All heads of a long run": """
+        assert len(heads) == 8 and heads["exact"].all()
+        assert heads["induction"].is_monotonic_decreasing
+        assert ((far["query"] - far["key"]).abs() >= 5).all() and (far["key"] > 0).all()
+        assert len(asked) == 8 and set(asked["query"]) == {10} and set(found["key"]) == {1, 8}
+        assert (row["weight"] == run.weights(1, 2, -1)[0].numpy()).all() and len(tile) == 16
+    """,
     "What is left out": """
         assert [(row.module, row.state) for row in report.rows] == [
             ("0.self_attn", "kept"), ("1.convolution", "left out")]

@@ -14,6 +14,8 @@ from attention.figures.modules import BROWSER
 from attention.figures.scene import Scene
 from attention.figures.scene_message import Selection, scene_message
 
+Taken = Mapping[str, Mapping[str, Handler]]  # by the key of a figure, and its events
+
 _draw = st.components.v2.component(
     "attention_scene",
     css=(BROWSER / "scene" / "style.css").read_text("utf-8"),
@@ -27,7 +29,7 @@ def draw(
     *,
     key: str,
     selection: Selection | None = None,
-    taken: Mapping[str, Mapping[str, Handler]] | None = None,
+    taken: Taken | None = None,
     held: bool = False,
 ) -> None:
     """Draw a scene in one element of the page.

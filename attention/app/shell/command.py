@@ -80,13 +80,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _take_run(named: Sequence[str]) -> None:
     """Have the app show the run in a file, or those of a folder; end with a word on any other."""
-    from attention.capture.folders import RUN_VARIABLE, open_recordings
-
     if not named:
         raise SystemExit("open must be followed by a file or a folder, as in: open run.safetensors")
+    path = Path(named[0])
+    size = f", {path.stat().st_size / 1e6:,.0f} MB" if path.is_file() else ""
+    print(f"Reading {path.name}{size} …", flush=True)  # torch takes seconds until it is loaded
+
+    from attention.capture.folders import RUN_VARIABLE, open_recordings
+
+    def tell(done: int, of: int) -> None:
+        print(f"\r{done:,} of {of:,} layers are read", end="", flush=True)
+
     try:
-        open_recordings(named[0])
+        open_recordings(path, tell)
     except (OSError, ValueError) as error:
-        raise SystemExit(f"{named[0]} cannot be opened: {error}") from None
-    os.environ[RUN_VARIABLE] = str(Path(named[0]).resolve())
-    print("The run is on the page Own run: /own behind the address below.")
+        raise SystemExit(f"{path} cannot be opened: {error}") from None
+    os.environ[RUN_VARIABLE] = str(path.resolve())
+    print("\nThe run is on the page Own run: /own behind the address below.")

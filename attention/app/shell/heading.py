@@ -42,7 +42,7 @@ PAPER = {
 # Told by their titles, or where one is on a page: no part of a caption.
 TOLD_APART = (
     *(*VARIANT_MENUS, "model", "layer", "scale"),
-    *("compare", "lesson", "chapter", "guess", "map", "numbers"),
+    *("compare", "lesson", "chapter", "guess", "map", "numbers", "seen"),
 )
 KEPT = ", ".join(
     (

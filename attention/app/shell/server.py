@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import functools
 import gc
+import os
 import re
 import sys
 import time
@@ -33,6 +34,7 @@ from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
 from attention.app.streamlit_fixes.reconnect import Reconnect
 from attention.app.streamlit_fixes.session_cleanup import SessionCleanup
 from attention.app.streamlit_fixes.stale_fragments import StaleFragments
+from attention.capture.folders import RUN_VARIABLE
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.addresses import trusted_proxies
@@ -241,14 +243,25 @@ async def lifespan(app: App) -> AsyncIterator[None]:
 
     That run is the first in which the components' scripts can be served, see `warm_up`. Streamlit
     waits for it no longer than a minute, and what an owner names may take more: it comes before.
+    Who opens a run is waiting for that: then models are loaded beside the first answers.
     """
     begun = time.perf_counter()
     _open_files()
     _share_heaps()
-    await asyncio.to_thread(load_own)
+    opens_run = bool(os.environ.get(RUN_VARIABLE))
+    if not opens_run:
+        await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
-    for page in PAGES:
-        await asyncio.to_thread(page.prepare)
+    further = asyncio.create_task(_load_further(opens_run))
+    if not opens_run:
+        await further
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     stop_once_idle()
     yield
+    await further
+
+
+async def _load_further(own: bool) -> None:
+    """Load what pages prepare. own: and before that, what an owner has named."""
+    for load in [*([load_own] if own else []), *(page.prepare for page in PAGES)]:
+        await asyncio.to_thread(load)

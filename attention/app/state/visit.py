@@ -96,8 +96,9 @@ class Visit:
     at each question, by what that is about and its name;
     aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
     last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
-    learned: trainings that were shown, to stand side by side; map_asked: the parts of a map that
-    the browser asks for; long_texts: the last texts that were too long for a link.
+    learned: trainings that were shown, to stand side by side; map_asked: the parts of each map
+    of a page that the browser asks for; asked_file: the mark of a file that a link has named and
+    that is not open; long_texts: the last texts that were too long for a link.
     """
 
     page: str = ""
@@ -126,7 +127,8 @@ class Visit:
     viewed: str = ""
     draft: Any = None
     learned: tuple[TrainingSettings, ...] = ()
-    map_asked: Any = None
+    map_asked: Mapping[int, Any] = field(default_factory=dict)
+    asked_file: str = ""
     long_texts: tuple[KeptText, ...] = ()
 
     def entry(self, page: Page, returned: bool) -> Entry:

@@ -1,13 +1,14 @@
 import { make, setLengths } from "../shared/elements.js"
 import * as geometry from "./geometry.js"
 import { EDGE, leftOf, roomOf } from "./known.js"
-import { choose, jump, next, pan, zoom } from "./moving.js"
+import { choose, goTo, jump, next, pan, zoom } from "./moving.js"
 import { readoutOf } from "./reading.js"
 
 /** @import { View } from "./index.js"
     @import { At } from "./geometry.js" */
 
 const LEGEND = 160 // pixels
+const POSITION = /^[\d,]{1,9}$/ // a word of digits is written in quotation marks
 const MOVED = 5 // pixels, from which on a pointer pans
 
 /** A button of a name.
@@ -33,8 +34,12 @@ export function makeZoom(view, tools) {
       side: HTMLSelectElement, output: HTMLElement }} */
 export function makeSearch(tools) {
   const form = make("form", "group", tools, { role: "search" })
-  const input = make("input", "", form, { type: "search", maxLength: 200, placeholder: "Word" })
-  input.ariaLabel = "Search for a word"
+  const input = make("input", "", form, {
+    type: "search",
+    maxLength: 200,
+    placeholder: "Word or position",
+  })
+  input.ariaLabel = "Search for a word, or go to a position"
   const side = make("select", "", form, { ariaLabel: "Search among" })
   for (const words of ["queries", "keys"]) make("option", "", side, { textContent: words })
   make("button", "", form, { type: "submit", textContent: "Find" })
@@ -99,8 +104,10 @@ export function listen(view) {
   })
   search.form.addEventListener("submit", (event) => {
     event.preventDefault()
-    const words = search.input.value.trim()
+    const typed = search.input.value.trim()
+    const words = typed.replace(/^"(.+)"$/, "$1")
     const side = Math.min(search.side.selectedIndex, view.content.sides - 1)
+    if (POSITION.test(typed)) return goTo(view, side, Number(typed.replaceAll(",", "")))
     if (view.found.words === words && view.found.side === side) return next(view)
     Object.assign(view.wish, { words, side })
     if (words) view.soon()

@@ -25,6 +25,7 @@ const TEXTS_AT_ONCE = 8
 const PATIENCE = 4000 // milliseconds, after which an answer is not waited for any more
 const LOOK_AGAIN = 400 // milliseconds, while a first look stands for the rest
 const SOON = 5
+const SETTLED = 500 // milliseconds after which the server hears where one looks
 const NOTHING = /** @type {Wish} */ ({ block: [], words: "", side: 0, far: [] })
 const MAP = "Weights of the head: queries down, keys across"
 const KEYS =
@@ -86,6 +87,10 @@ function build({ root, content, send }) {
     answered: 0, // when
     frames: 0,
     timer: 0,
+    lead: "", // the last one that was followed
+    goal: /** @type {number[]} */ ([]), // the part that it leads to
+    said: "", // the cell and the part that the server knows
+    moved: 0, // when
     found: /** @type {MapFound} */ ({ words: "", side: 0, positions: [] }),
     at: -1, // of the places found
     search: makeSearch(tools),
@@ -152,6 +157,8 @@ function lay(view) {
     setLengths(element, { width: leftOf(width) + wide, height: EDGE.top + height })
   setLengths(bars, { height: BARS })
   const least = geometry.fitting(content, { width: wide, height })
+  if (view.goal.length) view.place = geometry.spanning(view.goal, content, { width: wide, height })
+  view.goal = []
   const { left, top, cell } = view.place
   const whole = { left: 0, top: 0, cell: least }
   const now = cell ? { left, top, cell: Math.max(cell, least) } : whole
@@ -177,6 +184,7 @@ function take(view) {
     view.far.words.textContent = ""
     view.map = map
   }
+  if (content.lead !== view.lead) follow(view, content.lead)
   if (content.chosen >= 0 && content.chosen !== view.led) view.chosen = [content.chosen, -1]
   view.led = content.chosen
   view.taken = content
@@ -219,6 +227,33 @@ function take(view) {
   if (content.links) showFar(view, content.links)
 }
 
+/** Goes where a link leads.
+    @type {(view: View, lead: string) => void} */
+function follow(view, lead) {
+  view.lead = lead
+  if (!lead) return
+  const [query, key, ...part] = lead.split(",").map(Number)
+  view.chosen = [query, key]
+  view.goal = part
+  if (!part.length) view.place = { left: 0, top: 0, cell: 0 }
+  if (key >= 0) leadTo(view.text, key)
+}
+
+/** Has the other maps of the same run show the same part.
+    @type {(view: View) => void} */
+function lead(view) {
+  const run = view.map.split(" ")[0]
+  for (const other of views) {
+    const { rows, columns, linked } = other.content
+    const same = rows === view.content.rows && columns === view.content.columns
+    if (other === view || !linked || !same || other.map.split(" ")[0] !== run) continue
+    other.place = { ...view.place }
+    other.chosen = [...view.chosen]
+    if (other.chosen[1] >= 0) leadTo(other.text, other.chosen[1])
+    soon(other, true)
+  }
+}
+
 /** Whether a tile is not there, or more is known of it by now.
     @type {(view: View, at: At) => "missing" | "old" | ""} */
 function lacks(view, at) {
@@ -254,17 +289,27 @@ function ask(view) {
   const wishes = wish.block.length + wish.words.length + wish.far.length
   const other = content.chosen >= 0 && content.chosen !== chosen[0]
   const now = gone.length + texts.length + wishes + (row >= 0 || other ? 1 : 0)
-  if (!now && !old.length && !under) return
-  if (!now && performance.now() < view.answered + LOOK_AGAIN) {
+  const place = geometry.partOf(view.place, content, roomOf(view))
+  const said = [...chosen, ...place].join(",")
+  view.said ||= said
+  const settles = said === view.said ? 0 : view.moved + SETTLED - performance.now()
+  if (!now && settles > 0) {
+    view.timer = window.setTimeout(() => ask(view), settles)
+    return
+  }
+  if (!now && !old.length && !under && said === view.said) return
+  if (!now && said === view.said && performance.now() < view.answered + LOOK_AGAIN) {
     view.timer = window.setTimeout(() => ask(view), view.answered + LOOK_AGAIN - performance.now())
     return
   }
   view.waiting = performance.now()
   view.led = chosen[0]
+  view.said = said
   view.timer = window.setTimeout(() => ask(view), PATIENCE)
   view.send("ask", {
     ...{ map: content.map, tiles: [...gone, ...old].slice(0, AT_ONCE), texts },
     ...{ row, ...wish, shown: tiles.slice(0, AT_ONCE), query: chosen[0] },
+    ...{ key: chosen[1], place },
   })
   view.wish = { ...NOTHING }
 }
@@ -297,9 +342,12 @@ function missingTexts(view) {
   return asked.slice(0, TEXTS_AT_ONCE)
 }
 
-/** @type {(view: View) => void} */
-function soon(view) {
+/** Something has moved. led: by another map.
+    @type {(view: View, led?: boolean) => void} */
+function soon(view, led = false) {
   paintSoon(view)
+  view.moved = performance.now()
+  if (view.content.linked && !led) lead(view)
   if (!view.waiting) {
     clearTimeout(view.timer)
     view.timer = window.setTimeout(() => ask(view), SOON)

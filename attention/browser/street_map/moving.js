@@ -36,6 +36,16 @@ export function jump(view, query, key) {
   view.soon()
 }
 
+/** Leads to a query (side 0) or a key, the last where there are fewer.
+    @type {(view: View, side: number, at: number) => void} */
+export function goTo(view, side, at) {
+  const { rows, columns } = view.content
+  const there = Math.min(at, (side ? columns : rows) - 1)
+  view.search.output.textContent = there === at ? "" : "the last one"
+  if (side) jump(view, view.chosen[0], there)
+  else jump(view, there, -1)
+}
+
 /** Zooms around a point, or around the middle; a factor of 0 shows all.
     @type {(view: View, factor: number, x?: number, y?: number) => void} */
 export function zoom(view, factor, x, y) {

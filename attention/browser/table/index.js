@@ -8,16 +8,21 @@ import { make } from "../shared/elements.js"
 const LONGEST = 6 // rem, of a bar
 
 /** A table of numbers as they are shown, a name before each line; shares have a bar each. */
-export default component(build, ({ frame, content }) => drawTable(frame, content), null)
+export default component(build, draw, null)
 
 /** @param {Mount<"table">} mount */
-function build({ root, content }) {
-  return { content, frame: make("div", "numbers", root, { tabIndex: 0 }) }
+function build({ root, content, send }) {
+  return { content, send, frame: make("div", "numbers", root, { tabIndex: 0 }) }
 }
 
-/** Draws a table in place of what stood in a frame.
-    @type {(frame: HTMLElement, table: TableHeader) => void} */
-export function drawTable(frame, { columns, lines, total, bars }) {
+/** @type {(view: View) => void} */
+function draw({ frame, content, send }) {
+  drawTable(frame, content, content.leads ? (line) => send("line", line) : undefined)
+}
+
+/** Draws a table in place of what stood in a frame; lead: where a click on a name leads, if anywhere.
+    @type {(frame: HTMLElement, table: TableHeader, lead?: (line: number) => void) => void} */
+export function drawTable(frame, { columns, lines, total, bars }, lead) {
   frame.classList.toggle("shares", bars.length > 0)
   const table = make("table", "")
   const head = make("tr", "", make("thead", "", table))
@@ -27,7 +32,10 @@ export function drawTable(frame, { columns, lines, total, bars }) {
   const body = make("tbody", "", table)
   for (const [row, [name, ...cells]] of lines.entries()) {
     const line = make("tr", "", body)
-    make("bdi", "", make("th", "", line, { scope: "row" }), { textContent: name })
+    const first = make("th", "", line, { scope: "row" })
+    const button = lead && make("button", "lead", first, { type: "button" })
+    button?.addEventListener("click", () => lead?.(row))
+    make("bdi", "", button ?? first, { textContent: name })
     for (const [column, text] of cells.entries()) {
       const cell = make("td", "", line)
       const length = bars[row]?.[column]

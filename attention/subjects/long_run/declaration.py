@@ -5,6 +5,7 @@ from __future__ import annotations
 from attention.app.state.pages import LABORATORY, Page
 from attention.subjects.long_run import example
 from attention.subjects.long_run.numbers import has_owners_run
+from attention.subjects.long_run.settings import LongRunSettings
 
 PAGE = Page(
     "own",
@@ -20,6 +21,7 @@ PAGE = Page(
         "weight",
         "entropy",
     ),
+    settings=(LongRunSettings,),
     figures={"heads": "glance", "heatmap": "picture"},
     sentence=lambda values: False,
     opens=lambda: "" if has_owners_run() else example.LINK,

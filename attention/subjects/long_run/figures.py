@@ -5,19 +5,25 @@ The app and notebooks use the same.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypedDict
 
 from torch import Tensor
 
+from attention.analysis.token_texts import CHUNK, Texts
+from attention.analysis.whole_runs import frame
+from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.subjects.long_run.street_map import CHUNK, EXACT_SIDE, SIDE, HeadMap, Link, Texts
+from attention.subjects.long_run.street_map import EXACT_SIDE, SIDE, HeadMap, Link
 
 MOST_TILES, MOST_TEXTS, MOST_LETTERS = 64, 8, 200
 MOST_GREATEST = 12
+MOST_SEEN = 1 << 19  # weights of a part that is offered as a file
 BUDGET = 0.25  # seconds that the tiles of one answer may take; the browser asks for the others
 
 TileOf = Callable[[int, int, int], tuple[Tensor, bool]]
@@ -30,8 +36,9 @@ class MapAsked(TypedDict):
     1 = keys) and chunk of each; row: a query, or −1; block: level, row and column of a square whose
     greatest weight is to be chosen, or nothing; words: to be searched, "" for none, at that side;
     far: how far apart the ends of links are to be, and whether the first key is left out (0 or 1),
-    or nothing; shown: the tiles that are to be seen, and query: the chosen one, both also of the
-    next map.
+    or nothing; shown: the tiles that are to be seen, query, key: the chosen cell, place: the first
+    row and column that are to be seen, and how many, or nothing where that is the whole; these also
+    of the next map.
     """
 
     map: str
@@ -44,6 +51,8 @@ class MapAsked(TypedDict):
     far: list[int]
     shown: list[tuple[int, int, int]]
     query: int
+    key: int
+    place: list[int]
 
 
 class MapTile(TypedDict):
@@ -87,7 +96,9 @@ class StreetMapHeader(TypedDict):
 
     rest of the bytes: shades of the tiles; numbers: weights of those of the lowest level, then of
     the row. chosen: the query that something beside the map is about, or −1; done: rows that have
-    been looked at for the coarser levels; row: the query whose weights follow, or −1.
+    been looked at for the coarser levels; row: the query whose weights follow, or −1; lead: the
+    cell and the place that a link leads to, see `seen_of`, or ""; linked: whether it moves with
+    others of its run.
     """
 
     map: str
@@ -108,6 +119,8 @@ class StreetMapHeader(TypedDict):
     cell: tuple[int, int] | None
     found: MapFound | None
     links: list[MapLink] | None
+    lead: str
+    linked: bool
 
 
 def first_question(map_id: str, query: int, tiles: list[tuple[int, int, int]]) -> MapAsked:
@@ -123,7 +136,34 @@ def first_question(map_id: str, query: int, tiles: list[tuple[int, int, int]]) -
         "far": [],
         "shown": [],
         "query": query,
+        "key": -1,
+        "place": [],
     }
+
+
+def seen_of(asked: MapAsked, rows: int) -> str:
+    """The cell and the place that a browser shows, as a link has them: "" of the whole with its
+    last query, else query and key, and of a part also the first row and column, and how many."""
+    if not asked["place"] and asked["query"] in (-1, rows - 1):
+        return ""
+    return ",".join(map(str, (asked["query"], asked["key"], *asked["place"])))
+
+
+def leads_to(seen: str, head: HeadMap) -> bool:
+    """True if the text of a link names a cell and a place of a map."""
+    if not re.fullmatch(r"\d{1,7},-?\d{1,7}(,\d{1,7}){0,4}", seen):
+        return False
+    query, key, *place = map(int, seen.split(","))
+    return query < head.rows and -1 <= key < head.columns and _is_place(place, head)
+
+
+def _is_place(place: list[int], head: HeadMap) -> bool:
+    if not place:
+        return True
+    if len(place) != 4 or min(place) < 0:
+        return False
+    row, column, rows, columns = place
+    return row < head.rows and column < head.columns and min(rows, columns) > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +173,9 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
 
     texts: of the queries, and of the keys where they are others; question: it is answered, or as
     much of it as takes little time; tile_of: gives the numbers of a tile, and whether they say all
-    there is, None = as the map has them; chosen: see the header; leads: whether the greatest
-    weight of the query in question becomes the chosen cell. It answers `ask`, the next question.
+    there is, None = as the map has them; chosen, lead, linked: see the header; leads: whether the
+    greatest weight of the query in question becomes the chosen cell. It answers `ask`, the next
+    question, and offers the chosen row and the part that is seen as files.
     """
 
     head: HeadMap
@@ -143,6 +184,19 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
     tile_of: TileOf | None = None
     chosen: int = -1
     leads: bool = False
+    lead: str = ""
+    linked: bool = False
+
+    def offer(self) -> None:
+        head, asked = self.head, self.question
+        table = partial(frame, head.run, head.number, head.head, entry=head.entry)
+        of = f"layer {head.number}, {'mean' if head.head is None else f'head {head.head}'}"
+        if 0 <= (query := asked["query"]) < head.rows:
+            files.offer_frame(f"row of query {query}", partial(table, query), of)
+        row, column, rows, columns = asked["place"] or (0, 0, head.rows, head.columns)
+        if rows * columns <= MOST_SEEN:
+            part = slice(row, row + rows), slice(column, column + columns)
+            files.offer_frame("part of the map", partial(table, *part), of)
 
     def has(self, asked: MapAsked) -> bool:
         """True if a question asks for what there is, and for little at once."""
@@ -156,6 +210,7 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
             side in range(sides) and 0 <= at * CHUNK < counts[side] for side, at in asked["texts"]
         )
         places = -1 <= asked["row"] < head.rows and asked["side"] in range(sides)
+        places = places and _is_place(asked["place"], head)
         return (
             (few and there and texts and places and len(asked["words"]) <= MOST_LETTERS)
             and (not block or (len(block) == 3 and head.has_block(*block)))
@@ -200,6 +255,8 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
             "cell": cell,
             "found": _found(texts, asked),
             "links": _far(head, texts, asked),
+            "lead": self.lead,
+            "linked": self.linked,
         }
         rest = b"".join(part.numpy().tobytes() for part in shades)
         return message(header, *numbers, rest=rest)

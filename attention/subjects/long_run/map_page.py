@@ -6,14 +6,17 @@ import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache
 from torch import Tensor
 
+from attention.analysis.token_texts import Texts
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
-from attention.app.controls import works
+from attention.app.components.turns import Handler
+from attention.app.controls import widgets, works
 from attention.app.controls.part import part
 from attention.app.controls.works import Task
 from attention.app.state import session
@@ -22,9 +25,15 @@ from attention.capture import Recording
 from attention.figures.scene import Scene
 from attention.hosting.jobs import Step
 from attention.subjects.long_run import scene as scenes
-from attention.subjects.long_run.figures import MapAsked, StreetMap, first_question
+from attention.subjects.long_run.figures import (
+    MapAsked,
+    StreetMap,
+    first_question,
+    leads_to,
+    seen_of,
+)
 from attention.subjects.long_run.opened_run import OpenedRun
-from attention.subjects.long_run.street_map import EXACT, Blocks, HeadMap, Texts
+from attention.subjects.long_run.street_map import EXACT, Blocks, HeadMap
 
 BLOCKS_BYTES = 64 << 20  # that of 32,768 tokens takes 16 MB, of 4,096 four
 TILES_BYTES = 32 << 20
@@ -39,49 +48,95 @@ _tiles: LRUCache[tuple[object, ...], Tensor] = LRUCache(
 )
 
 
+class Mapped(NamedTuple):
+    """A map to be drawn: the layer and head, by their places among those shown, None = the mean of
+    the layer's heads; and its title."""
+
+    layer: int
+    head: int | None
+    title: str
+
+
 @part
-def map_of(
+def maps_of(
     view: View,
     run: OpenedRun,
-    layer: int,
-    head: int,
-    title: str,
+    maps: Sequence[Mapped],
     problems: Sequence[str] = (),
     below: Callable[[int], Scene] | None = None,
 ) -> None:
-    """The map of a head of a run, by its place among those shown; only this answers the browser.
+    """The map of a head of a run, or two side by side; only this answers the browser.
 
-    title, problems: see `scene.street_map`; below: the scene that follows from the chosen query,
-    which then is that of the view.
+    problems: see `scene.street_maps`; below: the scene that follows from the chosen query, which
+    then is that of the view. Without one links carry what the first map shows.
     """
     with session.turn(view.page):
-        number = run.shown[layer].number
-        shown, map_id = _shown(run.run, number, run.head_numbers[head])
-        query = min(int(view["query"]), shown.rows - 1) if below else -1
-        before = session.visit().map_asked
-        same = before is not None and before["map"] == map_id
-        question = before if before and same else _first(shown, map_id, before, query)
-        if before:
-            answered = first_question(before["map"], -1, [])
-            looked_at: MapAsked = {**answered, "shown": before["shown"], "query": before["query"]}
-            session.change(map_asked=looked_at)
-        if below and question["query"] != query:
-            question = {**question, "row": query}
-        if not shown.is_done:
-            _read_on(shown, map_id, not same)
-
-        def take(asked: MapAsked) -> None:
-            session.change(map_asked=asked)
-            if below and asked["query"] in range(shown.rows):
-                session.choose_query(asked["query"])
-
-        tile_of = partial(_tile, shown, map_id)
-        figure = StreetMap(shown, _texts_of(run), question, tile_of, query, key="street_map")
-        taken = {figure.key: {"ask": (figure.has, take)}}
-        draw(scenes.street_map(figure, title, problems), key="map_of_head", taken=taken)
+        if not below:
+            widgets.widget(view, "seen")  # never seen: it keeps what is looked at here
+        query = int(view["query"]) if below else -1
+        asked = session.visit().map_asked
+        session.change(map_asked={at: asked[at] for at in asked if at < len(maps)})
+        shown = []
+        taken: dict[str, dict[str, Handler]] = {}
+        for at, mapped in enumerate(maps):
+            figure, take = _figure(view, run, mapped, at, query, linked=len(maps) > 1)
+            taken[figure.key] = {"ask": (figure.has, take)}
+            module = "" if below else run.shown[mapped.layer].name
+            shown.append((figure, mapped.title, module))
+        draw(scenes.street_maps(shown, problems), key="map_of_head", taken=taken)
         if below:
             tell_selection(view.selection, session.select)
-            draw(below(query), key="below_map")
+            draw(below(min(query, run.shape[2] - 1)), key="below_map")
+
+
+def _figure(
+    view: View, run: OpenedRun, mapped: Mapped, place: int, query: int, linked: bool
+) -> tuple[StreetMap, Callable[[MapAsked], None]]:
+    """One of the maps of a page, and what is done with an answer of it.
+
+    place: the first one is that of links; query: the chosen one, −1: that which the map has.
+    """
+    kept = run.shown[mapped.layer]
+    head = None if mapped.head is None else run.head_numbers[mapped.head]
+    shown, map_id = _shown(run.run, kept.number, head)
+    query = min(query, shown.rows - 1)
+    before = session.visit().map_asked.get(place)
+    same = before is not None and before["map"] == map_id
+    question = before if before and same else _first(shown, map_id, before, query)
+    if before:
+        nothing = _looking_as(before, first_question(before["map"], -1, []))
+        _keep(place, {**nothing, "query": before["query"]})
+    if query >= 0 and question["query"] != query:
+        question = {**question, "row": query}
+    if not shown.is_done:
+        _read_on(shown, map_id, not same, place)
+    is_linked_to = query < 0 and place == 0
+
+    def take(asked: MapAsked) -> None:
+        _keep(place, asked)
+        if query >= 0 and asked["query"] in range(shown.rows):
+            session.choose_query(asked["query"])
+        if is_linked_to and (seen := seen_of(asked, shown.rows)) != session.view()["seen"]:
+            session.choose("seen", seen)
+
+    told = before and seen_of(before, shown.rows)
+    is_there = before is not None and (place > 0 or told == view["seen"])
+    leads = query < 0 and not is_there and leads_to(view["seen"], shown)
+    figure = StreetMap(
+        shown,
+        _texts_of(run),
+        question,
+        partial(_tile, shown, map_id),
+        query,
+        lead=view["seen"] if leads else "",
+        linked=linked,
+        key="street_map_beside" if place else "street_map",
+    )
+    return figure, take
+
+
+def _keep(place: int, asked: MapAsked) -> None:
+    session.change(map_asked={**session.visit().map_asked, place: asked})
 
 
 def _first(shown: HeadMap, map_id: str, before: MapAsked | None, query: int) -> MapAsked:
@@ -90,16 +145,23 @@ def _first(shown: HeadMap, map_id: str, before: MapAsked | None, query: int) -> 
     query: the chosen one, −1: that of the map before.
     """
     tiles, last = shown.whole(), shown.rows - 1
-    if before is not None:
-        tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
-        last = min(before["query"], last)
-    return first_question(map_id, last if query < 0 else query, tiles)
+    if before is None:
+        return first_question(map_id, last if query < 0 else query, tiles)
+    tiles = [tile for tile in before["shown"] if shown.has(*tile)] or tiles
+    last = min(before["query"], last)
+    return _looking_as(before, first_question(map_id, last if query < 0 else query, tiles))
 
 
-def _shown(run: Recording, number: int, head: int) -> tuple[HeadMap, str]:
+def _looking_as(before: MapAsked, question: MapAsked) -> MapAsked:
+    """A question of a browser that looks where it did before."""
+    return {**question, "shown": before["shown"], "key": before["key"], "place": before["place"]}
+
+
+def _shown(run: Recording, number: int, head: int | None) -> tuple[HeadMap, str]:
     """The map of a head, with what is known of it, and its name. The name tells it from others."""
     with _lock:
-        map_id = f"{_names.setdefault(run, secrets.token_hex(4))} {number} {head}"
+        of = "mean" if head is None else head
+        map_id = f"{_names.setdefault(run, secrets.token_hex(4))} {number} {of}"
         shown = HeadMap(run, number, head, _blocks.get(map_id))
         if shown.greatest.nbytes <= _blocks.maxsize:
             _blocks.setdefault(map_id, shown.blocks)
@@ -115,13 +177,13 @@ def _texts_of(run: OpenedRun) -> tuple[Texts, ...]:
     return found
 
 
-def _read_on(shown: HeadMap, map_id: str, waits: bool) -> None:
+def _read_on(shown: HeadMap, map_id: str, waits: bool, place: int) -> None:
     """Have the other rows of a map looked at, beside the reruns; a few may be waited for."""
     quick = shown.rows * shown.columns <= QUICK_CELLS
     if not quick:
         shown.look()
     steps = [Step("Reading the map", ("map", map_id), shown.fill)]
-    job = Task(("map", map_id), steps, quick, unasked=True, key="map")
+    job = Task(("map", map_id), steps, quick, unasked=True, key=f"map_{place}")
     works.ask(job, waits=waits and quick)
 
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
+from attention.analysis.heads import Rows
+from attention.analysis.token_texts import Texts
+from attention.analysis.whole_runs import links, measure_table
+from attention.app.controls.works import Task
 from attention.app.state.uploads import uploads
 from attention.capture import Recording
 from attention.capture.folders import RUN_VARIABLE, open_recordings
+from attention.hosting.jobs import Step
 from attention.hosting.uploads import NoRoom, Reservation
 from attention.subjects.long_run import example
 from attention.subjects.long_run.opened_run import OpenedRun, opened_run
@@ -24,20 +32,88 @@ from attention.subjects.long_run.own_weights import (
     read_own,
     unpacked_bytes,
 )
+from attention.subjects.long_run.settings import FROM, mark_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+EACH = 2  # links of a head
+MOST_LINKS = 8  # tables of them that are kept
 
 
-@dataclass(frozen=True, eq=False)
+class LinksAsked(NamedTuple):
+    """The links that are looked for: how far, and from or to which word, "" = any."""
+
+    apart: int
+    word: str
+    ends: str
+
+    def places(self, read: OpenedRun) -> list[int] | None:
+        """Positions of the word, None where any is meant."""
+        if not self.word.strip():
+            return None
+        of_keys = read.key_texts or read.texts
+        return Texts(read.texts if self.ends == FROM else of_keys).find(self.word)
+
+
+@dataclass(eq=False)
 class Opened:
     """The weights or the run of a file, and the room that they take."""
 
     weights: OpenedWeights | OpenedRun
     taken: Reservation | None = None
+    mark: str = ""  # in links
+    _glance: Glance | None = None
+    _links: dict[LinksAsked, DataFrame] = field(default_factory=dict)
 
-    @functools.cached_property
+    @property
     def glance(self) -> Glance:
-        """All heads at a glance: in a long run some seconds, see `OpenedRun.measured`."""
+        """All heads at a glance: in a long run some seconds, unless they are measured already."""
+        if self._glance is None:
+            self.measure(lambda done, of: None)
+        assert self._glance is not None
+        return self._glance
+
+    @property
+    def is_measured(self) -> bool:
+        """True if all heads are measured."""
+        return self._glance is not None
+
+    def measure(self, tell: Callable[[int, int], object]) -> None:
+        """Measure all heads. tell: gets how many rows of how many are behind it."""
         read = self.weights
-        return glance_of(read.each(), read.shape, read.crosses)
+        layers, _, n_queries, _ = read.shape
+
+        def told(at: int, blocks: Rows) -> Rows:
+            for rows, weights in blocks:
+                yield rows, weights
+                tell(at * n_queries + int(rows[-1]) + 1, layers * n_queries)
+
+        each = itertools.starmap(told, enumerate(read.each()))
+        self._glance = glance_of(each, read.shape, read.crosses, read.known)
+
+    def table(self) -> DataFrame:
+        """Measures of all heads of a run, one row for each."""
+        assert isinstance(self.weights, OpenedRun)
+        seen = self.glance.seen
+        return measure_table(self.weights.shown, seen.measures, seen.errors, seen.rows)
+
+    def links(self, asked: LinksAsked) -> DataFrame | None:
+        """Links of all heads, None where they are not looked for yet."""
+        return self._links.get(asked)
+
+    def look_for(self, asked: LinksAsked, tell: Callable[[int, int], object]) -> None:
+        """Look for links in all heads. tell: gets how many of how many layers are behind it."""
+        read = self.weights
+        assert isinstance(read, OpenedRun)
+        run = Recording(read.shown, tokens=read.run.tokens, keys=read.run.keys)
+        side = "queries" if asked.ends == FROM else "keys"
+        named: dict[str, Any] = {side: asked.places(read)}
+        apart = 0 if read.crosses else asked.apart
+        found = links(run, apart=apart, each=EACH, tell=tell, **named)
+        while len(self._links) >= MOST_LINKS:
+            del self._links[next(iter(self._links))]
+        self._links[asked] = found
 
 
 @functools.cache
@@ -115,8 +191,24 @@ def _read(file: str, visit: str) -> Opened | str:
     try:
         taken = uploads().take(visit, unpacked_bytes(content))
         weights = read_own(content)
+        mark = mark_of(held[0].name, content)
     except NoRoom:  # there may be some later
         raise
     except ValueError as error:
         return str(error)
-    return Opened(weights, taken)
+    return Opened(weights, taken, mark)
+
+
+def looking(own: Opened, asked: LinksAsked) -> Task:
+    """The work until the links of all heads are found."""
+    name = "links", id(own), asked
+    steps = [Step("Looking through all heads", name, partial(own.look_for, asked))]
+    return Task(name, steps if own.links(asked) is None else [], False, True, key="links")
+
+
+def measuring(own: Opened) -> Task:
+    """The work until all heads of a file are measured, beside the reruns where there are many."""
+    name = "heads", id(own)
+    is_long = isinstance(own.weights, OpenedRun) and own.weights.is_long
+    steps = [Step("Measuring all heads", name, own.measure)]
+    return Task(name, steps if is_long and not own.is_measured else [], False, True, key="heads")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
-from attention.analysis.heads import Rows
+from attention.analysis.heads import Keys, Rows
+from attention.analysis.whole_runs import blocks_of, quick_rows
 from attention.capture import Attention, Recording
 from attention.capture.masking import Bias, Rules, split
 from attention.core.functional import LongTrace, Sliced, Trace, WeightsAlone
@@ -18,9 +18,6 @@ from attention.pipeline import Result
 MAX_HEADS = 1024  # in all layers
 MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
 MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some seconds
-MEASURED_CELLS = MAX_HEADS * MAX_SEEN**2  # some seconds too: all rows of up to so many tokens
-LEAST_ROWS = 32  # of a sample
-BLOCK_CELLS = 1 << 20  # that are measured together
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +26,7 @@ class OpenedRun:
 
     run: the recording; shown: those of its attentions that are shown, the others have other shapes;
     texts: one for each query; key_texts: one for each key, None where they are those of the
-    queries. Heads are measured on all rows, or on as many as take some seconds, spread evenly.
+    queries. Heads are measured on the rows of `whole_runs.quick_rows`.
     """
 
     run: Recording
@@ -69,9 +66,19 @@ class OpenedRun:
         return [f"layer {kept.number}" for kept in self.shown]
 
     @property
+    def modules(self) -> list[str]:
+        """The name of the module of each layer."""
+        return [kept.name for kept in self.shown]
+
+    @property
     def crosses(self) -> bool:
         """True if the keys are those of another sequence than the queries."""
         return self.shown[0].kind == "cross"
+
+    @property
+    def known(self) -> Keys:
+        """The keys, as far as they are known: equal tokens by their texts, within one sequence."""
+        return Keys(ids=() if self.key_texts is not None or self.crosses else self.texts)
 
     @property
     def problems(self) -> list[str]:
@@ -90,26 +97,11 @@ class OpenedRun:
         found = self.run.weights(number, self.head_numbers[head], first, first)
         return WeightsAlone(found.float().cpu())
 
-    @property
-    def measured(self) -> Tensor:
-        """Positions of the rows on which heads are measured, in the middles of equal stretches."""
-        layers, heads, n_queries, n_keys = self.shape
-        count = max(LEAST_ROWS, MEASURED_CELLS // (layers * heads * n_keys))
-        if count >= n_queries:
-            return torch.arange(n_queries)
-        return ((torch.arange(count, dtype=torch.float64) + 0.5) * (n_queries / count)).long()
-
     def each(self) -> Iterator[Rows]:
         """The measured rows of one layer after the other, in blocks, of all its heads."""
-        at_once = max(1, BLOCK_CELLS // (len(self.head_numbers) * self.shape[3]))
-        for kept in self.shown:
-            yield (
-                (rows, torch.stack([self._rows(kept, head, rows) for head in self.head_numbers]))
-                for rows in self.measured.split(at_once)
-            )
-
-    def _rows(self, kept: Attention, head: int, rows: Tensor) -> Tensor:
-        return self.run.weights(kept.number, head, rows).float().cpu()
+        layers, heads, *lengths = self.shape
+        measured = quick_rows(layers * heads, *lengths)
+        return (blocks_of(self.run, kept, measured) for kept in self.shown)
 
 
 def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:

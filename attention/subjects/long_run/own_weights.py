@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
-from attention.analysis.heads import Rows, in_blocks
+from attention.analysis.heads import Keys, Rows, in_blocks
 from attention.capture import Recording
 from attention.capture.files import is_recording, read_recording
 from attention.core.functional import Trace, WeightsAlone
@@ -64,9 +64,19 @@ class OpenedWeights:
         return [f"layer {position}" for position in range(self.numbers.shape[0])]
 
     @property
+    def modules(self) -> list[str]:
+        """The name of the module of each layer: none is known."""
+        return []
+
+    @property
     def crosses(self) -> bool:
         """True if the keys are those of another sequence than the queries."""
         return self.keys is not None
+
+    @property
+    def known(self) -> Keys:
+        """The keys, as far as they are known: equal tokens by their texts, within one sequence."""
+        return Keys(ids=() if self.crosses else self.tokens)
 
     @property
     def problems(self) -> list[str]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from attention.analysis.heads import order
 from attention.core.functional import LongTrace
 from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
+from attention.figures.tables import Cell
 from attention.pipeline import Result
 from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run.figures import StreetMap
 from attention.subjects.long_run.numbers import Opened
+from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.text_words import NOT_OFFERED, sum_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LINKS = "strongest links of all heads"
+MOST_LINKS = 20  # that are shown
 
 
 def of_weights(own: Opened, layer: int, head: int) -> Scene:
@@ -66,17 +76,64 @@ def measured(own: Opened, sort: str) -> Scene:
     """Measures of all heads in a table, sorted by one of them, with its explanation."""
     seen, read = own.glance.seen, own.weights
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
-    rows, columns, even = heads_words.measure_table(seen, sort, names)
+    rows, numbers, even = heads_words.measure_table(seen, sort, names)
+    columns: dict[str, Sequence[Cell]] = {**numbers}
+    if read.modules:
+        of_heads = [module for module in read.modules for _ in read.head_numbers]
+        modules = [of_heads[head] for head in order(seen.measures, sort)]
+        columns, even = {"module": modules, **columns}, [even[0], "", *even[1:]]
+    apart = isinstance(read, OpenedRun)
+    title, digits = heads_words.MEASURED, heads_words.DIGITS
     return scene(
-        Table(heads_words.MEASURED, rows, columns, even, digits=heads_words.DIGITS),
+        Table(title, rows, columns, even, digits=digits, apart=apart),
         Words(heads_words.measure_words(seen)),
     )
 
 
-def street_map(figure: StreetMap, title: str, problems: Sequence[str] = ()) -> Scene:
-    """The map of a head under its title. problems: notes on what of a run is not shown."""
+def links(own: Opened, found: DataFrame) -> Scene:
+    """The strongest links of all heads in a table whose lines lead to them."""
+    if found.empty:
+        return scene(note("No head has such a link."))
+    shown = found.head(MOST_LINKS)
+    unknown = [""] * len(shown)
+    ends = {
+        name: [
+            f"{at:,} {text.strip()}".strip()
+            for at, text in zip(shown[side], shown.get(f"{side} token", unknown), strict=True)
+        ]
+        for name, side in (("from", "query"), ("to", "key"))
+    }
+    names = [
+        f"layer {layer} head {head}"
+        for layer, head in zip(shown["layer"], shown["head"], strict=True)
+    ]
+    columns = {**ends, "weight": shown["weight"].tolist(), "module": shown["module"].tolist()}
+    looked_at = "" if found["exact"].all() else _sample_of_links(own, found)
+    return scene(
+        Table(LINKS, names, columns, leads=True, apart=True, key="links"),
+        Words(f"The strongest of each head, without links to the first key. {looked_at}".strip()),
+    )
+
+
+def _sample_of_links(own: Opened, found: DataFrame) -> str:
+    looked = int(found["rows"].min())
+    return (
+        f"Looked at: {looked:,} of {own.weights.shape[2]:,} queries, spread evenly; "
+        'run.links(rows="all") in Python looks at all.'
+    )
+
+
+def street_maps(maps: Sequence[tuple[StreetMap, str, str]], problems: Sequence[str] = ()) -> Scene:
+    """A map of a head, or two side by side, each with its title and the name of its module, ""
+    where that is not told. problems: notes on what of a run is not shown."""
     hint = "drag to move, wheel or pinch to zoom"
-    return scene(*map(note, problems), titled(title.capitalize(), hint=hint), figure)
+    columns = [
+        (titled(title.capitalize(), module and f"· {module}", hint), figure)
+        for figure, title, module in maps
+    ]
+    if len(columns) == 1:
+        return scene(*map(note, problems), *columns[0])
+    return scene(*map(note, problems), Row([*map(Column, columns)], [1] * len(columns)))
 
 
 def layer_of_text(result: Result, run: Opened) -> Scene:

@@ -8,12 +8,9 @@ size, which takes one look at each row.
 
 from __future__ import annotations
 
-import functools
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -32,11 +29,6 @@ SAMPLE = 512  # rows that a first look takes
 AT_ONCE = 1 << 20  # cells that are worked on together, which a cache holds;
 ROWS_AT_ONCE, MOST_AT_ONCE = 128, 1 << 22  # more where so many rows have more, up to
 SHADES = 254  # from the least weight that has a colour to 1
-MOST_LETTERS = 40  # of a text
-CHUNK = 1024  # texts that go together
-MOST_FOUND = 1000
-PART = "##"  # before a part of a word
-MARKERS = {"Ġ": " ", "▁": " ", "Ċ": "\n", "ĉ": "\t"}  # as tokenizers write blanks
 
 
 class Link(NamedTuple):
@@ -72,17 +64,18 @@ class Blocks:
 
 
 class HeadMap:
-    """The map of one head of a recording.
+    """The map of one head of a recording, or of the mean of all heads of a layer.
 
-    number, head: the model's own; rows, columns: queries and keys; base, top: the levels of
-    `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a batch.
+    number, head: the model's own, None = that mean; rows, columns: queries and keys; base, top: the
+    levels of `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a
+    batch.
     """
 
     def __init__(
         self,
         run: Recording,
         number: int,
-        head: int,
+        head: int | None,
         blocks: Blocks | None = None,
         entry: int = 0,
     ) -> None:
@@ -121,7 +114,7 @@ class HeadMap:
         self.blocks.looked = True
         size = 1 << self.base
         step = size * -(-self.rows // (SAMPLE * size))
-        seen = self.run.blocks(self.number, self.head, step, size, step=step, entry=self.entry)
+        seen = self._made(step, size, step)
         self.greatest.copy_(seen.repeat_interleave(step // size, 0)[: len(self.greatest)])
 
     @torch.no_grad()
@@ -132,9 +125,7 @@ class HeadMap:
         many = max(1, at_once // self.columns // size)
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
-            blocks = self.run.blocks(
-                self.number, self.head, size, size, band=band, entry=self.entry
-            )
+            blocks = self._made(size, size, band=band)
             self.greatest[slice(*band)] = blocks.to(self.greatest)
             self.blocks.done = min(band[1] * size, self.rows)
             tell(self.done, self.rows)
@@ -264,8 +255,29 @@ class HeadMap:
         down, across = (slice(part.start * size, part.stop * size) for part in (rows, columns))
         return greatest_of(self.greatest[down, across], size)
 
-    def _part(self, rows: int | slice, columns: slice | Tensor) -> Tensor:
-        weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
+    def _made(
+        self, rows: int, columns: int, step: int = 1, band: tuple[int, int] | None = None
+    ) -> Tensor:
+        """The greatest weights of blocks, as `Recording.blocks` has them."""
+        if self.head is not None:
+            return self.run.blocks(
+                self.number, self.head, rows, columns, entry=self.entry, step=step, band=band
+            )
+        begin, end = band or (0, -(-self.rows // rows))
+        found = torch.zeros(end - begin, -(-self.columns // columns))
+        many = max(1, AT_ONCE // self.columns)
+        for some in torch.arange(begin * rows, min(end * rows, self.rows), step).split(many):
+            weights = self._part(some, slice(None))
+            blocks = max_pool2d(weights[None], (1, columns), ceil_mode=True)[0]
+            at = (some // rows - begin)[:, None].expand_as(blocks)
+            found.scatter_reduce_(0, at, blocks, "amax")
+        return found
+
+    def _part(self, rows: int | slice | Tensor, columns: slice | Tensor) -> Tensor:
+        if self.head is None:
+            weights = self.run.mean(self.number, rows, columns, entry=self.entry)
+        else:
+            weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
         return weights.float().cpu()
 
 
@@ -285,48 +297,3 @@ def _falling(numbers: Tensor, first: int) -> Iterator[tuple[Tensor, Tensor]]:
         weights, at = flat.topk(min(len(flat), begin + count))
         yield weights[begin:], at[begin:]
         begin, count = begin + count, count * 4
-
-
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """Texts of the tokens of a run: in chunks, as one reads them, and searched."""
-
-    tokens: Sequence[str]
-
-    def chunk(self, at: int) -> list[str]:
-        """So many texts from the `at`-th chunk on, each cut to a length."""
-        return [*map(self.text, range(len(self.tokens))[_span(at, CHUNK)])]
-
-    def text(self, at: int) -> str:
-        """The text of a token, cut to a length, with a blank before it where a word begins."""
-        token = self.tokens[at]
-        blank = " " if self._are_words and not token.startswith(PART) else ""
-        return f"{blank}{readable(token)}"[:MOST_LETTERS]
-
-    def find(self, words: str) -> list[int]:
-        """Positions of the tokens in which these words begin, whichever letters are capitals."""
-        text, ends = self._joined
-        wanted = words.strip().lower()
-        found: dict[int, None] = {}
-        at = text.find(wanted) if wanted else -1
-        while at >= 0 and len(found) < MOST_FOUND:
-            found[bisect_right(ends, at)] = None
-            at = text.find(wanted, at + 1)
-        return [*found]
-
-    @functools.cached_property
-    def _are_words(self) -> bool:
-        """True if no token brings a blank along: words then stand apart by themselves."""
-        return not any(token[:1].isspace() or token[:1] in MARKERS for token in self.tokens)
-
-    @functools.cached_property
-    def _joined(self) -> tuple[str, list[int]]:
-        """All as one text, and where each token ends in it."""
-        read = [self.text(at).lower() for at in range(len(self.tokens))]
-        return "".join(read), [*accumulate(map(len, read))]
-
-
-def readable(token: str) -> str:
-    """A token as one reads it: its blanks are blanks, and a part of a word is that part."""
-    text = token.removeprefix(PART) or token
-    return "".join(MARKERS.get(letter, letter) for letter in text)

@@ -188,7 +188,8 @@ def _layer(view: View, result: Result, run: Opened) -> None:
     """The map of the chosen head, all heads of its layer, and what cannot be shown."""
     assert isinstance(run.weights, OpenedRun)
     title, below = result_words.head_words(result), partial(scenes.new_vector, result)
-    map_page.map_of(view, run.weights, 0, result.head, title, below=below)
+    mapped = map_page.Mapped(0, result.head, title)
+    map_page.maps_of(view, run.weights, [mapped], below=below)
     choose = (range(result.layer.heads).__contains__, partial(session.choose, "head"))
     draw_scene(
         scenes.layer_of_text(result, run), key="layer_heads", taken={"glance": {"head": choose}}

@@ -13,9 +13,10 @@ import torch
 from torch.testing import assert_close
 
 import attention
+from attention.analysis.token_texts import Texts
 from attention.subjects.long_run import figures
 from attention.subjects.long_run.figures import StreetMap, first_question
-from attention.subjects.long_run.street_map import EXACT, HeadMap, Texts
+from attention.subjects.long_run.street_map import EXACT, HeadMap
 from tests.capture.making import OwnAttention, inputs, model
 from tests.running import sent_as
 

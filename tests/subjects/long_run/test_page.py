@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy
+import pandas
 import pytest
 import torch
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from torch.testing import assert_close
 
 import attention
+from attention.analysis import whole_runs
 from attention.analysis.heads import measures
-from attention.app.shell import command
+from attention.analysis.whole_runs import NAMES
+from attention.app.shell import command, frame
 from attention.app.state.pages import page_named
 from attention.capture import Recording, folders
 from attention.figures.scene import Table, Words
@@ -23,6 +28,7 @@ from attention.hosting.uploads import Uploads
 from attention.subjects.long_run import example, opened_run
 from attention.subjects.long_run import numbers as files
 from attention.subjects.long_run import scene as scenes
+from attention.subjects.long_run.settings import MEAN, OTHER, TO
 from tests.app.test_every_page import TAG
 from tests.capture.making import OwnAttention, inputs, model
 from tests.running import App, Sent, opened, sent_as
@@ -115,7 +121,7 @@ def table_of(own: files.Opened) -> tuple[dict[str, list[float]], str]:
     shown = sent_as(table.content()).header
     columns = zip(*shown["lines"], strict=True)
     named = dict(zip(["", *shown["columns"]], columns, strict=True))
-    del named[""]
+    del named[""], named["module"]
     return {name: [float(cell) for cell in cells] for name, cells in named.items()}, words.words
 
 
@@ -136,7 +142,7 @@ def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
 def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened_run, "MEASURED_CELLS", 97 * 2 * 2 * 601)
+    monkeypatch.setattr(whole_runs, "QUICK_CELLS", 97 * 2 * 2 * 601)
     run, _ = recorded(tmp_path, tokens=601)
     own = files.Opened(opened_run.opened_run(run))
     sample = "97 of 601 queries, spread evenly over the run"
@@ -154,7 +160,8 @@ def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
 def asked(app: App, **more: Any) -> Sent:
     """Answer to a question of a browser that shows the map."""
     none = {"tiles": [], "texts": [], "row": -1, "block": [], "words": "", "side": 0, "far": []}
-    its = {"map": app.sent["street_map"].header["map"], "shown": [], "query": 600}
+    header = app.sent["street_map"].header
+    its = {"map": header["map"], "shown": [], "query": 600, "key": -1, "place": []}
     return app.tell("street_map", "ask", none | its | more).sent["street_map"]
 
 
@@ -187,12 +194,141 @@ def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path:
         *({"tiles": each} for each in tiles),
         *({"texts": [[1, 0]]}, {"texts": [[0, 1]]}, {"row": 601}, {"block": [0, 601, 0]}),
         *({"block": [0, 0]}, {"words": "x" * 201}, {"side": 1}, {"far": [-1, 0]}, {"far": [0, 2]}),
+        *({"place": [0, 0, 9]}, {"place": [601, 0, 9, 9]}, {"place": [0, 0, 0, 9]}),
         {"map": "another 0 0"},
     )
     before, turn = app.sent["street_map"], sent.turn
     for at, wrong in enumerate(absurd, turn + 1):
         sent = asked(app, **wrong)
         assert (sent.header, sent.rest, sent.turn) == (before.header, before.rest, at), wrong
+
+
+SEEN, MAPS = "450,11,440,0,30,30", ("street_map", "street_map_beside")
+
+
+def long_run(tmp_path: Path) -> tuple[Recording, bytes]:
+    """A run of 601 tokens, of which two layers and two heads are kept; 450 says "needle"."""
+    with attention.capture(layers=[0, 2], heads=[0, 2]) as run:
+        model(*(OwnAttention(is_causal=True) for _ in range(3)))(inputs(1, 601))
+    tokens = [f"word{at}" if at != 450 else "=Needle" for at in range(601)]
+    run.save(tmp_path / "run.safetensors", tokens=tokens)
+    return run.one(), (tmp_path / "run.safetensors").read_bytes()
+
+
+def test_links_of_all_heads_lead_to_their_cells_and_the_address_carries_what_is_seen(
+    tmp_path: Path,
+) -> None:
+    run, content = long_run(tmp_path)
+    app = give(opened("own", find="needle", apart=0), content)
+    header = app.sent["links"].header
+    found = run.links(queries=[450], each=2)
+    assert [line[0] for line in header["lines"]] == [
+        f"layer {layer} head {head}"
+        for layer, head in zip(found["layer"], found["head"], strict=True)
+    ]
+    assert {line[1] for line in header["lines"]} == {"450 =Needle"}
+    assert {line[4] for line in header["lines"]} == {"0.mix", "2.mix"}
+    for line in (3, 0):
+        app.tell("links", "line", line)
+        link = found.iloc[line]
+        cell = f"{link['query']},{link['key']}"
+        assert app.query_params["seen"].startswith(f"{cell},430,")
+        sent = app.sent["street_map"].header
+        assert sent["map"].endswith(f" {link['layer']} {link['head']}")
+        assert sent["lead"].startswith(cell)
+    asked(app, query=100, key=7, place=[90, 0, 20, 30])
+    assert app.query_params["seen"] == "100,7,90,0,20,30"
+    assert app.sent["street_map"].header["lead"] == "", "the browser is there"
+    asked(app, query=600, key=3)
+    assert "seen" not in app.query_params
+    app.text_input(key="find").set_value("absent").run()
+    assert "“absent” is not in this run." in app.notes
+
+
+def test_a_link_leads_to_a_cell_and_a_place_of_the_map_where_there_are_such(tmp_path: Path) -> None:
+    _, content = long_run(tmp_path)
+    app = give(opened("own", seen=SEEN, layer=1, head=1), content)
+    assert app.sent["street_map"].header["lead"] == SEEN
+    assert app.sent["street_map"].header["map"].endswith(" 2 2")
+    for wrong in ("601,0", "1,601", "1,2,3", "1,2,3,4,0,5", "x", "1,2,601,0,3,3"):
+        app = give(opened("own", seen=wrong), content)
+        assert app.sent["street_map"].header["lead"] == "", wrong
+
+
+def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path: Path) -> None:
+    run, content = long_run(tmp_path)
+    app = give(opened("own", layer=1, beside=MEAN), content)
+    shown, other = app.sent["street_map"], app.sent["street_map_beside"]
+    assert shown.header["linked"]
+    assert other.header["linked"]
+    assert_close(shown.numbers, run.weights(2, 0, 600)[0], atol=1e-4, rtol=1e-3)
+    assert_close(other.numbers, run.mean(2, 600)[0], atol=1e-4, rtol=1e-3)
+    assert "2.mix" in app.said
+    assert other.header["lead"] == ""
+    app = opened("own", layer=1, beside=OTHER, beside_layer=63, beside_head=1, seen=SEEN)
+    give(app, content)
+    assert [app.sent[name].header["lead"] for name in MAPS] == [SEEN, SEEN]
+    other = app.sent["street_map_beside"]
+    assert_close(other.numbers, run.weights(2, 2, 600)[0], atol=1e-4, rtol=1e-3)
+
+
+def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(
+    tmp_path: Path,
+) -> None:
+    _, content = long_run(tmp_path)
+    app = give(opened("own"), content)
+    mark = app.query_params["run"]
+    name, digest = mark.split(" ")
+    assert (name, digest) == ("weights.npz", hashlib.sha256(content).hexdigest()[:12])
+    app = opened("own", run=mark, layer=1, seen=SEEN)
+    (note,) = app.notes
+    assert note == (
+        "This link shows a file that it does not carry: “weights.npz”, whose SHA-256 begins with "
+        f"{digest}. Open it above."
+    )
+    assert "glance" not in app.sent, "it is not the example that the link shows"
+    give(app, weights_file())
+    (note,) = app.notes
+    assert f"another file than this: “weights.npz”, whose SHA-256 begins with {digest}" in note
+    give(app, content)
+    assert app.notes == []
+    assert app.sent["street_map"].header["map"].endswith(" 2 0")
+    hostile = opened("own", run=f"<b>**x** {digest}")
+    assert "“<b>**x**”" in hostile.notes[0]
+    assert not TAG.search(hostile.said)
+
+
+def test_the_menu_of_files_has_the_row_the_part_links_and_measures_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, content = long_run(tmp_path)
+    app = give(opened("own", find="needle", ends=TO, apart=5), content)
+    asked(app, query=451, key=450, place=[440, 445, 20, 10])
+    offered: dict[str, Any] = {}
+
+    def kept(*given: Any, **more: Any) -> None:
+        offered.update({file.name: file.make for file in given[2]})
+
+    monkeypatch.setattr(frame, "show_files", kept)
+    app.session_state["download"] = True
+    app.run()
+    tables = {
+        "row-of-query-451-layer-0-head-0": run.frame(0, 0, 451),
+        "part-of-the-map-layer-0-head-0": run.frame(0, 0, slice(440, 460), slice(445, 455)),
+        "strongest-links-of-all-heads": run.links(keys=[450], apart=5, each=2),
+        "measures-of-all-heads": run.measures(),
+    }
+    assert offered.keys() == {f"{name}.{kind}" for name in tables for kind in ("csv", "parquet")}
+    for name, table in tables.items():
+        packed = pandas.read_parquet(io.BytesIO(offered[f"{name}.parquet"]()))
+        read = pandas.read_csv(io.StringIO(offered[f"{name}.csv"]()))
+        for found in (packed, read):
+            assert len(found) == len(table)
+            for column in {*table.columns} - {"query token", "key token"}:
+                ours, theirs = table[column].tolist(), found[column].tolist()
+                assert theirs == (ours if column in NAMES else pytest.approx(ours, rel=1e-5))
+    tokens = pandas.read_csv(io.StringIO(offered["strongest-links-of-all-heads.csv"]()))
+    assert set(tokens["key token"]) == {"' =Needle"}, "a spreadsheet would run it"
 
 
 def test_a_run_that_takes_too_long_or_too_much_is_refused_in_a_sentence(
@@ -224,12 +360,19 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
 
 
 def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[list[str]]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    served: list[list[str]],
 ) -> None:
     monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
     run, content = recorded(tmp_path)
     file = str(tmp_path / "run.safetensors")
     command.main(["open", file, "--server.port", "8600"])
+    first, read, last = capsys.readouterr().out.rstrip().split("\n")
+    assert first == "Reading run.safetensors, 0 MB …"
+    assert read.split("\r")[1:] == ["1 of 2 layers are read", "2 of 2 layers are read"]
+    assert last == "The run is on the page Own run: /own behind the address below."
     assert served[0][2:] == ["--server.port", "8600"]
     assert_close(weights(opened("own")), run.weights(run.attentions[0].number, 0))
     files.owners_run.clear()

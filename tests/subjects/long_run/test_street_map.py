@@ -8,9 +8,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 import attention
+from attention.analysis.token_texts import Texts
 from attention.capture import Recording
 from attention.subjects.long_run import street_map
-from attention.subjects.long_run.street_map import EXACT, HeadMap, Texts, greatest_of, shades
+from attention.subjects.long_run.street_map import EXACT, HeadMap, greatest_of, shades
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
 
@@ -51,6 +52,17 @@ def test_a_tile_of_each_level_has_the_greatest_weight_of_each_block(run: Recordi
         ]
         apart = torch.cat(rows).int() - expected.int()
         assert int(apart.abs().max()) <= 1, level  # by the last bit of a weight
+
+
+def test_a_map_of_the_mean_of_a_layer_is_made_of_the_mean_of_its_weights(run: Recording) -> None:
+    shown, whole = HeadMap(run, 0, None), run.mean(0)
+    shown.look()
+    assert bool((shown.greatest <= blocks_by_hand(whole, 4) + 1e-6).all())
+    shown.fill(lambda done, of: None)
+    assert_close(shown.greatest, blocks_by_hand(whole, 4))
+    assert_close(shown.row(7), whole[7])
+    query, key, weight = shown.far_links(9, True, 1)[0]
+    assert weight == pytest.approx(float(whole[query, key]))
 
 
 def test_weights_and_rows_are_those_of_the_run(run: Recording) -> None:
