@@ -12,6 +12,7 @@ from attention.figures import files
 from attention.figures.matrix import Matrix
 from attention.figures.messages import message
 from attention.figures.scene import Figure
+from attention.figures.stacks import TypedMatrix
 
 
 class MatrixHeader(TypedDict):
@@ -26,6 +27,7 @@ class MatrixHeader(TypedDict):
     most: float
     hidden: bool
     whole: bool
+    texts: list[str | None]  # of cells that can be typed into, none: of none
 
 
 class MatricesHeader(TypedDict):
@@ -39,10 +41,22 @@ class MatricesHeader(TypedDict):
     written: NotRequired[int]
 
 
+class TypedCell(TypedDict):
+    """Text typed into a cell of one of the matrices, by their positions."""
+
+    matrix: int
+    row: int
+    column: int
+    text: str
+
+
 @dataclass(frozen=True, eq=False)
-class Matrices(Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, int]):
+class Matrices(
+    Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, int], typed=TypedCell
+):
     """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
 
+    Numbers of a `TypedMatrix` can be typed over where they stand, which it answers as `typed`.
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     pickable: whether its cells can be chosen, by click or arrow keys, which it answers as `cell`;
     chosen: the (row, column) lit meanwhile. hidden: the result's numbers stay here, to be guessed;
@@ -71,6 +85,17 @@ class Matrices(Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, i
         rows, columns = self.matrices[-1].numbers.shape
         return cell[0] in range(rows) and cell[1] in range(columns)
 
+    def place_of(self, typed: TypedCell) -> tuple[str, int] | None:
+        """The stack, by its name, and the place in it that a cell was typed into; None for none."""
+        at, row, column = typed["matrix"], typed["row"], typed["column"]
+        matrix = self.matrices[at] if at in range(len(self.matrices)) else None
+        if not isinstance(matrix, TypedMatrix) or matrix.places is None:
+            return None
+        rows, columns = matrix.places.shape
+        if row not in range(rows) or column not in range(columns):
+            return None
+        return matrix.stack, int(matrix.places[row, column])
+
     def _kept_back(self, matrix: Matrix) -> bool:
         return self.hidden and matrix is self.matrices[-1]
 
@@ -84,6 +109,7 @@ class Matrices(Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, i
                 cells = cells.masked_fill(~matrix.allowed, torch.nan)
             sizes = cells[cells.isfinite()].abs()
             most = matrix.most or (float(sizes.max()) if sizes.numel() else 0.0) or 1.0
+            texts = matrix.texts if isinstance(matrix, TypedMatrix) else ()
             headers.append(
                 {
                     "name": matrix.name,
@@ -97,6 +123,7 @@ class Matrices(Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, i
                     "most": 1.0 if kept_back else most,
                     "hidden": kept_back,
                     "whole": matrix.whole and not kept_back,
+                    "texts": [text for row in texts for text in row],
                 }
             )
             numbers.append((torch.zeros_like(cells) if kept_back else cells).flatten())

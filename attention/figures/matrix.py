@@ -68,6 +68,11 @@ def cells(line: str) -> list[str]:
     return ["" if word == "_" else word for word in words]
 
 
+def one_cell(typed: str) -> str:
+    """Text typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
+    return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
+
+
 def _number(cell: str, row: int, column: int) -> float:
     cell_name = f"row {row}, column {column}"
     if not cell:

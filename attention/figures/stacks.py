@@ -1,10 +1,23 @@
-"""Stacks of matrices as text: read into tensors, edited as grids."""
+"""Stacks of matrices as text: read into tensors, shown to be typed into, edited as grids."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
 from torch import Tensor
 
-from attention.figures.matrix import MatrixError, cells, read_matrix, read_stack
+from attention.figures.matrix import (
+    Matrix,
+    MatrixError,
+    cells,
+    one_cell,
+    read_matrix,
+    read_stack,
+)
 
 MAX_MATRICES, MAX_NUMBERS, MAX_TEXT = 10, 144, 4000
 
@@ -67,10 +80,7 @@ def resized(text: str, change: str) -> str | None:
 
     A row, or a column, comes to or leaves every matrix of the stack; what is new is 0.
     """
-    stack = [
-        [[cell or "_" for cell in cells(line)] for line in part.strip().strip(";").split(";")]
-        for part in text.split("|")
-    ]
+    stack = _split(text)
     sign, _, what = change.partition(" ")
     if what == "matrix":
         stack = [*stack, stack[-1]] if sign == "+" else stack[:-1]
@@ -82,4 +92,88 @@ def resized(text: str, change: str) -> str | None:
     empty = not stack or not all(stack) or not all(rows)
     if empty or len(stack) > MAX_MATRICES or sum(map(len, rows)) > MAX_NUMBERS:
         return None
+    return _joined(stack)
+
+
+def _split(text: str) -> list[list[list[str]]]:
+    """The cells of a stack by matrix and row, whatever they hold; an empty one as `_`."""
+    return [
+        [[cell or "_" for cell in cells(line)] for line in part.strip().strip(";").split(";")]
+        for part in text.split("|")
+    ]
+
+
+def _joined(stack: Sequence[Sequence[Sequence[str]]]) -> str:
     return " | ".join("; ".join(map(" ".join, matrix)) for matrix in stack)
+
+
+# Typing: the cells of a stack stand in the matrices that are shown
+
+
+@dataclass(frozen=True, eq=False)
+class TypedMatrix(Matrix):
+    """A matrix of which numbers are typed.
+
+    stack: the name of the text that they stand in; texts: (rows, columns) as they stand there, None
+    = made from others, not to be typed; places: (rows, columns) int64, where each stands among all
+    cells of that text, from 0.
+    """
+
+    stack: str = ""
+    texts: Sequence[Sequence[str | None]] = ()
+    places: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TypedStack:
+    """Cells of a stack as typed, whatever they hold; what a shorter row lacks is empty.
+
+    name: of the text; cells: in order; places: (batch, rows, columns) int64, their positions.
+    """
+
+    name: str
+    cells: Sequence[str]
+    places: Tensor
+
+    def matrix(self, name: str, places: Tensor, **about: Any) -> TypedMatrix:
+        """A matrix of the cells at places (rows, columns); about: further fields of `Matrix`.
+
+        Cells that are no number are NaN. Further rows in `numbers`, where it is given, are made
+        from those that are typed.
+        """
+        texts: list[list[str | None]] = [[self.cells[at] for at in row] for row in places.tolist()]
+        typed = [[_number_or_nan(self.cells[at]) for at in row] for row in places.tolist()]
+        numbers = about.pop("numbers", torch.tensor(typed) + 0.0)  # −0.0 + 0.0 is 0.0
+        texts += [[None] * numbers.shape[1]] * (len(numbers) - len(texts))
+        return TypedMatrix(name, numbers, **about, stack=self.name, texts=texts, places=places)
+
+
+def typed_stack(name: str, text: str) -> TypedStack | None:
+    """The cells that a text holds; None where there are too many to be shown."""
+    stack = _split(text)
+    rows, columns = max(map(len, stack)), max(len(row) for matrix in stack for row in matrix)
+    if len(stack) > MAX_MATRICES or len(stack) * rows * columns > MAX_NUMBERS:
+        return None
+    padded = [
+        [[*row, *["_"] * (columns - len(row))] for row in [*m, *[[]] * (rows - len(m))]]
+        for m in stack
+    ]
+    every = ["" if cell == "_" else cell for matrix in padded for row in matrix for cell in row]
+    return TypedStack(name, every, torch.arange(len(every)).view(len(stack), rows, columns))
+
+
+def with_cell(text: str, place: int, typed: str) -> str:
+    """The text of a stack in which another number was typed at a place of its `TypedStack`."""
+    stack = typed_stack("", text)
+    if stack is None or place not in range(len(stack.cells)):
+        return text
+    every = [cell or "_" for cell in stack.cells]
+    every[place] = one_cell(typed)
+    return _joined([[[every[at] for at in row] for row in m] for m in stack.places.tolist()])
+
+
+def _number_or_nan(cell: str) -> float:
+    try:
+        return float(read_matrix(cell))
+    except MatrixError:
+        return math.nan

@@ -199,3 +199,19 @@ def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(
     expect_rest(page)
     page.evaluate("history.pushState(history.state, '', '/?mask=window')")
     expect_search(page, {"mask": "window", "query": "2"})
+
+
+def test_on_a_phone_the_share_of_the_last_word_stands_beside_the_button_that_changes_it(
+    open_page: Open,
+) -> None:
+    last = len(WORDS) - 1
+    page = open_page(f"/?{FIRST.link}&query={last}", viewport={"width": 390, "height": 844})
+    word = page.locator(".sentence .word").last
+    share = word.locator("small")
+    expect(share).to_contain_text("%")
+    expect_rest(page)
+    left, right = share.bounding_box(), page.locator(".stage .other").bounding_box()
+    assert left
+    assert right
+    assert left["x"] + left["width"] < right["x"]
+    assert right["x"] + right["width"] < 390

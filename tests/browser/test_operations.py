@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.browser.browsing import (
     Open,
+    Page,
     expect,
     expect_rest,
     expect_search,
@@ -25,38 +26,92 @@ def test_choosing_a_cell_lights_what_meets_and_explains_it(open_page: Open) -> N
     expect_search(page, {"operation_batch": "1"})
 
 
-def test_an_edited_cell_reaches_the_answer_and_the_link_and_a_wrong_one_is_named(
+def test_numbers_are_typed_over_where_they_stand_and_the_answer_and_the_link_follow(
     open_page: Open,
 ) -> None:
     page = open_page("/operations")
-    box = page.locator(".st-key-grid_bmm_a_0").get_by_label("A[0], row 1, column 2")
     total = page.locator(".working tfoot td").last
-    box.fill("10")
-    box.press("Enter")
+    page.locator(".st-key-picture_0 .cell", has_text="6").first.click()
+    keys = page.keyboard
+    keys.type("10")
+    keys.press("Enter")
     expect(total).to_have_text("24")
     expect_search(page, {"bmm_a": "1 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
-    box.fill("<b>x")
-    box.press("Enter")
-    words = "A[0]: row 1, column 2 holds '<b>x', which is no number"
-    expect(page.get_by_text(words)).to_be_visible()
-    expect(box).to_have_attribute("aria-invalid", "true")
-    box.fill("")
-    box.press("Enter")
-    expect(page.get_by_text("A[0]: row 1, column 2 is empty")).to_be_visible()
-    box.fill("6")
-    box.press("Enter")
-    expect(total).to_have_text("16")
+    keys.press("ArrowUp")
+    expect(field(page, 0, 2)).to_be_focused()
+    keys.press("ArrowLeft")
+    expect(field(page, 0, 1)).to_be_focused()
+    keys.type("7")
+    keys.press("Tab")
+    expect(field(page, 0, 2)).to_be_focused()
+    expect_search(page, {"bmm_a": "1 7 3; 4 5 10 | 1 0 -1; 2 2 0"})
+    keys.press("ArrowDown")
+    keys.type("99")
+    keys.press("Escape")
+    expect(field(page, 1, 2)).to_have_value("10")
+    keys.press("Enter")
+    expect_rest(page)
+    expect_search(page, {"bmm_a": "1 7 3; 4 5 10 | 1 0 -1; 2 2 0"})
+
+
+def test_numbers_are_taken_back_in_turn(open_page: Open) -> None:
+    page = open_page("/operations")
+    undo = page.locator(".st-key-picture_0").get_by_role("button", name="Undo")
+    expect(undo).to_be_hidden()
+    for column, number in ((0, "8"), (1, "9")):
+        field(page, 1, column).fill(number)
+        field(page, 1, column).press("Enter")
+        expect(page.locator(".working tbody td").nth(3 * column)).to_have_text(number)
+    field(page, 1, 1).press("Control+z")
+    expect_search(page, {"bmm_a": "1 2 3; 8 5 6 | 1 0 -1; 2 2 0"})
+    undo.click()
+    expect_search(page, {})
+    expect(undo).to_be_hidden()
+    expect(page.locator(".working tfoot td").last).to_have_text("16")
+
+
+def test_what_is_no_number_is_named_and_leaves_the_one_before(open_page: Open) -> None:
+    page = open_page("/operations")
+    for wrong, words in (
+        ("<b>x", "A[0]: row 1, column 2 holds '<b>x', which is no number. Nothing is changed."),
+        ("", "A[0]: row 1, column 2 is empty: a number is needed. Nothing is changed."),
+    ):
+        field(page, 1, 2).fill(wrong)
+        field(page, 1, 2).press("Enter")
+        expect(page.get_by_role("status").get_by_text(words)).to_be_visible()
+        expect(field(page, 1, 2)).to_have_value("6")
+        expect_search(page, {})
+    field(page, 1, 2).fill("10")
+    field(page, 1, 2).press("Enter")
+    expect(page.get_by_text("Nothing is changed.")).to_have_count(0)
+    expect(page.locator(".working tfoot td").last).to_have_text("24")
 
 
 def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_page: Open) -> None:
     page = open_page("/operations")
-    grid = page.locator(".st-key-grid_bmm_a_0")
-    grid.get_by_label("A[0], row 1, column 2").fill("10")
-    grid.get_by_label("A[0], row 1, column 2").press("Enter")
-    other = grid.get_by_label("A[0], row 0, column 0")
-    other.fill("7")
+    field(page, 1, 2).fill("10")
+    field(page, 1, 2).press("Enter")
+    field(page, 0, 0).fill("7")
     expect(page.locator(".working tfoot td").last).to_have_text("24")
     expect_rest(page)
-    expect(other).to_have_value("7")
-    other.press("Enter")
+    expect(field(page, 0, 0)).to_have_value("7")
+    field(page, 0, 0).press("Enter")
     expect_search(page, {"bmm_a": "7 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
+
+
+def test_a_wrong_number_of_a_link_is_mended_where_it_stands(open_page: Open) -> None:
+    page = open_page("/operations?bmm_a=1 2 3; 4 5 cat | 1 0 -1; 2 2 0")
+    expect(field(page, 1, 2)).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("status").get_by_text("which is no number")).to_be_visible()
+    field(page, 1, 2).fill("6")
+    field(page, 1, 2).press("Enter")
+    expect(page.locator(".working tfoot td").last).to_have_text("16")
+    page.get_by_role("button", name="− row of B").click()
+    expect(page.get_by_text("Torch refuses too")).to_be_visible()
+    page.get_by_role("button", name="− column of A").click()
+    expect(page.locator(".working tfoot td").last).to_have_text("4")
+
+
+def field(page: Page, row: int, column: int) -> Page:
+    """The field of a cell of A[0]."""
+    return page.get_by_label(f"A[0], row {row}, column {column}", exact=True)

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import * as head_view from "../../attention/browser/head_view/index.js"
-import * as matrices from "../../attention/browser/matrices/index.js"
 import { TOOLS } from "../../attention/browser/number_grid/index.js"
-import { cellAt, rowAfter } from "../../attention/browser/shared/choosing.js"
+import { cellAfter, cellAt, rowAfter } from "../../attention/browser/shared/choosing.js"
 import { headAfter } from "../../attention/browser/shared/tiles.js"
 
 test("arrow keys move by a row and stop at the edges, Home and End go there", () => {
@@ -17,7 +16,7 @@ test("arrow keys move by a row and stop at the edges, Home and End go there", ()
 test("other keys are left alone, whatever they are called", () => {
   for (const key of ["a", "Tab", "toString", "constructor"]) {
     assert.equal(rowAfter(key, 1, 4), undefined)
-    assert.equal(matrices.cellAfter(key, [0, 0], 4, 4), null)
+    assert.equal(cellAfter(key, [0, 0], 4, 4), null)
     assert.equal(headAfter(key, 1, 4, { across: 2, turned: false }), undefined)
   }
 })
@@ -33,7 +32,7 @@ test("a point belongs to the cell beneath it, beyond the edge to the nearest one
 })
 
 test("in a matrix keys move both ways and stop at the edges", () => {
-  const after = (key, from) => matrices.cellAfter(key, from, 2, 3)
+  const after = (key, from) => cellAfter(key, from, 2, 3)
   assert.deepEqual(after("ArrowRight", [0, 1]), [0, 2])
   assert.deepEqual(after("ArrowRight", [0, 2]), [0, 2])
   assert.deepEqual(after("ArrowUp", [1, 1]), [0, 1])

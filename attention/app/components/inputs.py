@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypedDict
 
 from torch import Tensor
 
 from attention.app.components.base import Component
-from attention.figures.matrix import MAX_CELLS, MatrixError, cells, read_matrix
+from attention.figures.matrix import MAX_CELLS, MatrixError, cells, one_cell, read_matrix
 
 
 class MaskGridHeader(TypedDict):
@@ -97,7 +96,7 @@ def number_grid(
         wrong, row, column = str(error), error.row, error.column
 
     def edited(grid: list[list[str]]) -> None:
-        on_edit("; ".join(" ".join(map(_one_cell, row)) for row in grid))
+        on_edit("; ".join(" ".join(map(one_cell, row)) for row in grid))
 
     def fits(grid: list[list[str]]) -> bool:
         return bool(grid) and sum(map(len, grid)) <= max(MAX_CELLS, sum(map(len, lines)))
@@ -112,11 +111,6 @@ def number_grid(
         "most": MAX_CELLS,
     }
     _number_grid.draw(header, key=key, width="content", cells=(fits, edited))
-
-
-def _one_cell(typed: str) -> str:
-    """Text typed into a cell as one cell of a matrix's text; 0,5 is meant as 0.5."""
-    return re.sub(r"[\s;|]+", "", typed).replace(",", ".")[:20] or "_"
 
 
 class ExamplesHeader(TypedDict):

@@ -1,17 +1,19 @@
-import { cellAt } from "../shared/choosing.js"
+import { cellAfter, cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, makeName, settle, under } from "../shared/elements.js"
 import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
+import { listenToTyping, makeField, showTexts } from "./typing.js"
 
 /** @import { MatricesHeader, MatrixHeader as Part } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @import { Matrix } from "../shared/matrix.js"
+    @import { Edit, Field } from "./typing.js"
     @typedef {[number, number]} Cell
     @typedef {{ part: Part, figure: HTMLElement, cells: Float32Array, target: HTMLElement,
-      grid?: HTMLElement[][], matrix?: Matrix }} Shown
+      grid?: HTMLElement[][], fields?: Field[][], matrix?: Matrix }} Shown
     @typedef {ReturnType<typeof build>} View */
 
 const MOST_COLUMNS = 8
@@ -30,9 +32,17 @@ function build({ root, content, send }) {
   const row = make("div", "row", frame)
   const strip = make("div", "strip", frame, { tabIndex: 0 })
   const readout = make("p", "readout", frame, { role: "status" })
+  const words = { textContent: "Undo", title: "Take the last number back: Ctrl+Z" }
+  const undo = make("button", "undo", frame, { type: "button", hidden: true, ...words })
   const shown = /** @type {Shown[]} */ ([])
   const at = /** @type {Cell | null} */ (null)
-  return { content, frame, row, strip, readout, shown, outline: "", at, send }
+  const typed = {
+    edits: /** @type {Edit[]} */ ([]),
+    typing: /** @type {EventTarget | null} */ (null),
+  }
+  const view = { content, frame, row, strip, readout, undo, shown, outline: "", at, send, ...typed }
+  listenToTyping(view, row)
+  return view
 }
 
 /** Elements are made anew only when names or sizes change; numbers alone are written into what
@@ -41,7 +51,7 @@ function build({ root, content, send }) {
 function draw(view) {
   const { parts, joins, numbers, pickable, written, chosen } = view.content
   const sizes = parts.map((part) => [part.name, part.rows, part.columns])
-  const names = parts.map((part) => [part.rowNames, part.columnNames])
+  const names = parts.map((part) => [part.rowNames, part.columnNames, part.texts.length])
   const outline = JSON.stringify([sizes, names, joins, pickable, written])
   if (outline !== view.outline) lay(view)
   view.outline = outline
@@ -55,6 +65,7 @@ function draw(view) {
     start = end
   }
   light(view, chosen)
+  showTexts(view)
   ask(view)
   countDrawing(view.frame)
 }
@@ -66,11 +77,12 @@ function lay(view) {
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
     if (index) make("span", "join", group, { textContent: joins[index - 1] })
-    const figure = make("figure", "", group, { tabIndex: 0 })
+    const types = part.texts.length > 0
+    const figure = make("figure", "", group, types ? {} : { tabIndex: 0 })
     const caption = make("figcaption", "", figure)
     make("b", "", caption, { textContent: part.name })
     make("span", "", caption, { textContent: `${part.rows} × ${part.columns}` })
-    const few = part.columns <= (most ?? MOST_COLUMNS) && part.rows <= MOST_ROWS
+    const few = types || (part.columns <= (most ?? MOST_COLUMNS) && part.rows <= MOST_ROWS)
     const shown = {
       part,
       figure,
@@ -82,9 +94,10 @@ function lay(view) {
   })
 }
 
-/** Few cells: a table with its numbers.
-    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "grid">} */
-function written({ rows, columns, rowNames, columnNames }, figure) {
+/** Few cells: a table with its numbers, some of which can be typed over.
+    @type {(part: Part, figure: HTMLElement) => Pick<Shown, "target" | "grid" | "fields">} */
+function written(part, figure) {
+  const { rows, columns, rowNames, columnNames } = part
   const target = make("table", "", figure)
   if (columnNames.length) {
     const head = make("tr", "", make("thead", "", target))
@@ -97,7 +110,10 @@ function written({ rows, columns, rowNames, columnNames }, figure) {
     if (rowNames.length) makeName("th", "", line, rowNames[row]).scope = "row"
     return Array.from({ length: columns }, () => make("td", "cell", line))
   })
-  return { target, grid }
+  const fields = grid.map((line, row) =>
+    line.map((cell, column) => makeField(part, cell, row, column)),
+  )
+  return { target, grid, fields }
 }
 
 /** Many cells: a picture, one pixel per cell; alone it takes more room.
@@ -156,21 +172,6 @@ function listen(view, shown, pickable) {
     view.at = cell
     light(view, cell)
   })
-}
-
-/** The cell that a key leads to, or none; Enter and the space bar stay at the same one.
-    @type {(key: string, from: Cell, rows: number, columns: number) => Cell | null} */
-export function cellAfter(key, [row, column], rows, columns) {
-  /** @type {Record<string, Cell>} */
-  const cells = {
-    ...{ ArrowUp: [row - 1, column], ArrowDown: [row + 1, column] },
-    ...{ ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1] },
-    ...{ Home: [0, 0], End: [rows - 1, columns - 1], Enter: [row, column], " ": [row, column] },
-  }
-  if (!Object.hasOwn(cells, key)) return null
-  const within = (/** @type {number} */ at, /** @type {number} */ count) =>
-    Math.min(count - 1, Math.max(0, at))
-  return [within(cells[key][0], rows), within(cells[key][1], columns)]
 }
 
 /** @type {(view: View, cell: Cell | null) => void} */
@@ -293,8 +294,14 @@ function colour({ frame }, { part, cells, grid, matrix, target, figure }) {
   if (matrix) paintMatrix(matrix, numbers, [low, most], shades)
   for (const [index, element] of (grid ?? []).flat().entries()) {
     const blank = Number.isNaN(numbers[index])
-    const number = blank && masked ? "" : told(part, numbers[index])
-    element.textContent = hidden ? "?" : number
+    const typed = part.texts[index] ?? null
+    const number = blank
+      ? (typed ?? (masked ? "" : told(part, Number.NaN)))
+      : told(part, numbers[index])
+    const label = typed === null ? element : element.firstElementChild
+    if (label) label.textContent = hidden ? "?" : number
+    if (label?.nextElementSibling) label.nextElementSibling.ariaInvalid = String(blank && !masked)
+    element.classList.toggle("wrong", blank && !masked && typed !== null)
     element.classList.toggle("masked", blank && !hidden)
     const pixel = shadeOf(numbers[index], low, most, shades)
     element.style.background = blank ? "" : rgb(pixel)

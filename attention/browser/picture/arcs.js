@@ -16,6 +16,7 @@ const LARGEST = 34 // pixels of letters
 const SMALLEST = 21
 const NARROW = 600
 const MOST_STACKED = 20 // words
+const SHARE = 56 // pixels for a share beside its word
 const TOLD = 0.045 // of a weight that is written below its word
 const DRAWN = 0.004
 const CHANGED = 0.02
@@ -192,7 +193,7 @@ function fit(view) {
     top: queries.offsetTop + last.offsetTop,
   }
   if (kind === "stack")
-    setLengths(other, { left: from.left + last.offsetWidth + 12, top: from.top })
+    setLengths(other, { left: from.left + pill.offsetWidth + SHARE, top: from.top })
   else
     setLengths(other, {
       left: from.left,

@@ -30,6 +30,22 @@ export function cellAt({ clientX, clientY }, { left, top, width, height }, rows,
   return [within((clientY - top) / height, rows), within((clientX - left) / width, columns)]
 }
 
+/** The cell that a key leads to, or none; Enter and the space bar stay at the same one.
+    @typedef {[number, number]} Cell
+    @type {(key: string, from: Cell, rows: number, columns: number) => Cell | null} */
+export function cellAfter(key, [row, column], rows, columns) {
+  /** @type {Record<string, Cell>} */
+  const cells = {
+    ...{ ArrowUp: [row - 1, column], ArrowDown: [row + 1, column] },
+    ...{ ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1] },
+    ...{ Home: [0, 0], End: [rows - 1, columns - 1], Enter: [row, column], " ": [row, column] },
+  }
+  if (!Object.hasOwn(cells, key)) return null
+  const within = (/** @type {number} */ at, /** @type {number} */ count) =>
+    Math.min(count - 1, Math.max(0, at))
+  return [within(cells[key][0], rows), within(cells[key][1], columns)]
+}
+
 /** Lists of query and key tokens: pointing at one shows it for the moment, a click or a key chooses
     a query.
     @typedef {Record<"queries" | "keys", HTMLElement>} Lists

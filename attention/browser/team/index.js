@@ -22,6 +22,7 @@ export default component(build, draw)
 function build({ root, content, send }) {
   const frame = make("section", "frame", root)
   const heading = make("h2", "", frame)
+  const sentence = make("bdi", "sentence", frame)
   const label = "Heads that are off, one after the other; arrow keys go back and on"
   const film = make("div", "film", frame, { role: "radiogroup", ariaLabel: label })
   const told = make("p", "told", frame, { ariaLive: "polite" })
@@ -30,7 +31,7 @@ function build({ root, content, send }) {
   const said = make("p", "said", frame, { ariaLive: "polite" })
   const trail = /** @type {Stage[]} */ ([])
   const view = {
-    ...{ content, frame, heading, film, told, doubts, acts, said, trail, send },
+    ...{ content, frame, heading, sentence, film, told, doubts, acts, said, trail, send },
     ...{ at: -1, drawn: "", timer: 0 },
   }
   film.addEventListener("click", (event) => {
@@ -51,7 +52,7 @@ function build({ root, content, send }) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { content, frame, heading } = view
+  const { content, frame, heading, sentence } = view
   const [before, stages] = [view.trail, content.stages]
   const drawn = JSON.stringify(content)
   if (view.drawn === drawn) return
@@ -60,6 +61,7 @@ function draw(view) {
   const same = known?.of === content.of
   view.trail = same ? trailOf(stages, before) : stages
   heading.textContent = content.question
+  sentence.textContent = content.text
   clearTimeout(view.timer)
   view.timer = 0
   const begins = same && stages.length > known.stages.length

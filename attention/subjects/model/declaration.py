@@ -63,6 +63,7 @@ PAGE = Page(
     ),
     figures={
         "window": "model_window",
+        "team": "team",
         "heatmap": "picture",
         "layers": "layer_lines",
         "effects": "effects",

@@ -198,10 +198,12 @@ class Doubt(TypedDict):
 class TeamHeader(TypedDict):
     """Everything that a team of heads says and shows.
 
-    of: a name for the answer that it is about; total: the answer without all of them.
+    of: a name for the answer that it is about; text: the sentence as typed; total: the answer
+    without all of them.
     """
 
     of: str
+    text: str
     question: str
     words: list[str]
     stages: list[Stage]

@@ -35,6 +35,7 @@ def figure_of(shown: Shown) -> TeamFilm | None:
     return TeamFilm(
         {
             "of": f"{asked.model} {asked.way} {asked.position} {asked.text}",
+            "text": asked.text,
             "question": team_words.QUESTION,
             "words": [*map(model_words.word_of, shown.run.inputs[-1].pieces.texts)],
             "stages": stages,

@@ -10,13 +10,16 @@ Doors to other pages: none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
-from attention.core.settings import Value
-from attention.figures.matrix import MatrixError
-from attention.subjects.operations.answers import Contrast, Made, Refused
+from attention.core.settings import Value, settings_of
+from attention.figures.matrix import Matrix, MatrixError
+from attention.figures.stacks import TypedMatrix, typed_stack
+from attention.subjects.operations.answers import Contrast, Made, Refused, names_of
 from attention.subjects.operations.products import make_bmm, make_transpose
-from attention.subjects.operations.settings import OperationSettings
+from attention.subjects.operations.settings import CHANGES, OperationSettings
 from attention.subjects.operations.softmaxes import (
     make_masked_softmax,
     make_sequence_mask,
@@ -32,7 +35,10 @@ __all__ = [
     "OperationSettings",
     "Refused",
     "clamped",
+    "given",
+    "labels",
     "prepare",
+    "typed_over",
 ]
 
 
@@ -129,6 +135,41 @@ def prepare(settings: OperationSettings) -> Made | Refused:
         return OPERATIONS[settings.operation].make(settings)
     except MatrixError as error:
         return Refused([str(error)])
+
+
+def given(settings: OperationSettings, made: Made | Refused) -> list[list[Matrix | str]]:
+    """The inputs that its pictures do not show: of each, its matrices in a row.
+
+    Nothing of one that has too many numbers to be shown.
+    """
+    shown = {part.stack for row in made.pictures for part in row if isinstance(part, TypedMatrix)}
+    about = settings_of(settings)
+    rows: list[list[Matrix | str]] = []
+    for name in OPERATIONS[settings.operation].inputs:
+        applies = about[name].applies(partial(getattr, settings))
+        stack = typed_stack(name, getattr(settings, name)) if name in CHANGES else None
+        if not applies or name in shown or stack is None:
+            continue
+        row: list[Matrix | str] = []
+        for called, places in zip(
+            names_of(about[name].label, stack.places), stack.places, strict=True
+        ):
+            row += ["", stack.matrix(called, places)]
+        rows.append(row[1:])
+    return rows
+
+
+def labels() -> dict[str, str]:
+    """Names of the inputs where their numbers are seen."""
+    return {name: about.label for name, about in settings_of(OperationSettings).items()}
+
+
+def typed_over(settings: OperationSettings, name: str, text: str) -> str:
+    """Why numbers typed in place of others are not taken: they are none that fit; else ""."""
+    now = prepare(settings)
+    changed: dict[str, Any] = {name: text}
+    then = prepare(replace(settings, **changed))
+    return then.words[0] if isinstance(now, Made) and isinstance(then, Refused) else ""
 
 
 def clamped(made: Made, settings: OperationSettings) -> tuple[int, int, int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from attention.figures.matrix import Matrix
@@ -61,6 +62,11 @@ class Made:
         return cell[0] in range(rows) and cell[1] in range(columns)
 
     @property
+    def agrees(self) -> bool:
+        """True if both answers are the same numbers but for rounding."""
+        return torch.allclose(self.ours.float(), self.torchs.float(), atol=1e-6)
+
+    @property
     def difference(self) -> float | None:
         """The greatest difference of both answers where both are numbers; None without any."""
         apart = (self.ours.float() - self.torchs.float()).abs()
@@ -73,12 +79,15 @@ class Made:
         if self.difference is None:
             return "Nothing to compare: torch has no number here."
         where = ", where it has numbers" if self.torchs.isnan().any() else ""
-        return f"Greatest difference from ours{where}: {whole_number(self.difference)}"
+        words = f"Greatest difference from ours{where}: {whole_number(self.difference)}"
+        return f"Torch’s own answer is the same. {words}" if self.agrees else words
 
 
 @dataclass(frozen=True)
 class Refused:
     """Why there is no answer: in words; and, where torch was asked, its call and its own words."""
+
+    pictures: ClassVar[Sequence[Sequence[Matrix | str]]] = ()
 
     words: Sequence[str]
     call: str = ""

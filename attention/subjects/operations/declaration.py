@@ -9,7 +9,7 @@ PAGE = Page(
     "operations",
     "Operations",
     "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
-    "softmax, beside torch's own answers",
+    "softmax, each checked against torch; numbers are typed over in the coloured matrices",
     purpose="The operations attention is made of, on numbers of your own.",
     words=(
         "dot product",

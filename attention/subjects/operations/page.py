@@ -7,23 +7,26 @@ import streamlit as st
 
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
+from attention.app.components.turns import Handler
 from attention.app.controls import grids, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.core.settings import Value
-from attention.figures.stacks import resized
+from attention.figures.matrices import Matrices, TypedCell
+from attention.figures.stacks import resized, with_cell
 from attention.subjects import operations
 from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
 from attention.subjects.operations import scene as scenes
+from attention.subjects.operations.figures import Resized
 from attention.subjects.operations.settings import CHANGES
 
 CELL = ("operation_batch", "operation_row", "operation_column")
 
 
 def operation_page(view: View) -> None:
-    """One operation: what it is for, numbers to change, and their result, which is sent first.
+    """One operation: what it is for, numbers to type over with their result, which is sent first.
 
     The text has its own container, so that it stays open while what is typed there does not fit.
     """
@@ -34,50 +37,79 @@ def operation_page(view: View) -> None:
         with st.container(
             horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
         ):
-            st.text("" if isinstance(made, Refused) else made.shapes, width="content")
+            if isinstance(made, Made):
+                st.text(made.shapes, width="content")
             numbers_to_try(operation)
-        if isinstance(made, Refused):
-            refused(made)
-        else:
-            answer(view, made, settings)
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            numbers(made, settings)
+        with right:
+            answer(made, settings)
+        if isinstance(made, Made) and made.contrast:
+            draw(scenes.mistake(made.contrast), key="mistake")
     with text, st.expander("The same as text"):
         for name in filter(view.applies, operation.inputs):
             if name in CHANGES:
                 widgets.widget(view, name)
     with above:
         introduction(view, operation)
-        inputs(view, settings)
 
 
 def introduction(view: View, operation: operations.Operation) -> None:
-    """The choice of blocks, and what the chosen one is for."""
+    """The choice of blocks, what the chosen one is for, and its settings."""
     widgets.widget(view, "operation", label_visibility="collapsed")
     words, formula = st.columns(2, gap="large", vertical_alignment="center")
     words.text(operation.why)
     formula.latex(operation.formula)
+    others = [name for name in operation.inputs if name not in CHANGES and view.applies(name)]
+    if others:
+        with st.container(horizontal=True, gap="large", key="inputs"):
+            for name in others:
+                widgets.widget(
+                    view, name, width="content" if every_setting()[name].choices else 240
+                )
 
 
-def inputs(view: View, settings: OperationSettings) -> None:
-    """The numbers of the operation, as grids to edit, and its other settings."""
-    with st.container(horizontal=True, gap="large", key="inputs"):
-        for name in filter(view.applies, OPERATIONS[settings.operation].inputs):
-            about = every_setting()[name]
-            if name in CHANGES:
-                stack(view, name, about.label, getattr(settings, name))
-            else:
-                widgets.widget(view, name, width="content" if about.choices else 240)
-    grids.words_on_edit()
+def numbers(made: Made | Refused, settings: OperationSettings) -> None:
+    """Numbers to type over and to choose among."""
+    shown = scenes.results(made, settings, session.visit().refused)
+    session.change(refused="")
+    taken: dict[str, dict[str, Handler]] = {"sizes": {"resized": (fits, resize)}}
+    for figure in shown:
+        if isinstance(figure, Matrices):
+            typed = (
+                lambda cell, its=figure: its.place_of(cell) is not None,
+                partial(type_in, figure),
+            )
+            taken[figure.key] = {"typed": typed}
+    for index, key in enumerate(scenes.keys(made) if isinstance(made, Made) else ()):
+        assert isinstance(made, Made)
+        taken[key]["cell"] = (made.has, partial(choose, index))
+    draw(shown, key="results", taken=taken)
 
 
-def stack(view: View, name: str, label: str, text: str) -> None:
-    """A grid of number boxes for each matrix of a stack, and buttons that resize them all."""
-    with st.container(width="content", gap="small"):
-        grids.stack_grids(view, name)
-        with st.container(horizontal=True, gap="small"):
-            for change in CHANGES[name]:
-                new = resized(text, change)
-                texts = None if new is None else {name: new}
-                grids.change_button(change, f"{change} {name}", texts, f"{change} of {label}")
+def type_in(figure: Matrices, cell: TypedCell) -> None:
+    """Take over a number typed into a cell, within a callback, unless it is none that fits."""
+    name, place = figure.place_of(cell) or ("", 0)
+    settings = session.view().of(OperationSettings)
+    text = with_cell(getattr(settings, name), place, cell["text"])
+    if words := operations.typed_over(settings, name, text):
+        session.change(refused=f"{words}. Nothing is changed.")
+    else:
+        grids.edit_all({name: text})
+
+
+def fits(answer: Resized) -> bool:
+    """True if a change is one of those that there are for a stack."""
+    return answer["change"] in CHANGES.get(answer["stack"], ())
+
+
+def resize(answer: Resized) -> None:
+    """Resize a stack, within a callback."""
+    name = answer["stack"]
+    text = resized(session.view()[name], answer["change"])
+    if text is not None:
+        grids.edit_all({name: text})
 
 
 def numbers_to_try(operation: operations.Operation) -> None:
@@ -94,44 +126,16 @@ def take(values: Mapping[str, Value], operation: operations.Operation) -> None:
             session.choose(name, values.get(name, every_setting()[name].default))
 
 
-def refused(made: Refused) -> None:
-    """Why there is no answer, and torch's own words where it was asked."""
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        draw(scenes.reasons(made), key="reasons")
-    if made.torch_says:
-        with right:
-            st.code(made.call, wrap_lines=True)
-            draw(scenes.torch_says(made), key="torch_says")
-
-
-def answer(view: View, made: Made, settings: OperationSettings) -> None:
-    """The result, the working of what is chosen in it, and torch's own answer."""
-    left, right = st.columns([3, 2], gap="medium")
-    taken = {
-        key: {"cell": (made.has, partial(choose, index))}
-        for index, key in enumerate(scenes.keys(made))
-    }
-    with left:
-        draw(scenes.results(made, settings), key="results", taken=taken)
-    with right:
+def answer(made: Made | Refused, settings: OperationSettings) -> None:
+    """The working of the chosen cell and torch's own answer; or what is amiss."""
+    if isinstance(made, Refused):
+        draw(scenes.reasons(made), key="working")
+    else:
         draw(scenes.working(made, settings), key="working")
-        cell_controls(view, made)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        draw(scenes.of_torch(made), key="of_torch")
-    with right:
+    if made.call:
         st.code(made.call, wrap_lines=True)
-    if made.contrast:
-        draw(scenes.mistake(made.contrast), key="mistake")
-
-
-def cell_controls(view: View, made: Made) -> None:
-    """The chosen cell by number, as far as there is a choice."""
-    with st.container(horizontal=True, key="cell"):
-        for name, size in zip(CELL, made.sizes, strict=True):
-            if size > 1:
-                widgets.widget(view, name, width=110)
+    if isinstance(made, Made):
+        draw(scenes.of_torch(made), key="of_torch")
 
 
 def choose(picture: int, cell: tuple[int, int]) -> None:

@@ -21,7 +21,7 @@ from attention.subjects.operations.answers import (
     side_by_side,
     undrawn,
 )
-from attention.subjects.operations.settings import OperationSettings
+from attention.subjects.operations.settings import OperationSettings, typed
 
 
 def bmm(a: Tensor, b: Tensor) -> Tensor:
@@ -49,6 +49,7 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
         return _no_meeting(a, b, call, str(error))
     ours = bmm(a, b)
     names = [names_of(name, stack) for name, stack in (("A", a), ("B", b), ("C", ours))]
+    of_a, of_b = typed(settings, "bmm_a"), typed(settings, "bmm_b")
 
     def working(batch: int, row: int, column: int) -> Working:
         left, right = a[batch, row], b[batch, :, column]
@@ -68,9 +69,9 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
         f"{shapes} → {shape_of(ours)}: the two {a.shape[2]}s meet and are gone.",
         [
             [
-                Matrix(names[0][batch], a[batch], lights="row"),
+                of_a.matrix(names[0][batch], of_a.places[batch], lights="row"),
                 "×",
-                Matrix(names[1][batch], b[batch], lights="column"),
+                of_b.matrix(names[1][batch], of_b.places[batch], lights="column"),
                 "=",
                 Matrix(names[2][batch], ours[batch]),
             ]
@@ -145,8 +146,9 @@ def make_transpose(settings: OperationSettings) -> Made:
         [Matrix(name, matrix)] for name, matrix in zip(names_of("result", ours), ours, strict=False)
     ]
     if in_place:
-        for name, matrix, parts in zip(names_of("x", x), x, results, strict=True):
-            parts[:0] = [Matrix(name, matrix, lights="column of the row"), "→"]
+        of_x = typed(settings, "transpose_x")
+        for name, places, parts in zip(names_of("x", x), of_x.places, results, strict=True):
+            parts[:0] = [of_x.matrix(name, places, lights="column of the row"), "→"]
     return Made(
         f"{shape_of(x)} → {shape_of(ours)}: {DIMS[first]} and {DIMS[second]} change places.",
         results,

@@ -1,26 +1,77 @@
-"""Scenes of Operations: the result with its working, torch's answer, a mistake beside them."""
+"""Scenes of Operations: numbers to type over with the result, its working, a mistake beside it."""
 
 from __future__ import annotations
 
 from attention.figures import tables
 from attention.figures.files import first_words
 from attention.figures.matrices import Matrices
-from attention.figures.scene import Scene, Table, Words, note, scene, titled
+from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
+from attention.figures.stacks import TypedMatrix, resized
 from attention.subjects import operations
 from attention.subjects.operations import Contrast, Made, OperationSettings, Refused
+from attention.subjects.operations.figures import Changes, Sizes
+from attention.subjects.operations.settings import CHANGES
+
+TYPE = "Click a number in a frame to type another."
 
 
-def results(made: Made, settings: OperationSettings) -> Scene:
-    """The pictures of an operation, in each of which a cell can be chosen."""
-    picture, row, column = operations.clamped(made, settings)
-    return scene(
-        *map(note, made.notes),
-        *(
+def results(made: Made | Refused, settings: OperationSettings, refused: str = "") -> Scene:
+    """All numbers of an operation, each once: those that can be typed over, and its results.
+
+    refused: why the last number typed was not taken.
+    """
+    given = [
+        Matrices(parts, key=f"picture_given_{index}", of="given")
+        for index, parts in enumerate(operations.given(settings, made))
+    ]
+    hint = TYPE
+    pictures: list[Figure] = []
+    if isinstance(made, Made):
+        picture, row, column = operations.clamped(made, settings)
+        pictures = [
             Matrices(parts, (row, column) if index == picture else None, True, key=key)
             for index, (key, parts) in enumerate(zip(keys(made), made.pictures, strict=True))
+        ]
+        hint = f"{TYPE} {made.hint}"
+    typed = {part.stack for parts in _all(*given, *pictures) for part in parts}
+    return scene(
+        Words(refused, "info") if refused else None,
+        *(
+            map(note, made.notes)
+            if isinstance(made, Made)
+            else [Words(" ".join(made.words), "info")]
         ),
-        Words("", hint=made.hint),
+        *given,
+        *pictures,
+        Words("", hint=hint),
+        sizes(settings, [name for name in CHANGES if name in typed]),
     )
+
+
+def _all(*figures: Figure) -> list[list[TypedMatrix]]:
+    """The matrices of each figure that can be typed into."""
+    return [
+        [part for part in figure.parts if isinstance(part, TypedMatrix)]
+        for figure in figures
+        if isinstance(figure, Matrices)
+    ]
+
+
+def sizes(settings: OperationSettings, names: list[str]) -> Sizes:
+    """Buttons that resize the stacks of these names."""
+    about = operations.labels()
+    stacks: list[Changes] = [
+        {
+            "stack": name,
+            "label": about[name],
+            "changes": CHANGES[name],
+            "possible": [
+                resized(getattr(settings, name), change) is not None for change in CHANGES[name]
+            ],
+        }
+        for name in names
+    ]
+    return Sizes(stacks, key="sizes")
 
 
 def keys(made: Made) -> list[str]:
@@ -34,7 +85,9 @@ def working(made: Made, settings: OperationSettings) -> Scene:
 
 
 def of_torch(made: Made) -> Scene:
-    """Torch's own answer, and its difference from ours."""
+    """Difference of torch's own answer from ours, and its numbers where they are others."""
+    if made.agrees:
+        return scene(Words(made.compared, "told"))
     return scene(
         titled("Torch’s own answer"),
         Matrices(made.answer, key="torchs", of="torch’s own answer"),
@@ -56,11 +109,9 @@ def mistake(contrast: Contrast) -> Scene:
 
 
 def reasons(made: Refused) -> Scene:
-    """Why there is no answer."""
-    follows = Words("The answer follows as soon as the numbers fit.")
-    return scene(*map(note, made.words), follows, made.worked)
-
-
-def torch_says(made: Refused) -> Scene:
-    """Torch's own words, where it was asked."""
-    return scene(titled("Torch refuses too"), note(made.torch_says))
+    """First numbers that cannot meet, and torch’s own words where it was asked."""
+    return scene(
+        Words("The answer follows as soon as the numbers fit."),
+        made.worked,
+        *([titled("Torch refuses too"), note(made.torch_says)] if made.torch_says else []),
+    )

@@ -1,4 +1,4 @@
-"""Inputs of the operations: settings as text, read into tensors, edited as grids."""
+"""Inputs of the operations: settings as text, read into tensors, typed into matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from torch import Tensor
 
 from attention.core.settings import choice, decimal, text, whole
 from attention.figures.matrix import MatrixError
-from attention.figures.stacks import HELP, MAX_NUMBERS, MAX_TEXT, STACK, read_numbers, read_row
+from attention.figures.stacks import (
+    HELP,
+    MAX_NUMBERS,
+    MAX_TEXT,
+    STACK,
+    TypedStack,
+    read_numbers,
+    read_row,
+    typed_stack,
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,22 @@ def read_lens(settings: OperationSettings) -> Tensor:
     return lens.long()
 
 
-# Editing: the text of a stack is shown as a grid a matrix
+# Typing: a stack is text in the link, and matrices on the page
+
+
+def typed(settings: OperationSettings, name: str) -> TypedStack:
+    """The cells of an input that could be read."""
+    stack = typed_stack(name, getattr(settings, name))
+    assert stack is not None  # reading would have refused it
+    return stack
+
+
+def typed_lens(settings: OperationSettings) -> tuple[TypedStack, Tensor]:
+    """The cells of the valid lengths, and their places: as many as `read_lens` gives lengths."""
+    one = settings.lens_dim == "1-D"
+    stack = typed(settings, "valid_lens" if one else "valid_lens_2d")
+    return stack, stack.places[0, 0] if one else stack.places[0]
+
 
 CHANGES = {
     "bmm_a": STACK,

@@ -22,7 +22,7 @@ from attention.subjects.operations.answers import (
     side_by_side,
     undrawn,
 )
-from attention.subjects.operations.settings import OperationSettings, read_lens
+from attention.subjects.operations.settings import OperationSettings, read_lens, typed, typed_lens
 
 
 def exponentials(x: Tensor, dim: int) -> Tensor:
@@ -75,9 +75,10 @@ def make_softmax(settings: OperationSettings) -> Made:
         parts = [part or "+" for part in side_by_side("weights", ours, **share)]
         pictures = [[*parts, "=", Matrix("sums", sums[0], kind="share", most=1.0)]]
     else:
+        of_x = typed(settings, "softmax_x")
         pictures = [
             [
-                Matrix(names[0], x[batch], lights=lights),
+                of_x.matrix(names[0], of_x.places[batch], lights=lights),
                 "→",
                 Matrix(names[1], ours[batch], kind="share", most=1.0, lights=lights),
                 "Σ",
@@ -96,15 +97,16 @@ def make_softmax(settings: OperationSettings) -> Made:
         ours,
         x.softmax(dim),
         side_by_side(call, x.softmax(dim), kind="share", most=1.0),
-        contrast=_wrong_dim(x, dim if dim != 2 else 1),
+        contrast=_wrong_dim(x, dim),
     )
 
 
-def _wrong_dim(x: Tensor, wrong: int) -> Contrast:
-    """Weights over the keys beside those over another dimension, and over which each sums to 1.
+def _wrong_dim(x: Tensor, shown: int) -> Contrast:
+    """Weights over the keys and over another dimension, and over which each of them sums to 1.
 
-    x: scores (batch, queries, keys).
+    x: scores (batch, queries, keys); shown: the dimension of those that are seen already.
     """
+    wrong = shown if shown != 2 else 1
     dims = {f"softmax(dim={dim})": softmax(x, dim) for dim in (2, wrong)}
     sums = {name: [weights.double().sum(dim) for dim in range(3)] for name, weights in dims.items()}
 
@@ -115,11 +117,12 @@ def _wrong_dim(x: Tensor, wrong: int) -> Contrast:
     for batch, called in enumerate(names_of("", x)):
         parts: list[Matrix | str] = []
         for name, weights in dims.items():
-            of_queries = sums[name][2][batch, :, None].float()
-            parts += [""] if parts else []
-            parts += [share(f"{name}{called}", weights[batch]), "Σ"]
-            parts += [share(f"sums{called} of {name}", of_queries)]
-        pictures.append(parts)
+            of_queries = share(f"sums{called} of {name}", sums[name][2][batch, :, None].float())
+            if name != f"softmax(dim={shown})":
+                parts += ["", share(f"{name}{called}", weights[batch]), "Σ", of_queries]
+            elif shown != 2:
+                parts += ["", of_queries]
+        pictures.append(parts[1:])
     who = ("the matrices of the stack share each cell", "the queries share each key")[wrong]
     told = f"Let x hold scores, (batch, queries, keys). With dim={wrong} {who}: nothing complains, "
     told += "since the shape is the same, but "
@@ -177,6 +180,7 @@ def make_temperature(settings: OperationSettings) -> Made:
             totals=["sum", "", *(number(float(part[row].sum())) for part in (powers, ours, terms))],
         )
 
+    of_x = typed(settings, "temperature_x")
     if torch.equal(ours[0], ours[1]):
         becomes = "and so do the weights" + (" at T = 1" if T == 1 else " of these numbers")
     else:
@@ -185,7 +189,9 @@ def make_temperature(settings: OperationSettings) -> Made:
         f"{shape_of(x)} → {shape_of(x)}: the order stays, {becomes}.",
         [
             [
-                Matrix("x / T", divided.float(), names, lights="row"),
+                of_x.matrix(
+                    "x / T", of_x.places[0], numbers=divided.float(), row_names=names, lights="row"
+                ),
                 "→",
                 Matrix("weights", ours.float(), kind="share", most=1.0, lights="row"),
                 "",
@@ -210,6 +216,7 @@ def make_sequence_mask(settings: OperationSettings) -> Made:
     positions = torch.arange(keys).float()
     stacks = [(ours, lens)] if not per_query else list(zip(ours, lens, strict=True))
     stacks = stacks[:MAX_DRAWN]
+    of_lens, places = typed_lens(settings)
     kind = "query" if per_query else "sequence"
     names = names_of("mask", ours) if per_query else ["mask"]
 
@@ -230,13 +237,15 @@ def make_sequence_mask(settings: OperationSettings) -> Made:
         )
 
     pictures: list[list[Matrix | str]] = []
-    for name, (mask, lengths) in zip(names, stacks, strict=True):
+    for name, its, (mask, lengths) in zip(
+        names, places if per_query else [places], stacks, strict=False
+    ):
         rows = [f"{kind} {row}" for row in range(len(lengths))]
         pictures.append(
             [
                 Matrix("positions", positions[None], lights="column"),
                 "<",
-                Matrix("lengths", lengths[:, None].float(), lights="row"),
+                of_lens.matrix("lengths", its[:, None], lights="row"),
                 "=",
                 Matrix(name, mask.float(), rows, kind="share", most=1.0),
             ]
@@ -302,17 +311,20 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
 
     queries = [f"query {row}" for row in range(scores.shape[1])]
     names = zip(*(names_of(name, scores) for name in ("scores", "weights", "sums")), strict=True)
+    of_scores = typed(settings, "masked_scores")
     return Made(
         f"scores {shape_of(scores)}, valid_lens {shape_of(lens)} → weights {shape_of(ours)}",
         [
             [
-                Matrix(of_scores, scores[i], queries, allowed=mask[i], lights="row"),
+                of_scores.matrix(
+                    named[0], of_scores.places[i], row_names=queries, allowed=mask[i], lights="row"
+                ),
                 "→",
-                Matrix(of_weights, ours[i], kind="share", most=1.0, lights="row"),
+                Matrix(named[1], ours[i], kind="share", most=1.0, lights="row"),
                 "Σ",
-                Matrix(of_sums, sums[i], kind="share", most=1.0),
+                Matrix(named[2], sums[i], kind="share", most=1.0),
             ]
-            for i, (of_scores, of_weights, of_sums) in enumerate(names)
+            for i, named in enumerate(names)
         ],
         "Point at a sum to see its row; choose it to see that row worked out.",
         working,

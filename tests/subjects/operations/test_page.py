@@ -24,6 +24,19 @@ def words(app: App) -> str:
     return html.unescape(sentence)
 
 
+def expect_each_typed_once(app: App, texts: set[str]) -> None:
+    """Every number of the texts can be typed over in one place of the page, and no other can."""
+    parts = [part for row in app.rows for part in row.header["parts"]]
+    seen = [text for part in parts for text in part["texts"] if text is not None]
+    assert sorted(seen) == sorted(re.findall(r"[^\s;|]+", " ".join(map(app.values.get, texts))))
+
+
+def type_in(app: App, key: str, typed: str, matrix: int = 0, row: int = 0, column: int = 0) -> App:
+    """Type into a cell of the matrices of that key."""
+    cell = {"matrix": matrix, "row": row, "column": column, "text": typed}
+    return app.tell(key, "typed", cell)
+
+
 def test_the_page_opens_on_a_product_one_can_follow() -> None:
     app = opened("operations")
     assert app.values["bmm_a"] == OperationSettings.bmm_a
@@ -39,16 +52,20 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) ->
     assert (app.values["operation"], len(app.latex), len(app.code)) == (name, 1, 1)
     texts = {text for text in OPERATIONS[name].inputs if text in CHANGES} - {"valid_lens_2d"}
     assert {box.key for box in app.text_input} == texts
-    assert app.sent.keys() >= {f"grid_{text}_0" for text in texts}
+    expect_each_typed_once(app, texts)
     example, numbers = [*OPERATIONS[name].examples.items()][-1]
     for taken, changed in ((example, numbers), ("the first example", {})):
         made = operations.prepare(OperationSettings(name, **changed))
         assert isinstance(made, Made)
         beside = made.contrast.pictures if made.contrast else ()
-        expected = [numbers_of(parts) for parts in (*made.pictures, made.answer, *beside)]
         app.take(taken)
+        settings = OperationSettings(name, **changed)
+        torchs = [] if made.agrees else [made.answer]
+        shown = (*operations.given(settings, made), *made.pictures, *torchs, *beside)
+        expected = [numbers_of(parts) for parts in shown]
         assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
         assert made.compared in app.told
+        expect_each_typed_once(app, texts)
     assert app.query_params.keys() <= {"operation"}
 
 
@@ -70,7 +87,8 @@ def test_a_link_decides_every_number_of_which_one_of_the_last_row_is_worked_out(
     made = operations.prepare(settings)
     assert isinstance(made, Made)
     results = scenes.results(made, settings)
-    drawn = [figure for figure in results if isinstance(figure, Matrices)]
+    drawn = [figure for figure in results if figure.key in scenes.keys(made)]
+    assert all(isinstance(figure, Matrices) for figure in drawn)
     assert [figure.parts for figure in drawn] == [*made.pictures]
     _, row, column = operations.clamped(made, settings)
     assert [figure.chosen for figure in drawn] == [(row, column), *[None] * (len(drawn) - 1)]
@@ -90,9 +108,11 @@ def test_a_link_decides_every_number_of_which_one_of_the_last_row_is_worked_out(
     ],
 )
 def test_what_cannot_be_used_is_met_with_a_word(link: dict[str, Any]) -> None:
-    refused = operations.prepare(viewed("operations", **link).of(OperationSettings))
+    settings = viewed("operations", **link).of(OperationSettings)
+    refused = operations.prepare(settings)
     assert isinstance(refused, Refused)
-    words = "".join(figure.words for figure in scenes.reasons(refused))
+    shown = scenes.results(refused, settings), scenes.reasons(refused)
+    words = "".join(figure.words for scene in shown for figure in scene)
     assert html.escape(refused.words[0]) in words
     assert "The answer follows as soon as the numbers fit." in words
 
@@ -101,30 +121,64 @@ def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> 
     app = opened("operations").take("sizes that do not meet")
     for said in ("must be the same", "first two dimensions of batch2 tensor", "no partner"):
         assert said in app.said
-    assert app.press("− row bmm_b").tables[0]["product"][-1] == "16"
+    assert resize(app, "bmm_b", "− row").tables[0]["product"][-1] == "16"
 
 
-def test_an_edited_grid_is_taken_over_in_its_place_of_the_stack_unless_it_is_too_long() -> None:
+def resize(app: App, stack: str, change: str) -> App:
+    """Press a button that resizes a stack."""
+    return app.tell("sizes", "resized", {"stack": stack, "change": change})
+
+
+def possible(app: App) -> dict[str, bool]:
+    """The buttons of the first stack, each with True if it can be pressed."""
+    first = app.sent["sizes"].header["stacks"][0]
+    return dict(zip(first["changes"], first["possible"], strict=True))
+
+
+def test_a_number_is_taken_over_in_its_place_of_the_stack_unless_it_is_none() -> None:
     app = opened("operations", operation="softmax", softmax_x="1")
-    assert app.controls["− row softmax_x"].disabled
-    app.press("+ column softmax_x").press("+ matrix softmax_x")
+    assert not possible(app)["− row"]
+    resize(resize(app, "softmax_x", "+ column"), "softmax_x", "+ matrix")
     assert app.values["softmax_x"] == "1 0 | 1 0"
-    assert not app.controls["− matrix softmax_x"].disabled
-    app.tell("grid_softmax_x_1", "cells", [["0,5", "cat"]])
-    assert app.query_params["softmax_x"] == "1 0 | 0.5 cat"
-    app.tell("grid_softmax_x_1", "cells", [["9" * 20] * 200])
-    assert app.values["softmax_x"] == "1 0 | 0.5 cat"
-    assert app.notes[0].startswith("softmax_x must have at most 4000 characters")
+    assert possible(app)["− matrix"]
+    assert type_in(app, "picture_1", " 0,5").query_params["softmax_x"] == "1 0 | 0.5 0"
+    for typed, said in (
+        ("cat", "x[1]: row 0, column 1 holds 'cat', which is no number. Nothing is changed."),
+        ("", "x[1]: row 0, column 1 is empty: a number is needed. Nothing is changed."),
+        ("9" * 999, "x[1]: row 0, column 1 must lie within ±1e+06, got 99999999999999999999."),
+        ("1 | 2; 3", ""),
+    ):
+        type_in(app, "picture_1", typed, column=1)
+        assert " ".join(app.missing).startswith(said)
+        assert app.values["softmax_x"] == ("1 0 | 0.5 0" if said else "1 0 | 0.5 123")
+    for beyond in ({"row": 1}, {"column": 2}, {"matrix": 1}, {"matrix": 9}):
+        assert type_in(app, "picture_1", "5", **beyond).values["softmax_x"] == "1 0 | 0.5 123"
+    resize(app, "softmax_x", "+ everything")
+    resize(app, "s", "+ row")
+    assert app.values["softmax_x"] == "1 0 | 0.5 123"
     app = opened("operations", operation="sequence_mask", valid_lens_2d="4 4; 4 4")
+    assert type_in(app, "picture_0", "1.5", 1).missing[0].startswith("a valid length is a whole")
+    assert type_in(app, "picture_0", "1", 1, 1).values["valid_lens"] == "2 1"
     app.take("a length of 0").choose("lens_dim", "2-D")  # an example holds for lengths of any kind
     assert app.values["valid_lens_2d"] == app.query_params["valid_lens_2d"] == "0 3; 2 0"
+    assert type_in(app, "picture_1", "4", 1, 1).values["valid_lens_2d"] == "0 3; 2 4"
 
 
-def test_ten_matrices_are_grids_to_edit_and_pictures_to_choose_in() -> None:
+def test_wrong_cells_of_a_link_stand_where_they_are_and_can_be_mended_there() -> None:
+    app = opened("operations", bmm_a="1 <b>; 3")
+    parts = app.sent["picture_given_0"].header["parts"]
+    assert parts[0]["texts"] == ["1", "<b>", "3", ""]
+    type_in(app, "picture_given_0", "2", row=1, column=1)
+    assert app.query_params["bmm_a"] == "1 <b>; 3 2"
+    type_in(app, "picture_given_0", "0", column=1)
+    assert "(1, 2, 2) × (2, 3, 2) cannot be multiplied." in " ".join(app.missing)
+
+
+def test_ten_matrices_are_typed_into_and_chosen_in() -> None:
     app = opened("operations").take("ten matrices")
-    assert {f"grid_bmm_a_{index}" for index in range(10)} <= app.sent.keys()
-    assert app.controls["+ matrix bmm_a"].disabled
-    app.tell("grid_bmm_a_9", "cells", [["2", "1"], ["0", "1"]]).tell("picture_9", "cell", [0, 0])
+    assert not possible(app)["+ matrix"]
+    type_in(app, "picture_9", "2")
+    type_in(app, "picture_9", "1", column=1).tell("picture_9", "cell", [0, 0])
     assert words(app).startswith("C[9] in row 0, column 0")
     assert app.tables[0]["product"][-1] == "5"
     app = opened("operations").tell("picture_1", "cell", [0, 1])

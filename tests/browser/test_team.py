@@ -1,0 +1,100 @@
+"""The film of a team of heads in Chromium: one head goes out after the other, back, and again."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.browsing import Open, Page, expect, expect_in_search, expect_rest, search
+from tests.trained.packaged import packaged
+
+SENTENCE = "Anna met Tom at the park. Anna gave the ball to"
+OFF = "0.7 23.3 24.4"
+LINK = {"model": "smollm2", "s": SENTENCE, "query": "12", "off": OFF}
+CLIPBOARD = {"permissions": ["clipboard-read", "clipboard-write"]}
+
+
+@pytest.fixture(autouse=True)
+def _with_model() -> None:
+    packaged("smollm2")
+
+
+def film(page: Page) -> Any:
+    return page.locator(".st-key-team")
+
+
+def stages(page: Page) -> Any:
+    return film(page).get_by_role("radio")
+
+
+def button(page: Page, name: str) -> Any:
+    return film(page).get_by_role("button", name=name)
+
+
+def expect_shown(page: Page, at: int) -> None:
+    """Until that stage is the one that is shown, and told of."""
+    expect(stages(page).nth(at)).to_have_attribute("aria-checked", "true")
+    expect(film(page).locator("[aria-checked=true]")).to_have_count(1)
+
+
+def told(page: Page) -> Any:
+    return film(page).locator(".told")
+
+
+def test_a_team_goes_out_head_by_head_stops_and_goes_back_and_again(open_page: Open) -> None:
+    page = open_page("/model?" + urlencode(LINK))
+    titles = ["All on", "0.7 off", "and 23.3", "and 24.4"]
+    expect(stages(page).locator(".title")).to_have_text(titles)
+    expect_shown(page, 3)
+    expect(told(page)).to_contain_text("Head 24.4 goes out too: “Tom”")
+    leaders = [stage.locator(".piece").first.text_content() for stage in stages(page).all()]
+    assert leaders[0] == "Tom"
+    assert leaders[3] == "Anna"
+    expect(stages(page).nth(3)).to_have_class(re.compile("turned"))
+    expect_rest(page)
+
+    button(page, "Show it again").click()
+    expect_shown(page, 0)
+    expect(stages(page).nth(1)).to_have_class(re.compile("ahead"))
+    expect_shown(page, 1)
+    button(page, "Stop").click()
+    expect_shown(page, 3)
+    assert search(page)["off"] == OFF  # the model stays as it is
+
+    button(page, "Back").click()
+    expect_in_search(page, "off", "0.7 23.3")
+    expect_shown(page, 2)
+    expect(stages(page)).to_have_count(4)
+    expect(told(page)).to_contain_text("Head 23.3 goes out too")
+    button(page, "Again →").click()
+    expect_in_search(page, "off", OFF)
+    expect_shown(page, 3)
+    stages(page).nth(3).press("ArrowLeft")
+    expect_in_search(page, "off", "0.7 23.3")
+    expect(stages(page).nth(2)).to_be_focused()
+
+
+def test_the_film_plays_to_its_end_by_itself(open_page: Open) -> None:
+    page = open_page("/model?" + urlencode(LINK | {"off": "23.3 24.4"}))
+    button(page, "Show it again").click()
+    expect(button(page, "Stop")).to_be_visible()
+    for at in range(3):
+        expect_shown(page, at)
+    expect(button(page, "Show it again")).to_be_visible()
+
+
+def test_a_link_and_an_embedding_show_the_film_alone_with_its_sentence(open_page: Open) -> None:
+    page = open_page("/model?" + urlencode(LINK), **CLIPBOARD)
+    expect(film(page)).to_be_visible()
+    expect_rest(page)
+    page.get_by_role("button", name="More ways to share").click()
+    expect(page.get_by_role("menuitem", name="team alone")).to_be_visible()
+    page = open_page("/model?" + urlencode(LINK | {"figure": "team", "embed": "true"}))
+    expect(stages(page)).to_have_count(4)
+    expect(film(page).locator(".sentence")).to_have_text(SENTENCE)
+    expect(page.locator(".st-key-model_window")).to_be_hidden()
+    button(page, "Back").click()
+    expect(told(page)).to_contain_text("Head 23.3 goes out too")
