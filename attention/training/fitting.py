@@ -11,16 +11,14 @@ from torch import Tensor, nn
 from attention.training.run import Progress
 from attention.training.settings import TrainingSettings
 from attention.training.tasks import ATTENTION, TASKS
-from attention.training.tasks.base import BATCH, Batch, maps_of
+from attention.training.tasks.base import BATCH, Batch
 
-TOLD, SOONER = 40, 1.5  # times, after the state before the first step, and by which power
-LEAST = 10  # steps from one time to the next, in the mean
 WARM_UP = 0.05  # of all steps: the learning rate rises
 LARGEST_GRADIENT = 1.0
 
 
 def fit(task: str, config: TrainingSettings | None = None) -> Iterator[Progress]:
-    """Train the networks of a task, and tell how far they are, some 40 times.
+    """Train the networks of a task, and tell how far they are, some `Task.told` times.
 
     task: one of `TASKS`; config: its settings, None = the usual ones. Adam with decoupled weight
     decay (Loshchilov & Hutter 2019); the rate rises over the first steps, and falls to 0. The same
@@ -51,7 +49,7 @@ def fit(task: str, config: TrainingSettings | None = None) -> Iterator[Progress]
                 {name: loss / max(1, since) for name, loss in losses.items()},
                 asked.accuracy(learners),
                 dict(seconds),
-                maps_of(network, example.batch),
+                asked.maps(learners, example),
                 asked.measures(network),
                 asked.findings(network) if step == steps else {},
                 dict(learners),
@@ -69,7 +67,7 @@ def fit(task: str, config: TrainingSettings | None = None) -> Iterator[Progress]
             begun = time.process_time()
             losses[name] += _step(asked.loss, network, optimisers[name], batch, rate)
             seconds[name] += time.process_time() - begun
-        if _moment(step, steps) > _moment(last, steps) or step == steps:
+        if asked.moment(step) > asked.moment(last) or step == steps:
             yield progress(step, step - last)
             losses, last = dict.fromkeys(learners, 0.0), step
 
@@ -90,11 +88,6 @@ def _step(
     nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
     optimiser.step()
     return float(loss.detach())
-
-
-def _moment(step: int, steps: int) -> int:
-    """Number of times to tell until a step: more often at first, when most is learned."""
-    return int(min(TOLD, steps // LEAST) * (step / steps) ** (1 / SOONER) + 1e-9)
 
 
 def _share(step: int, steps: int) -> float:
