@@ -11,10 +11,8 @@ from torch import Tensor, nn
 from attention.training.run import Progress
 from attention.training.settings import TrainingSettings, freed
 from attention.training.tasks import ATTENTION, TASKS
-from attention.training.tasks.base import BATCH, Batch, maps_of
+from attention.training.tasks.base import BATCH, Batch
 
-TOLD, SOONER = 40, 1.5  # times, after the state before the first step, and by which power
-LEAST = 10  # steps from one time to the next, in the mean
 WARM_UP = 0.05  # of all steps: the learning rate rises
 LARGEST_GRADIENT = 1.0
 
@@ -26,7 +24,7 @@ def fit(
     steps: int | None = None,
     rate: float | None = None,
 ) -> Iterator[Progress]:
-    """Train the networks of a task, and tell how far they are, some 40 times.
+    """Train the networks of a task, and tell how far they are, some `Task.told` times.
 
     task: one of `TASKS`; config: its settings, None = the usual ones; steps, rate: how many, and
     the largest learning rate, None = as the settings have them, which offer but some. Adam with
@@ -60,7 +58,7 @@ def fit(
                 {name: loss / max(1, since) for name, loss in losses.items()},
                 asked.accuracy(learners),
                 dict(seconds),
-                maps_of(network, example.batch),
+                asked.maps(learners, example),
                 asked.measures(network),
                 asked.findings(network) if step == steps else {},
                 dict(learners),
@@ -78,7 +76,7 @@ def fit(
             begun = time.process_time()
             losses[name] += _step(asked.loss, network, optimisers[name], batch, rate)
             seconds[name] += time.process_time() - begun
-        if _moment(step, steps) > _moment(last, steps) or step == steps:
+        if asked.moment(step) > asked.moment(last) or step == steps:
             yield progress(step, step - last)
             losses, last = dict.fromkeys(learners, 0.0), step
 
@@ -99,11 +97,6 @@ def _step(
     nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
     optimiser.step()
     return float(loss.detach())
-
-
-def _moment(step: int, steps: int) -> int:
-    """Number of times to tell until a step: more often at first, when most is learned."""
-    return int(min(TOLD, steps // LEAST) * (step / steps) ** (1 / SOONER) + 1e-9)
 
 
 def _share(step: int, steps: int) -> float:

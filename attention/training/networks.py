@@ -1,4 +1,4 @@
-"""Networks that learn: layers of this project's multi-head attention, and two without attention."""
+"""Networks that learn: layers of this project's own variants, and two without any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
-from attention.core.variants import HeadsConfig, MultiHead
+from attention.core.variants import MultiHead
 from attention.training.settings import Sizes
 
 Head = tuple[int, int]  # layer, head
@@ -50,16 +50,21 @@ class FeedForward(nn.Module):
 
 
 class Layers(nn.Module):
-    """Layers of multi-head attention, each adding to the vectors what it finds (pre-norm)."""
+    """Layers of a variant, each adding to the vectors what it finds (pre-norm)."""
 
     def __init__(
-        self, sizes: Sizes, seed: int, generator: torch.Generator, feed_forward: bool = False
+        self,
+        sizes: Sizes,
+        seed: int,
+        generator: torch.Generator,
+        feed_forward: bool = False,
+        variant: type[MultiHead] = MultiHead,
     ) -> None:
         super().__init__()
         width, seeds = sizes.width, [SEEDS * (at + 1) + seed for at in range(sizes.layers)]
         self.scaled = sizes.scaled
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in seeds)
-        self.attention = nn.ModuleList(seeded(width, sizes.heads, seed) for seed in seeds)
+        self.attention = nn.ModuleList(seeded(width, sizes.heads, seed, variant) for seed in seeds)
         self.after = nn.ModuleList(FeedForward(width, generator) for _ in seeds if feed_forward)
 
     def forward(
@@ -136,21 +141,24 @@ def attended(
 ) -> Trace:
     """All steps of a layer over x, with fewer passes over the scores than `Variant.forward` takes.
 
-    The scale is on the queries, and hidden keys, of which no query may have all, get −∞ as a bias.
+    The scale is on the queries, and hidden keys, of which no query may have all, get −∞ as a bias
+    where there is a softmax.
     """
     projected = layer.projected(x, memory)
-    if scaled:
+    if scaled and layer.published_scale == MultiHead.published_scale:
         shorter = projected.queries / math.sqrt(projected.queries.shape[-1])
         projected = replace(projected, queries=shorter)
-    hidden = None if mask is None else torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
-    sliced = layer.sliced(projected, scale=1.0, bias=lambda queries, heads: hidden)
+    hidden = None
+    if mask is not None and layer.normed_by == "softmax":
+        hidden, mask = torch.zeros(mask.shape).masked_fill(~mask, -math.inf), None
+    sliced = layer.sliced(projected, mask, scale=1.0, bias=lambda queries, heads: hidden)
     return sliced(slice(None), slice(None))
 
 
-def seeded(width: int, heads: int, seed: int) -> MultiHead:
-    """A layer of this project's multi-head attention, its parameters drawn with a seed."""
+def seeded(width: int, heads: int, seed: int, variant: type[MultiHead] = MultiHead) -> MultiHead:
+    """A layer of this project's own, its parameters drawn with a seed."""
     generator = torch.Generator().manual_seed(seed)
-    made = MultiHead(HeadsConfig(d_model=width, heads=heads))
+    made = variant(variant.Config(d_model=width, heads=heads, **variant.trained_with))
     with torch.no_grad():
         for parameter in made.parameters():
             bound = math.sqrt(3 / width)

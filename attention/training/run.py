@@ -23,11 +23,10 @@ class Progress:
     """State of a training after some steps.
 
     loss: of each network, in nats, the mean since the last progress (at step 0 on one batch);
-    accuracy: shares by curve, see `Task.curves`; seconds: of the
-    processor, each network's own until now; maps: the
-    weights over the fixed example (layers, heads, queries, keys); measures: of each head, (layers,
-    heads); findings: what is measured at the end alone; networks: as they are now, empty where they
-    are elsewhere.
+    accuracy: shares by curve, see `Task.curves`; seconds: of the processor, each network's own
+    until now; maps: the weights over the fixed example, see `Task.maps`; measures: of each head,
+    (layers, heads); findings: what is measured at the end alone; networks: as they are now, empty
+    where they are elsewhere.
     """
 
     step: int
@@ -73,11 +72,13 @@ def from_bytes(data: bytes) -> Progress:
 
 
 def write(run: Run, path: Path, **more: str) -> None:
-    """Write a run into a safetensors file. more: further words, as the command it was made by."""
+    """Write a run into a safetensors file. more: further words, as the command it was made by.
+
+    Each tensor has all its moments; of what is not told from the first on, it has the last ones.
+    """
+    told = [_tensors(progress) for progress in run.progress]
     tensors = {
-        f"{at}/{name}": tensor
-        for at, progress in enumerate(run.progress)
-        for name, tensor in _tensors(progress).items()
+        name: torch.stack([each[name] for each in told if name in each]) for name in told[-1]
     }
     save_file(tensors, path, {"settings": json.dumps(asdict(run.settings)), **more})
 
@@ -85,13 +86,14 @@ def write(run: Run, path: Path, **more: str) -> None:
 def read(path: Path) -> Run:
     """A run as `write` has written it. Raises ValueError where the file has another shape."""
     settings = TrainingSettings(**json.loads(about(path).get("settings", "{}")))
-    parts: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in load_file(path).items():
-        at, _, rest = name.partition("/")
-        parts.setdefault(int(at), {})[rest] = tensor
-    if not parts:
-        raise ValueError(f"{path.name} must hold a run, got no tensors")
-    return Run(settings, [_progress(parts[at]) for at in sorted(parts)])
+    tensors = load_file(path)
+    if "step" not in tensors:
+        raise ValueError(f"{path.name} must hold a run, got {[*tensors] or 'no tensors'}")
+    told: list[dict[str, Tensor]] = [{} for _ in tensors["step"]]
+    for name, stacked in tensors.items():
+        for each, tensor in zip(told[-len(stacked) :], stacked, strict=True):
+            each[name] = tensor
+    return Run(settings, [_progress(each) for each in told])
 
 
 def about(path: Path) -> dict[str, str]:

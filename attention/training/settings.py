@@ -20,7 +20,7 @@ HANDICAPS = {
     "one head": "one head in each layer",
     "one layer": "one layer alone",
 }
-LAYERS, HEADS, WIDTHS = ("1", "2", "3"), ("1", "2", "4", "8"), ("16", "32", "64", "128", "256")
+LAYERS, HEADS, WIDTHS = ("1", "2", "3"), ("1", "2", "4", "8"), ("8", "16", "32", "64", "128", "256")
 SIZES = ("layers", "heads", "width", "steps", "rate")
 STEPS, RATES = ("100", "300", "600", "1000", "2000"), ("0.0003", "0.001", "0.003", "0.01")
 

@@ -42,3 +42,22 @@ def test_a_training_is_watched_gone_through_step_by_step_and_reopened(open_page:
     expect(step).to_have_text(re.compile("Step 100: loss"))
     eventually(page, lambda: canvas.evaluate(PIXELS), last)
     check_link(page, open_page)
+
+
+def test_a_smaller_state_moves_the_curves_of_a_race_and_stands_in_the_link(open_page: Open) -> None:
+    page = open_page("/learning?task=race")
+    figure = page.locator(".st-key-learning_figure")
+    state, pairs = (figure.get_by_role("slider", name=name) for name in ("State", "Pairs"))
+    expect(figure.get_by_text("keeps 640 numbers")).to_be_visible()
+    eventually(page, lambda: figure.locator("output").first.inner_text(), "3,000 of 3,000")
+    line = figure.locator("path.line").nth(1)
+    before = line.get_attribute("d")
+    state.press("Home")
+    expect(figure.locator("output").nth(1)).to_have_text("8 × 8 numbers")
+    assert line.get_attribute("d") != before
+    pairs.press("Home")
+    expect(figure.get_by_text("keeps 80 numbers")).to_be_visible()
+    expect(figure.locator("canvas")).to_have_count(7)
+    page.wait_for_url(re.compile("learn_width=8"))
+    page.wait_for_url(re.compile("learn_pairs=5"))
+    check_link(page, open_page)

@@ -64,17 +64,19 @@ def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_anoth
     assert torch.equal(torch.random.get_rng_state(), state)
     torch.rand(7)
     assert numbers(first(settings)) == numbers(one)
-    assert TASKS[task].handicaps
     others = [TrainingSettings(task, handicap, **SHORT) for handicap in TASKS[task].handicaps]
     for other in (TrainingSettings(task, learn_seed=5, **SHORT), *others):
         assert numbers(first(other)) != numbers(one)
 
     asked = TASKS[task](settings)
+    assert set(one[0].accuracy) == set(asked.curves)
+    if task == "race":  # its maps are those of many variants
+        return
+    assert TASKS[task].handicaps
     example, (layers, heads, queries, keys) = asked.example(), one[0].maps.shape
     assert (layers, heads) == (asked.sizes.layers, asked.sizes.heads)
     assert (queries, keys) == (len(example.tokens), len(example.keys))
     assert_close(one[0].maps.sum(-1), torch.ones(layers, heads, queries), **CLOSE)
-    assert set(one[0].accuracy) == set(asked.curves)
     assert len(example.truth) == queries
     assert {key for looked in example.truth for key in looked} <= {*range(keys)}
 
@@ -90,7 +92,8 @@ def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task: str) ->
     }
     shared = learned.intersection(kept)
     assert len(learned) > 64
-    assert len(shared) <= 64 if task == "look-up" else not shared  # two keys alone come again
+    few = {row for row in shared if len(row) <= 3 * 8}  # keys of short lists come again
+    assert not shared - (few if task in ("look-up", "race") else set())
 
 
 @every_task
@@ -106,7 +109,7 @@ def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(ta
         assert target.least <= run.accuracy(target.curve) <= target.most
     assert f"{100 * run.accuracy(asked.curves[0]):.1f} %" in asked.after(run)
     (begun,) = first(run.settings, 1)
-    assert_close(begun.maps, run.progress[0].maps, rtol=0, atol=1e-3)
+    assert_close(begun.maps, run.progress[0].maps, rtol=1e-3, atol=1e-3)
 
 
 def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_scale_alone() -> None:
@@ -311,7 +314,7 @@ def test_a_mask_taken_away_while_learning_is_there_in_the_test() -> None:
 
 REFUSED: dict[str, dict[str, Any]] = {
     "task must be one of .*look-up.*, got .chess.": {"task": "chess"},
-    "learn_width must be one of usual, 16": {"learn_width": "4096"},
+    "learn_width must be one of usual, 8, 16": {"learn_width": "4096"},
     "learn_steps must be one of": {"learn_steps": "1e9"},
     "learn_seed must lie between 0 and 9999": {"learn_seed": 10_000},
     "handicap must be one of none": {"handicap": "no memory"},
@@ -351,6 +354,11 @@ def test_a_run_and_a_checkpoint_come_back_from_their_files(tmp_path: Path) -> No
     assert kept.settings == settings
     assert [each.step for each in kept.progress] == [each.step for each in progress]
     assert kept.last.measures.keys() == {repetition.INDUCTION, repetition.PREVIOUS}
+    ended = [progress[0], replace(progress[1], findings={"best": torch.tensor([3.0, 5.0])})]
+    write(Run(settings, ended), tmp_path / "ended.safetensors")
+    begun, last = read(tmp_path / "ended.safetensors").progress
+    assert (begun.findings, last.findings["best"].tolist()) == ({}, [3.0, 5.0])
+    assert begun.maps.equal(kept.progress[0].maps)
 
     network = progress[-1].networks[ATTENTION]
     write_checkpoint(tmp_path / "network.safetensors", settings, network)

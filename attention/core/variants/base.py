@@ -39,13 +39,14 @@ class Variant(nn.Module):
     `formula` is LaTeX for the raw scores and the output; `scoring` is what makes the scores, in a
     word or two; `source` is Markdown, with a link to what it cites, see `papers`; `published_scale`
     is the scale the source uses, `usual_scale` the settings with which its weights show something
-    on word vectors; `projections` names the parameter that makes queries, keys, values or the
-    layer's output, where there is one: a matrix `W_…`, with its bias `b_…` if the variant has a
-    parameter of that name. `by_distance`: whether the score of a query and a key that are rotated
-    by their positions depends on how far apart these are alone. `origin` says where the parameters
-    are from: "seeded", "identity", "learned" or "typed"; "" where there are none. `normed_by`: what
-    makes weights of its scores, see :func:`functional.weigh`; `erases`: whether keys take values
-    back that were written at keys like them, see :func:`recurrence.erased`.
+    on word vectors, `trained_with` those that a training begins with, where they are others;
+    `projections` names the parameter that makes queries, keys, values or the layer's output, where
+    there is one: a matrix `W_…`, with its bias `b_…` if the variant has a parameter of that name.
+    `by_distance`: whether the score of a query and a key that are rotated by their positions
+    depends on how far apart these are alone. `origin` says where the parameters are from:
+    "seeded", "identity", "learned" or "typed"; "" where there are none. `normed_by`: what makes
+    weights of its scores, see :func:`functional.weigh`; `erases`: whether keys take values back
+    that were written at keys like them, see :func:`recurrence.erased`.
     """
 
     name: ClassVar[str]
@@ -55,6 +56,7 @@ class Variant(nn.Module):
     scoring: ClassVar[str] = "score"
     published_scale: ClassVar[str] = "none"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k"}
+    trained_with: ClassVar[Mapping[str, Any]] = {}
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
     by_distance: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -100,6 +100,7 @@ class Retention(WithoutSoftmax):
     formula = PROJECTED + r" \\ w_{ij} = \gamma_h^{\,i-j}\, s_{ij} / \sqrt{d_k} \\ " + OUTPUT
     source = f"[Sun et al. 2023]({ARXIV}2307.08621), eq. 5; with its rotation: positions rotary"
     published_scale = "1/√d_k"
+    trained_with: ClassVar[Mapping[str, Any]] = {"decay": 0.97}  # as published
 
     def gates(self, x: Tensor) -> tuple[Tensor | None, Tensor | None]:
         left = [1 - (1 - self.config.decay) * 2.0**-head for head in range(self.heads)]
@@ -131,6 +132,7 @@ class StateSpace(WithoutSoftmax):
     source = f"Mamba-2, [Dao & Gu 2024]({ARXIV}2405.21060), section 3.1: C, B, X are q, k, v"
     published_scale = "none"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none", **CAUSAL}
+    trained_with: ClassVar[Mapping[str, Any]] = {"rate": 0.05}  # some 0.97 is left after a token
 
     def add_parameters(self, make: ParameterMaker) -> None:
         super().add_parameters(make)
@@ -245,6 +247,7 @@ class GatedDeltaRule(DeltaRule):
         + OUTPUT
     )
     source = f"[Yang, Kautz & Hatamizadeh 2024]({ARXIV}2412.06464), eq. 10"
+    trained_with = StateSpace.trained_with
 
     def add_parameters(self, make: ParameterMaker) -> None:
         super().add_parameters(make)

@@ -27,7 +27,6 @@ from attention.training.finished import packaged
 from attention.training.networks import count
 from attention.training.settings import NONE, SIZES, USUAL
 from attention.training.tasks import ATTENTION
-from attention.training.tasks.base import maps_of
 from attention.training.worker import Worker, WorkerEndedError
 
 GRACE = 60.0  # seconds that a training goes on, or waits, with nobody there
@@ -62,11 +61,15 @@ def settings_of(view: View) -> TrainingSettings:
 
 
 def held(settings: TrainingSettings) -> TrainingSettings:
-    """Settings of a training without the handicaps and sizes that its task has not."""
+    """Settings of a training without the handicaps and sizes that its task has not, and as short
+    as one that is begun here has to be."""
     task = TASKS[settings.task]
     kept: dict[str, Any] = {f"learn_{name}": USUAL for name in SIZES if name not in task.offered}
     handicap = settings.handicap if settings.handicap in task.handicaps else NONE
-    return replace(settings, handicap=handicap, **kept)
+    whole = replace(settings, handicap=handicap, **kept)
+    if whole.learn_steps == USUAL and packaged(whole) is None:
+        return replace(whole, learn_steps=task.begun_steps)
+    return whole
 
 
 @functools.lru_cache(maxsize=64)
@@ -74,7 +77,7 @@ def untrained(settings: TrainingSettings) -> Run:
     """A training before its first step: the weights alone, for nothing is measured yet."""
     task = TASKS[settings.task](settings)
     learners = task.learners(torch.Generator().manual_seed(100 + settings.learn_seed))
-    maps = maps_of(learners[ATTENTION], task.example().batch)
+    maps = task.maps(learners, task.example())
     return Run(settings, (Progress(0, {}, {}, {}, maps),))
 
 
@@ -92,9 +95,11 @@ def beside(settings: TrainingSettings) -> Run | None:
 
 
 def with_next_seed(settings: TrainingSettings) -> TrainingSettings:
-    """Settings of a training that differ in the seed alone: it is the next one."""
+    """Settings of a training that differ in the seed alone: it is the next one not learned yet."""
     most = int(declared(TrainingSettings)["learn_seed"].maximum or 0)
-    return replace(settings, learn_seed=(settings.learn_seed + 1) % (most + 1))
+    after = (settings.learn_seed + more for more in range(1, most + 1))
+    others = (held(replace(settings, learn_seed=seed % (most + 1))) for seed in after)
+    return next(other for other in others if finished(other) is None)
 
 
 def finished(settings: TrainingSettings) -> Run | None:
@@ -170,7 +175,8 @@ def table_of(runs: Sequence[Run]) -> tuple[list[str], dict[str, list[str]]]:
             "parameters": f"{_parameters(run.settings):,}",
             "steps": f"{sizes.steps:,}",
         }
-        row |= {name: f"{100 * run.accuracy(name):.1f} %" for name in task.curves[:3]}
+        told = max(3, len(run.last.loss))  # all networks in the first test
+        row |= {name: f"{100 * run.accuracy(name):.1f} %" for name in task.curves[:told]}
         for title, cell in row.items():
             columns.setdefault(title, []).append(cell)
     return [_name(run.settings) for run in runs], columns

@@ -26,8 +26,9 @@ def learning_page(view: View) -> None:
     task = TASKS[settings.task]
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         widgets.widget(view, "task", width="content")
-        offered = (NONE, *task.handicaps)
-        widgets.widget(view, "handicap", offered=offered, narrow=True, width=200)
+        if task.handicaps:
+            offered = (NONE, *task.handicaps)
+            widgets.widget(view, "handicap", offered=offered, narrow=True, width=200)
         if learning_controls.finished(settings) is not None:
             again = learning_controls.with_next_seed(settings)
             words = f"Learn again, seed {again.learn_seed}"

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from attention.figures.scene import Scene, Table, Words, note, scene
 from attention.subjects.learning import controls
 from attention.subjects.learning.figures import StepsOfTraining
+from attention.subjects.learning.race import RaceOfMemory
 from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import packaged
 from attention.training.settings import HANDICAPS, NONE
+from attention.training.tasks.race import SHOWN, Race
 
 KEY = "learning_figure"
 NOT_LEARNED = "This one has not been learned here yet. It takes from ten seconds to a minute."
@@ -24,11 +26,14 @@ def task(settings: TrainingSettings) -> Scene:
     )
 
 
-def finished(run: Run, brief: bool = False) -> Scene:
-    """A training that is over, with what it shows. brief: the maps alone, without curves."""
+def finished(run: Run, brief: bool = False, pairs: int = SHOWN[-1]) -> Scene:
+    """A training that is over, with what it shows.
+
+    brief: the maps alone, without curves; pairs: of the list that is shown of a race.
+    """
     plays = brief or run is packaged(run.settings)
     return scene(
-        _steps(run, brief, plays=plays),
+        _steps(run, brief, plays=plays, pairs=pairs),
         None if brief else _with_examples(TASKS[run.settings.task](run.settings).after(run)),
     )
 
@@ -51,7 +56,11 @@ def unfinished(run: Run, brief: bool = False, ended: str = "") -> Scene:
     )
 
 
-def _steps(run: Run, brief: bool, live: bool = False, plays: bool = False) -> StepsOfTraining:
+def _steps(
+    run: Run, brief: bool, live: bool = False, plays: bool = False, pairs: int = SHOWN[-1]
+) -> StepsOfTraining | RaceOfMemory:
+    if run.settings.task == Race.name:
+        return RaceOfMemory(run, pairs, live, plays, brief, key=KEY)
     other = None if brief else controls.beside(run.settings)
     return StepsOfTraining(run, live, plays, brief, other, key=KEY)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from attention.app.components.scene import draw
+from attention.app.components.turns import Handler
 from attention.app.controls import works
 from attention.app.controls.works import Task
 from attention.app.state import session
+from attention.figures.scene import Figure
 from attention.subjects.learning import controls
 from attention.subjects.learning import scene as scenes
+from attention.subjects.learning.race import RaceOfMemory
 from attention.training import Run, TrainingSettings
+from attention.training.tasks.race import SHOWN
 
 KEY = "training"  # of its scene
 
@@ -41,9 +47,28 @@ def _at_rest(settings: TrainingSettings, job: Task, brief: bool) -> None:
                 st.button("Start over", key="start_over", on_click=_begin_anew, args=anew)
     if run is not None:
         keep(settings)
-        draw(scenes.finished(run, brief), key=KEY)
+        pairs = int(session.view()["learn_pairs"])
+        drawn = scenes.finished(run, brief, pairs)
+        taken = {} if brief else {each.key: choices(each) for each in drawn}
+        draw(drawn, key=KEY, taken=taken)
     else:
         draw(scenes.unfinished(left or controls.untrained(settings), brief, words), key=KEY)
+
+
+def choices(figure: Figure) -> Mapping[str, Handler]:
+    """What can be chosen in the figure of a training, by its events: see `draw`."""
+    if not isinstance(figure, RaceOfMemory):
+        return {}
+    return {
+        "width": (
+            figure.sizes.__contains__,
+            lambda width: session.choose("learn_width", figure.width_of(width)),
+        ),
+        "pairs": (
+            SHOWN.__contains__,
+            lambda pairs: session.choose("learn_pairs", str(pairs)),
+        ),
+    }
 
 
 def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:

@@ -1,7 +1,7 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
 # In the order of the menu; tasks of other modules come behind.
-from attention.training.tasks import lookup, repetition, grammar, curve, graph, sort, dates  # isort: skip
+from attention.training.tasks import lookup, race, repetition, grammar, curve, graph, sort, dates  # isort: skip
 from attention.core.registry import import_modules
 from attention.training.tasks.base import (
     ATTENTION,
@@ -27,6 +27,7 @@ __all__ = [
     "grammar",
     "graph",
     "lookup",
+    "race",
     "register",
     "repetition",
     "sort",

@@ -14,10 +14,11 @@ from torch.nn.functional import cross_entropy
 from attention.core.registry import check_entry
 from attention.training.networks import Head
 from attention.training.run import Run
-from attention.training.settings import SIZES, Sizes, TrainingSettings, sizes
+from attention.training.settings import SIZES, USUAL, Sizes, TrainingSettings, sizes
 
 ATTENTION = "attention"
 BATCH, TESTED = 64, 256  # sequences of a step, and of a test
+LEAST = 10  # steps from one time that is told to the next, in the mean
 EXAMPLE_SEED, TEST_SEED = 1, 2  # apart from all of `TrainingSettings`, which are for training
 
 TASKS: dict[str, type[Task]] = {}
@@ -88,7 +89,9 @@ class Task(ABC):
     that it has, others stay as usual; loss_words, share_words: titles of its two
     plots; right: behind a share; given: all that is given, as the rules of a grammar,
     "" where `before` says it; words: by id, of a task whose usual network becomes a model of its
-    name, see `exports`.
+    name, see `exports`; told, sooner: how often its training is told after the state before the
+    first step, and by which power sooner at first; begun_steps: `learn_steps` of one that is begun
+    on a page, where the usual ones take longer than somebody waits.
     """
 
     name: ClassVar[str]
@@ -109,10 +112,18 @@ class Task(ABC):
     right: ClassVar[str] = "right"
     given: ClassVar[str] = ""
     words: ClassVar[Sequence[str]] = ()
+    told: ClassVar[int] = 40
+    sooner: ClassVar[float] = 1.5
+    begun_steps: ClassVar[str] = USUAL
 
     def __init__(self, settings: TrainingSettings) -> None:
         self.settings = settings
         self.sizes = sizes(settings, self.usual, self.offered)
+
+    def moment(self, step: int) -> int:
+        """Number of times to tell until a step: more often at first, when most is learned."""
+        steps = self.sizes.steps
+        return int(min(self.told, steps // LEAST) * (step / steps) ** (1 / self.sooner) + 1e-9)
 
     @abstractmethod
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
@@ -171,6 +182,10 @@ class Task(ABC):
             for test, batch in tested.items()
             for name, network in learners.items()
         }
+
+    def maps(self, learners: Mapping[str, nn.Module], example: Example) -> Tensor:
+        """Weights over the fixed example. (layers, heads, queries, keys)."""
+        return maps_of(learners[ATTENTION], example.batch)
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:
         """Measures of each head at any step, by name. (layers, heads)."""

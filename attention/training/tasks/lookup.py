@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from attention.core.functional import Trace
 from attention.core.printing import percent
+from attention.core.variants import MultiHead
 from attention.training import networks
 from attention.training.networks import Head, Layers, as_large, count, matrix, table
 from attention.training.run import Run
@@ -45,14 +46,29 @@ def draw(generator: torch.Generator, size: int, pairs: int) -> Batch:
     return Batch((keys, values, keys.gather(-1, shuffled)), values.gather(-1, shuffled))
 
 
-class Reader(nn.Module):
-    """Attention: each asked key looks at the pairs, and its value is read from what it gets."""
+def names(
+    keys: Sequence[int], values: Sequence[int], asked: Sequence[int]
+) -> tuple[list[str], list[str]]:
+    """Names of asked keys, and of pairs."""
+    letters = string.ascii_lowercase
+    pairs = zip(keys, values, strict=True)
+    return [f"{letters[key]} ?" for key in asked], [f"{letters[k]} {v}" for k, v in pairs]
 
-    def __init__(self, sizes: Sizes, seed: int, generator: torch.Generator) -> None:
+
+class Reader(nn.Module):
+    """A variant: each asked key looks at the pairs, and its value is read from what it gets."""
+
+    def __init__(
+        self,
+        sizes: Sizes,
+        seed: int,
+        generator: torch.Generator,
+        variant: type[MultiHead] = MultiHead,
+    ) -> None:
         super().__init__()
         self.keys = table(KEYS, sizes.width, generator)
         self.values = table(VALUES, sizes.width, generator)
-        self.layers = Layers(sizes, seed, generator)
+        self.layers = Layers(sizes, seed, generator, variant=variant)
         self.norm = nn.LayerNorm(sizes.width)
         self.answers = matrix(sizes.width, VALUES, generator)
 
@@ -153,13 +169,8 @@ class LookUp(Task):
     def example(self) -> Example:
         drawn = draw(torch.Generator().manual_seed(EXAMPLE_SEED), 1, SHOWN)
         keys, values, asked = (part[0].tolist() for part in drawn.inputs)
-        letters = string.ascii_lowercase
-        return Example(
-            drawn,
-            [f"{letters[key]} ?" for key in asked],
-            [f"{letters[key]} {value}" for key, value in zip(keys, values, strict=True)],
-            [[keys.index(key)] for key in asked],
-        )
+        truth = [[keys.index(key)] for key in asked]
+        return Example(drawn, *names(keys, values, asked), truth)
 
     def after(self, run: Run) -> str:
         if not self.sizes.scaled:

@@ -1,0 +1,358 @@
+import { palette, ramp } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { make, makeShape, setLengths } from "../shared/elements.js"
+import { makeMatrix, paintMatrix } from "../shared/matrix.js"
+import { countDrawing } from "../shared/painter.js"
+import { fixed } from "../shared/words.js"
+
+/** @import { RaceHeader, Runner } from "../messages.js"
+    @import { Mount } from "../shared/component.js"
+    @import { Content } from "../shared/message.js"
+    @import { Matrix } from "../shared/matrix.js"
+    @typedef {{ figure: HTMLElement, share: HTMLElement, keeps: HTMLElement, shades: HTMLElement,
+      ends: HTMLElement[], sums: HTMLElement, matrix: Matrix | null, line: SVGPathElement,
+      band: SVGPathElement }} Lane
+    @typedef {ReturnType<typeof build>} View */
+
+const PLOT = { width: 460, left: 46, right: 10, top: 12, bottom: 34 }
+const FRAME = 450 // milliseconds from one step to the next
+const HEIGHTS = [460, 300] // pixels of the curves, beside the maps and above them
+const MAP = [96, 192, 150] // pixels of a map, at least, and at most beside the curves and below them
+const COLUMNS = 4
+const GAP = 20
+const BESIDE = 900 // pixels at which the maps have room beside the curves
+const MARKS = [0, 0.25, 0.5, 0.75, 1] // shares with a line
+
+export const style = "shared/matrix.css" // besides its own
+
+export default component(build, draw)
+
+/** @param {Mount<"race">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
+  const way = make("div", "way", frame)
+  const button = make("button", "", way, { type: "button", textContent: "Play" })
+  const step = makeSlider(way, "Step", "far")
+  const width = makeSlider(way, "State")
+  const pairs = makeSlider(way, "Pairs")
+  const row = make("div", "row", frame)
+  const view = {
+    ...{ content, frame, button, step, pairs, state: width, width: 0, at: -1, timer: 0 },
+    ...{ size: 0, list: 0, told: "", outline: "", known: 0, seen: false },
+    ...{ plot: make("div", "plotted", row), maps: make("div", "maps", row) },
+    mark: makeShape("line", { class: "now" }),
+    lanes: /** @type {Lane[]} */ ([]),
+  }
+  step.slider.addEventListener("input", () => {
+    stop(view)
+    view.at = Number(step.slider.value)
+    show(view)
+  })
+  button.addEventListener("click", () => (view.timer ? stop(view) : play(view)))
+  width.slider.addEventListener("input", () => {
+    view.size = Number(width.slider.value)
+    show(view)
+  })
+  pairs.slider.addEventListener("input", () => {
+    view.list = Number(pairs.slider.value)
+    lay(view)
+    show(view)
+  })
+  width.slider.addEventListener("change", () => {
+    if (!view.content.brief) send("width", view.content.widths[view.size])
+  })
+  pairs.slider.addEventListener("change", () => {
+    if (!view.content.brief) send("pairs", view.content.lists[view.list])
+  })
+  return view
+}
+
+/** @type {(parent: HTMLElement, name: string, kind?: string) =>
+      { label: HTMLElement, slider: HTMLInputElement, output: HTMLElement }} */
+function makeSlider(parent, name, kind = "") {
+  const label = make("label", kind, parent)
+  const words = make("span", "", label)
+  make("b", "", words, { textContent: name })
+  const output = make("output", "", words)
+  const slider = make("input", "", label, { type: "range", min: "0", step: "1", ariaLabel: name })
+  return { label, slider, output }
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { steps, live, plays, widths, width, lists, pairs, runners, seeds } = view.content
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  const told = JSON.stringify([widths, width, pairs])
+  if (told !== view.told) {
+    view.size = widths.indexOf(width)
+    view.list = lists.indexOf(pairs)
+  }
+  view.told = told
+  const outline = JSON.stringify([view.width, runners, view.list, seeds])
+  if (outline !== view.outline) lay(view)
+  view.outline = outline
+  view.button.hidden = view.step.label.hidden = live || steps.length < 2
+  view.state.label.hidden = widths.length < 2
+  view.step.slider.max = String(steps.length - 1)
+  view.state.slider.max = String(widths.length - 1)
+  view.pairs.slider.max = String(lists.length - 1)
+  if (live || view.known !== steps.length) {
+    stop(view)
+    view.at = steps.length - 1
+  }
+  view.known = steps.length
+  show(view)
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  if (plays && !view.seen && !still) play(view)
+  view.seen = true
+}
+
+/** @type {(view: View) => void} */
+function play(view) {
+  view.at = view.at >= view.content.steps.length - 1 ? 0 : view.at
+  show(view)
+  view.button.textContent = "Pause"
+  view.timer = setInterval(() => {
+    if (!view.frame.isConnected || view.at >= view.content.steps.length - 1) return stop(view)
+    view.at += 1
+    show(view)
+  }, FRAME)
+}
+
+/** @type {(view: View) => void} */
+function stop(view) {
+  clearInterval(view.timer)
+  view.timer = 0
+  view.button.textContent = "Play"
+}
+
+/** The curves, the shares and the maps at one step, for one state and lists of so many pairs.
+    @type {(view: View) => void} */
+function show(view) {
+  const { content, at, size, list, lanes, frame } = view
+  const { steps, counts, lists, widths, runners, last } = content
+  const [pairs, height] = [lists[list], heightOf(view)]
+  tellSlider(view.step, at, `${steps[at].toLocaleString("en")} of ${last.toLocaleString("en")}`)
+  tellSlider(view.state, size, `${widths[size]} × ${widths[size]} numbers`)
+  tellSlider(view.pairs, list, `${pairs} in the list`)
+  const x = acrossOf(counts, pairs)
+  for (const name of ["x1", "x2"]) view.mark.setAttribute(name, String(x))
+  const [sequential, diverging] = ["sequential", "diverging"].map((kind) => palette(frame, kind))
+  let map = 0
+  for (const [index, runner] of runners.entries()) {
+    const lane = lanes[index]
+    const [mean, least, most] = sharesOf(content, size, at, index)
+    const line = pointsOf(counts, mean, height)
+    lane.line.setAttribute("d", line.length ? `M${line.join("L")}` : "M0 0")
+    const around = [...pointsOf(counts, most, height), ...pointsOf(counts, least, height).reverse()]
+    lane.band.setAttribute("d", around.length ? `M${around.join("L")}Z` : "M0 0")
+    const place = counts.indexOf(pairs)
+    lane.share.textContent = shareWords(mean[place], least[place], most[place], content.seeds)
+    lane.keeps.textContent = `keeps ${runner.keeps[size][list].toLocaleString("en")} numbers`
+    if (!lane.matrix) continue
+    const weights = weightsOf(content, size, at, map)[list]
+    map += 1
+    const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1e-9)
+    const scale = /** @type {[number, number]} */ (runner.shares ? [0, 1] : [-largest, largest])
+    paintMatrix(lane.matrix, weights, scale, ramp(runner.shares ? sequential : diverging))
+    const digits = largest < 1 ? 2 : 1
+    const low = runner.shares ? "0" : fixed(-largest, digits)
+    tellScale(lane, low, runner.shares ? "1" : fixed(largest, digits))
+    lane.shades.style.background = `linear-gradient(to right, ${runner.shares ? sequential : diverging})`
+    lane.sums.textContent = runner.shares ? "each row sums to 1" : sumWords(weights, pairs, digits)
+  }
+  countDrawing(view.frame)
+}
+
+/** @type {(slider: ReturnType<typeof makeSlider>, at: number, words: string) => void} */
+function tellSlider({ slider, output }, at, words) {
+  slider.value = String(at)
+  output.textContent = words
+  slider.setAttribute("aria-valuetext", words)
+}
+
+/** Share of right answers, and of several seeds the least and the greatest.
+    @type {(mean: number, least: number, most: number, seeds: number) => string} */
+export function shareWords(mean, least, most, seeds) {
+  if (Number.isNaN(mean)) return "nothing is learned yet"
+  const [middle, low, high] = [mean, least, most].map((share) => (100 * share).toFixed(0))
+  return seeds > 1 && low !== high ? `${middle} % right (${low} to ${high})` : `${middle} % right`
+}
+
+/** @type {(lane: Lane, low: string, high: string) => void} */
+function tellScale({ ends }, low, high) {
+  ends[0].textContent = low
+  ends[1].textContent = high
+}
+
+/** Sums of the rows of weights that may lie below 0.
+    @type {(weights: Float32Array, side: number, digits: number) => string} */
+function sumWords(weights, side, digits) {
+  const sums = Array.from({ length: side }, (_, row) =>
+    weights.subarray(row * side, (row + 1) * side).reduce((sum, weight) => sum + weight, 0),
+  )
+  const [low, high] = [Math.min(...sums), Math.max(...sums)].map((sum) => fixed(sum, digits))
+  return `rows sum to ${low} … ${high}`
+}
+
+/** Mean, least and greatest share of a runner, for each count.
+    @type {(content: Pick<Content<"race">, "steps" | "widths" | "runners" | "counts" | "numbers">,
+      size: number, at: number, runner: number) => Float32Array[]} */
+export function sharesOf({ steps, widths, runners, counts, numbers }, size, at, runner) {
+  const start = ((size * steps.length + at) * runners.length + runner) * counts.length
+  const each = widths.length * steps.length * runners.length * counts.length
+  return [0, 1, 2].map((kind) => {
+    const from = kind * each + start
+    return numbers.subarray(from, from + counts.length)
+  })
+}
+
+/** Weights of a variant over each of the lists, row by row.
+    @type {(content: Pick<Content<"race">, "steps" | "widths" | "runners" | "counts" | "lists" |
+      "numbers">, size: number, at: number, variant: number) => Float32Array[]} */
+export function weightsOf({ steps, widths, runners, counts, lists, numbers }, size, at, variant) {
+  const before = 3 * widths.length * steps.length * runners.length * counts.length
+  const variants = runners.filter(({ map }) => map).length
+  const cells = lists.reduce((sum, pairs) => sum + pairs ** 2, 0)
+  let from = before + ((size * steps.length + at) * variants + variant) * cells
+  return lists.map((pairs) => {
+    const start = from
+    from += pairs ** 2
+    return numbers.subarray(start, from)
+  })
+}
+
+/** @type {(counts: number[], pairs: number) => number} */
+function acrossOf(counts, pairs) {
+  const [first, last] = [counts[0], counts[counts.length - 1]]
+  return PLOT.left + ((pairs - first) / (last - first)) * (PLOT.width - PLOT.left - PLOT.right)
+}
+
+/** @type {(share: number, height: number) => number} */
+function downOf(share, height) {
+  return PLOT.top + (1 - share) * (height - PLOT.top - PLOT.bottom)
+}
+
+/** True if the maps have room beside the curves.
+    @type {(view: View) => boolean} */
+function isWide({ width }) {
+  return width >= BESIDE
+}
+
+/** @type {(view: View) => number} */
+function heightOf(view) {
+  return HEIGHTS[isWide(view) ? 0 : 1]
+}
+
+/** @type {(counts: number[], shares: Float32Array, height: number) => string[]} */
+function pointsOf(counts, shares, height) {
+  if (shares.some(Number.isNaN)) return []
+  return counts.map(
+    (pairs, at) => `${acrossOf(counts, pairs).toFixed(1)} ${downOf(shares[at], height).toFixed(1)}`,
+  )
+}
+
+/** @type {(view: View) => void} */
+function lay(view) {
+  const { runners, lists } = view.content
+  const hues = palette(view.frame, "categorical")
+  view.plot.replaceChildren()
+  view.maps.replaceChildren()
+  const svg = layPlot(view)
+  const beside = isWide(view)
+  view.frame.classList.toggle("beside", beside)
+  const largest = MAP[beside ? 1 : 2]
+  const room = beside ? view.width - PLOT.width - GAP : view.width
+  const columns = Math.max(2, Math.min(COLUMNS, Math.floor((room + GAP) / (MAP[2] + GAP))))
+  const side = Math.max(MAP[0], Math.min(largest, Math.floor(room / columns) - GAP))
+  make("h3", "", view.maps, {
+    textContent:
+      "Each row asks for a key, each column is a pair; the right one lies on the diagonal",
+  })
+  const lanes = make("div", "lanes", view.maps)
+  setLengths(lanes, { "--side": side })
+  lanes.style.setProperty("--columns", String(columns))
+  const bands = runners.map(() => makeShape("path", { class: "band" }, svg))
+  view.lanes = runners.map((runner, index) => {
+    const hue = hues[index % hues.length]
+    bands[index].setAttribute("fill", hue)
+    const line = makeShape("path", { class: "line", stroke: hue }, svg)
+    return layLane(lanes, runner, { hue, line, band: bands[index], side, pairs: lists[view.list] })
+  })
+  for (const [index, { figure }] of view.lanes.entries())
+    for (const [event, chosen] of [
+      ["pointerenter", index],
+      ["pointerleave", -1],
+    ])
+      figure.addEventListener(String(event), () => point(view, Number(chosen)))
+  svg.append(view.mark)
+}
+
+/** @type {(view: View) => SVGSVGElement} */
+function layPlot(view) {
+  const { counts } = view.content
+  const { width, left, right, top, bottom } = PLOT
+  const height = heightOf(view)
+  make("h3", "", view.plot, { textContent: "Right answers" })
+  const wide = Math.min(width, view.width)
+  const label = "Right answers of each network by the number of pairs in the list"
+  const svg = makeShape("svg", {
+    ...{ viewBox: `0 0 ${width} ${height}`, width: wide, height: (wide * height) / width },
+    ...{ role: "img", "aria-label": label },
+  })
+  view.plot.append(svg)
+  for (const share of MARKS) {
+    const y = downOf(share, height)
+    makeShape("path", { class: "axis", d: `M${left} ${y}H${width - right}` }, svg)
+    const words = makeShape("text", { "text-anchor": "end", x: left - 6, y: y + 4 }, svg)
+    words.textContent = `${100 * share} %`
+  }
+  for (const pairs of [1, 5, 10, 15, counts[counts.length - 1]]) {
+    const x = acrossOf(counts, pairs)
+    const words = makeShape("text", { "text-anchor": "middle", x, y: height - bottom + 18 }, svg)
+    words.textContent = String(pairs)
+  }
+  const below = makeShape("text", { "text-anchor": "end", x: width - right, y: height - 2 }, svg)
+  below.textContent = "pairs in the list"
+  for (const name of ["y1", "y2"])
+    view.mark.setAttribute(name, String(name === "y1" ? top : height - bottom))
+  return svg
+}
+
+/** A runner's card: its name in the colour of its curve, its share, its map.
+    @type {(parent: HTMLElement, runner: Runner, look: { hue: string, line: SVGPathElement,
+      band: SVGPathElement, side: number, pairs: number }) => Lane} */
+function layLane(parent, { name, map, shares }, { hue, line, band, side, pairs }) {
+  const figure = make("figure", "", parent)
+  const caption = make("figcaption", "", figure)
+  const title = make("span", "name", caption)
+  make("i", "", title).style.background = hue
+  title.append(name)
+  const [share, keeps] = [make("span", "share", caption), make("span", "", caption)]
+  const place = make("div", map ? "plot" : "none", figure)
+  if (!map) place.textContent = "reads one pair after the other: it has no map"
+  const sign = shares ? "" : ", of any sign"
+  const matrix = map
+    ? makeMatrix(place, {
+        ...{ rows: pairs, columns: pairs, width: side, height: side },
+        label: `Weights of ${name}${sign}`,
+      })
+    : null
+  const scale = make("small", "scale", figure, { hidden: !map })
+  const low = make("span", "", scale)
+  const shades = make("i", "", scale)
+  const ends = [low, make("span", "", scale)]
+  const sums = make("small", "", figure)
+  return { figure, share, keeps, shades, ends, sums, matrix, line, band }
+}
+
+/** Lets one curve stand out. index: of the runner, -1: none
+    @type {(view: View, index: number) => void} */
+function point({ lanes }, index) {
+  for (const [at, { line, band }] of lanes.entries()) {
+    line.classList.toggle("away", index >= 0 && at !== index)
+    band.classList.toggle("away", index >= 0 && at !== index)
+    line.classList.toggle("chosen", at === index)
+  }
+}

@@ -1,0 +1,183 @@
+"""Memory race: look-up by every variant that keeps a state, beside a softmax and a GRU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from attention.core.papers import ARXIV
+from attention.core.printing import percent
+from attention.core.variants import VARIANTS, MultiHead
+from attention.training.finished import packaged
+from attention.training.run import Run
+from attention.training.settings import USUAL, Sizes
+from attention.training.tasks import lookup
+from attention.training.tasks.base import (
+    ATTENTION,
+    EXAMPLE_SEED,
+    TEST_SEED,
+    Batch,
+    Example,
+    Task,
+    maps_of,
+    register,
+)
+
+COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)  # pairs of the tested lists
+SHOWN = (5, 10, 20)  # pairs of the lists whose maps are told
+ASKED = 2000  # in each test, at least
+WIDTHS, SEEDS = (USUAL, "8", "32"), (0, 1, 2)  # of the packaged runs
+STOPPED = 0.02  # change of a share, at most, of a network that has stopped learning
+LEARNED = 0.75  # share of right answers on lists of two, at least, of one that has learned
+
+
+def racing() -> dict[str, type[MultiHead]]:
+    """The variants that race, by the names of their networks: those of many heads that norm by no
+    softmax, each with a head of its own, behind the one that does."""
+    without = [
+        each
+        for each in VARIANTS.values()
+        if issubclass(each, MultiHead) and each.normed_by != MultiHead.normed_by
+    ]
+    return {ATTENTION: MultiHead} | {each.title.lower(): each for each in without}
+
+
+def networks() -> tuple[str, ...]:
+    """Names of all networks that race."""
+    return (*racing(), lookup.GRU)
+
+
+def curve(name: str, pairs: int) -> str:
+    """Name of the share of right answers of a network on lists of so many pairs."""
+    return f"{name}, {pairs} pairs"
+
+
+def kept(name: str, width: int, pairs: int) -> int:
+    """Numbers that a network keeps of a list: keys and values of all pairs, or one state, which is
+    a matrix, or in the GRU a vector."""
+    return {ATTENTION: 2 * width * pairs, lookup.GRU: width}.get(name, width * width)
+
+
+def alike(run: Run) -> list[Run]:
+    """The packaged runs that differ from one in the seed alone, and it; if it is no packaged one,
+    it alone."""
+    if packaged(run.settings) is not run:
+        return [run]
+    others = (packaged(replace(run.settings, learn_seed=seed)) for seed in SEEDS)
+    return [other for other in others if other is not None]
+
+
+def shares(runs: Sequence[Run], name: str, pairs: int, at: int = -1) -> tuple[float, float, float]:
+    """Share of right answers of a network in runs alike: the mean, the least and the greatest."""
+    found = [run.progress[at].accuracy[curve(name, pairs)] for run in runs]
+    return sum(found) / len(found), min(found), max(found)
+
+
+def _stopped(runs: Sequence[Run]) -> str:
+    """A sentence on those that still changed in the last quarter of their steps."""
+    *_, last = steps = [each.step for each in runs[0].progress]
+    at = max(place for place, step in enumerate(steps) if step <= 0.75 * last)
+    changes = {
+        name: shares(runs, name, COUNTS[-1])[0] - shares(runs, name, COUNTS[-1], at)[0]
+        for name in networks()
+    }
+    moved = {name: change for name, change in changes.items() if abs(change) > STOPPED}
+    since = f"since step {steps[at]:,}"
+    if not moved:
+        return f"None of these changed by more than {percent(STOPPED)} of all answers {since}."
+    listed = ", ".join(f"{name} {percent(change, 1)}" for name, change in moved.items())
+    return f"Not all had stopped: {since} they changed by {listed}."
+
+
+def _never_learned(runs: Sequence[Run]) -> str:
+    """Sentences on those that answer wrong on the shortest lists that ask for a choice."""
+    two = COUNTS[1]
+    found = {name: shares(runs, name, two) for name in networks()}
+    return "".join(
+        f" Even on lists of {two} pairs {name} answers {percent(share)}: it has not learned to "
+        "look up in these steps, so its curve does not say how much it could keep."
+        for name, (share, _, most) in found.items()
+        if most < LEARNED
+    )
+
+
+@register
+class Race(Task):
+    """Every variant that keeps a state learns to look up, at equal width: who forgets when?"""
+
+    name = "race"
+    title = "Memory race"
+    before = (
+        "Pairs, as “k 7”, are read one after the other; then each key is asked for. Attention "
+        "keeps every pair, a layer without a softmax one state, whatever the length. Watch the "
+        "curves rise, then make lists longer or the state smaller: who forgets when?"
+    )
+    source = f"multi-query associative recall, [Arora et al. 2023]({ARXIV}2312.04927)"
+    usual = Sizes(layers=1, heads=1, width=16, steps=3000, rate=0.01)
+    offered = ("width", "steps", "rate")
+    handicaps = ()
+    curves = tuple(curve(name, pairs) for pairs in reversed(COUNTS) for name in networks())
+    packaged = tuple(
+        {"learn_width": width, "learn_seed": seed} for seed in SEEDS for width in WIDTHS
+    )[1:]
+    told, sooner = 10, 3.0
+    begun_steps = "2000"
+
+    def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
+        seed = self.settings.learn_seed
+        made: dict[str, nn.Module] = {
+            name: lookup.Reader(self.sizes, seed, generator, variant)
+            for name, variant in racing().items()
+        }
+        return made | {lookup.GRU: lookup.Recurrent(self.sizes.width, generator)}
+
+    def batch(self, generator: torch.Generator, size: int) -> Batch:
+        pairs = int(torch.randint(1, COUNTS[-1] + 1, (), generator=generator))
+        return lookup.draw(generator, size // 2, pairs)
+
+    def tests(self) -> Mapping[str, Batch]:
+        generator = torch.Generator().manual_seed(TEST_SEED)
+        return {
+            f"{pairs} pairs": lookup.draw(generator, -(-ASKED // pairs), pairs)
+            for pairs in reversed(COUNTS)
+        }
+
+    def example(self) -> Example:
+        """A list of the most pairs, each asked for in its place: look-up lies on the diagonal."""
+        drawn = lookup.draw(torch.Generator().manual_seed(EXAMPLE_SEED), 1, SHOWN[-1])
+        keys, values, _ = drawn.inputs
+        named = lookup.names(keys[0].tolist(), values[0].tolist(), keys[0].tolist())
+        truth = [[at] for at in range(SHOWN[-1])]
+        return Example(Batch((keys, values, keys), values), *named, truth)
+
+    def maps(self, learners: Mapping[str, nn.Module], example: Example) -> Tensor:
+        """Weights of each variant over the first pairs of the example, as many as each of `SHOWN`
+        says, row by row. (variants, cells)."""
+        lists = [[part[:, :pairs] for part in example.batch.inputs] for pairs in SHOWN]
+        return torch.stack(
+            [
+                torch.cat(
+                    [maps_of(learners[name], Batch(tuple(one), one[1])).flatten() for one in lists]
+                )
+                for name in racing()
+            ]
+        )
+
+    def after(self, run: Run) -> str:
+        runs, most, width = alike(run), COUNTS[-1], self.sizes.width
+        several = len(runs) > 1
+        how = f", in the mean of {len(runs)} seeds (lowest to highest)" if several else ""
+        told = []
+        for name in networks():
+            mean, least, greatest = (percent(share, 1) for share in shares(runs, name, most))
+            range = f" ({least.removesuffix(' %')} to {greatest.removesuffix(' %')})"
+            told.append(f"{name} {mean}{range if several else ''}")
+        return (
+            f"Attention keeps a key and a value for every pair; each of the others keeps one state "
+            f"of {width} × {width} = {width * width:,} numbers (the GRU {width}), however long the "
+            f"list. Right on lists of {most} pairs after {run.last.step:,} steps{how}: "
+            f"{'; '.join(told)}. {_stopped(runs)}{_never_learned(runs)}"
+        )

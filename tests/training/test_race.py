@@ -1,0 +1,169 @@
+"""Claims about the memory race: its networks, and the packaged runs over three seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.core import masks
+from attention.core.variants import VARIANTS, Retention
+from attention.training import Run, TrainingSettings, fit
+from attention.training.finished import FOLDER, packaged
+from attention.training.networks import attended, seeded
+from attention.training.tasks import ATTENTION, lookup, race
+from tests.cases import over
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-4}
+WITH_STATE = [name for name in race.networks() if name not in (ATTENTION, lookup.GRU)]
+MOST = race.COUNTS[-1]
+
+
+def settings(width: str, seed: int) -> TrainingSettings:
+    return TrainingSettings("race", learn_width=width, learn_seed=seed)
+
+
+def run_of(width: str, seed: int = 0) -> Run:
+    run = packaged(settings(width, seed))
+    assert run is not None, "python -m attention.training --write --task race"
+    return run
+
+
+def right(width: str, name: str, pairs: int) -> list[float]:
+    """Share of right answers by each of the seeds."""
+    return [run_of(width, seed).accuracy(race.curve(name, pairs)) for seed in race.SEEDS]
+
+
+def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Halved(Retention):
+        """Half of it is left after each token."""
+
+        name, title = "halved", "Halved"
+        trained_with: ClassVar[Mapping[str, Any]] = {"decay": 0.5}
+
+    asked = race.Race(TrainingSettings("race"))
+    before = [*race.networks()]
+    monkeypatch.setitem(VARIANTS, "halved", Halved)
+    assert [*race.networks()] == [*before[:-1], "halved", "GRU"]
+    learners = asked.learners(torch.Generator().manual_seed(0))
+    assert [*learners] == [*race.networks()]
+    layer = learners["halved"].layers.attention[0]
+    assert (type(layer), layer.config.decay, layer.heads) == (Halved, 0.5, 1)
+    batch = lookup.draw(torch.Generator().manual_seed(0), 3, 5)
+    assert asked.answer(learners["halved"], batch).shape == (3, 5, lookup.VALUES)
+    asked.loss(learners["halved"], batch).backward()
+    assert all(part.grad is not None for part in layer.parameters())
+
+
+@over("name", race.racing())
+def test_a_layer_that_learns_is_the_variant_of_the_library_at_its_published_scale(
+    name: str,
+) -> None:
+    variant = race.racing()[name]
+    layer = seeded(12, 2, 3, variant)
+    x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
+    scale = 1.0 if variant.published_scale == "none" else None
+    for own, mask, over_memory in (
+        (x, masks.causal(5, 5), None),
+        (x, None, memory),
+    ):
+        quick = attended(layer, own, mask, over_memory)
+        whole = layer(own, mask, memory=over_memory, scale=scale)
+        assert_close(quick.weights, whole.weights, **CLOSE)
+        assert_close(quick.output, whole.output, **CLOSE)
+
+
+def test_maps_are_those_of_each_variant_over_the_first_pairs_of_one_list() -> None:
+    asked = race.Race(TrainingSettings("race"))
+    learners, example = asked.learners(torch.Generator().manual_seed(0)), asked.example()
+    maps = asked.maps(learners, example)
+    assert maps.shape == (len(race.racing()), sum(pairs**2 for pairs in race.SHOWN))
+    assert [*map(list, example.truth)] == [[at] for at in range(MOST)]
+    assert [name[0] for name in example.tokens] == [name[0] for name in example.keys]
+    few = race.SHOWN[0]
+    parts = tuple(part[:, :few] for part in example.batch.inputs)
+    for row, (name, variant) in enumerate(race.racing().items()):
+        seen: list[torch.Tensor] = []
+        learners[name](*parts, seen=lambda trace, seen=seen: seen.append(trace.weights))
+        weights = maps[row, : few**2].reshape(few, few)
+        assert_close(weights, seen[0][0, 0].detach())
+        summed = torch.allclose(weights.sum(-1), torch.ones(few), atol=1e-5)
+        assert summed == bool(variant.normed_by)
+
+
+def test_packaged_runs_are_small_and_differ_in_width_and_seed_alone() -> None:
+    runs = [run_of(width, seed) for width in race.WIDTHS for seed in race.SEEDS]
+    assert len({tuple(each.step for each in run.progress) for run in runs}) == 1
+    assert {run.last.step for run in runs} == {race.Race.usual.steps}
+    assert sum(path.stat().st_size for path in FOLDER.glob("race*")) < 1_000_000
+    for run in runs:
+        assert [each.settings.learn_seed for each in race.alike(run)] == [*race.SEEDS]
+    alone = replace(runs[0], settings=replace(runs[0].settings, learn_seed=5))
+    assert race.alike(alone) == [alone]
+
+
+def test_the_beginning_of_a_packaged_run_is_learned_again() -> None:
+    kept = run_of("8", 1)
+    for told, learned in zip(kept.progress, fit("race", kept.settings), strict=False):
+        assert told.step == learned.step
+        assert_close(learned.maps, told.maps, atol=1e-2, rtol=1e-2)
+        for curve, share in told.accuracy.items():
+            assert learned.accuracy[curve] == pytest.approx(share, abs=0.02)
+        if told.step > 20:
+            return
+
+
+def test_attention_answers_more_than_every_state_in_all_seeds_where_the_list_is_long() -> None:
+    for width in ("8", "usual"):
+        attention = right(width, ATTENTION, MOST)
+        for name in WITH_STATE:
+            assert max(right(width, name, MOST)) < min(attention), (width, name)
+    assert min(min(right(width, ATTENTION, MOST)) for width in race.WIDTHS) > 0.99
+
+
+def test_a_larger_state_and_a_shorter_list_leave_more_right_in_all_seeds() -> None:
+    for name in WITH_STATE:
+        small, usual, large = (right(width, name, MOST) for width in ("8", "usual", "32"))
+        assert max(small) < min(usual)
+        assert max(usual) < min(large)
+        few, some = (right("8", name, pairs) for pairs in race.SHOWN[:2])
+        assert min(few) > max(some)
+        assert min(some) > max(small)
+
+
+def test_words_on_packaged_runs_are_of_their_three_seeds() -> None:
+    for width in race.WIDTHS:
+        run = run_of(width)
+        words = race.Race(run.settings).after(run)
+        assert "in the mean of 3 seeds (lowest to highest)" in words
+        for name in race.networks():
+            found, told = right(width, name, MOST), race.shares(race.alike(run), name, MOST)
+            assert told == (pytest.approx(sum(found) / 3), min(found), max(found))
+            mean, least, most = (f"{100 * share:.1f}" for share in told)
+            assert f"{name} {mean} % ({least} to {most})" in words
+        unlearned = [name for name in race.networks() if max(right(width, name, 2)) < 0.75]
+        assert words.count("it has not learned to look up") == len(unlearned)
+
+
+def test_the_page_of_docs_has_the_shares_of_all_seeds() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "without_softmax.md").read_text("utf-8")
+    for name in race.networks():
+        cells = []
+        for width in ("8", "usual", "32"):
+            found = race.shares(race.alike(run_of(width)), name, MOST)
+            mean, least, most = (f"{100 * share:.1f}" for share in found)
+            cells.append(f"{mean} ({least} to {most})")
+        assert f"| {' | '.join([name, *cells])} |" in page
+    worst = [min(right("8", name, 1)) for name in ("gated linear attention", "gated delta rule")]
+    assert [f"{100 * share:.0f}" for share in worst] == ["82", "59"]
+    assert "miss even a single pair (82 and 59 %" in page
+    chance = 1 / 2 + 1 / 2 / lookup.VALUES  # of both values, which may be equal
+    for width in ("8", "usual"):
+        assert max(right(width, lookup.GRU, 2)) < chance + 0.01
