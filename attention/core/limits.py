@@ -14,6 +14,7 @@ from typing import Any
 from attention.core.settings import settings_of, validate, whole
 
 LIMITS_VARIABLE = "ATTENTION_LIMITS"
+OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 MAX_SEEN = 512  # tokens whose weights are all seen at once; of a longer text there is a map
 MAX_TOKENS = 4096
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attention.analysis.token_texts import MOST_LETTERS, Texts
 from attention.capture import Recording
-from attention.notebook.bundle import bundle, file_of
+from attention.figures.bundle import bundle, file_of
 from attention.notebook.heads import MEAN, First, HeadsOfRun, Pictured, heads_of
 from attention.subjects.long_run.hf_outputs import Layer
 from attention.subjects.long_run.image_patches import Patches

@@ -7,17 +7,11 @@ from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 
-from plotly.offline import get_plotlyjs
-
-from attention.figures import plotly_templates
+from attention.figures.bundle import drawing, file_of
 from attention.figures.chart import Chart
-from attention.figures.modules import BROWSER
 from attention.figures.scene import Figure, Row, Scene
 from attention.figures.scene_message import scene_message
-from attention.notebook.bundle import bundle, file_of
 
-PLOTLY = "shared/plotly.js"
-SHARED_STYLES = ("scene/style.css", "shared/matrix.css")
 USUAL, AROUND = 720, 32  # pixels: of a scene, and around a chart
 FRAME = '<iframe srcdoc="{page}" style="border: 0; width: 100%; height: {height}px"></iframe>'
 
@@ -34,16 +28,9 @@ def save_scene(scene: Scene | Figure, path: str | Path, title: str = "Attention"
 def page_of_scene(scene: Scene | Figure, title: str = "Attention") -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    kinds = sorted({figure.kind for figure in whole})
-    modules = bundle("notebook/scene.js", *(f"{kind}/index.js" for kind in kinds))
-    paths = (*SHARED_STYLES, *(f"{kind}/style.css" for kind in kinds))
-    given = {
-        "scene": b64encode(scene_message(whole)).decode(),
-        "styles": {path: (BROWSER / path).read_text("utf-8") for path in paths},
-        "themes": plotly_templates.THEMES,
-    }
-    plotly = f"<script>{get_plotlyjs()}</script>" if PLOTLY in modules else ""
-    return file_of(title, given, modules, plotly)
+    looks, *code = drawing([whole], "notebook/scene.js")
+    given = {"scene": b64encode(scene_message(whole)).decode(), **looks}
+    return file_of(title, given, *code)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

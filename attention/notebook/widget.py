@@ -8,8 +8,8 @@ from typing import Any, TypedDict
 import anywidget
 import traitlets
 
+from attention.figures.bundle import bundle
 from attention.figures.messages import is_a
-from attention.notebook.bundle import bundle
 from attention.notebook.heads import MEAN, HeadsOfRun
 from attention.notebook.still import Still
 from attention.subjects.long_run.figures import MapAsked

@@ -147,9 +147,14 @@ def _letters(number: int) -> str:
     return letters
 
 
+def asked_of(lesson: Lesson) -> str:
+    """Everything that a lesson asks, which the last letters of a code check."""
+    return str([(each.question, each.choices, each.answer) for each in lesson.chapters])
+
+
 def _check(number: int, lesson: Lesson) -> str:
-    asked = [(each.question, each.choices, each.answer) for each in lesson.chapters]
-    first, second = divmod(zlib.crc32(f"{number} {asked}".encode()) % CHECKS, len(LETTERS))
+    told = f"{number} {asked_of(lesson)}"
+    first, second = divmod(zlib.crc32(told.encode()) % CHECKS, len(LETTERS))
     return LETTERS[first] + LETTERS[second]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
+from attention.core.limits import OWN_LESSONS_VARIABLE as OWN_LESSONS_VARIABLE
 from attention.core.settings import choice, text, whole
 from attention.inputs.text import plain
 
@@ -18,7 +19,6 @@ NUMBERED = (
     *("one-word", "rows-of-numbers", "scores", "softmax", "weighted-sum", "square-root"),
     *("queries-keys-values", "masks", "many-heads", "order", "two-sentences", "trained"),
 )
-OWN_LESSONS_VARIABLE = "ATTENTION_LESSONS"
 GUIDE = Path(__file__).parent / "lessons"
 
 WORDLESS = ("spread", "learning")  # figures of no sentence

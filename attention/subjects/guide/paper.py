@@ -7,13 +7,11 @@ import streamlit as st
 from attention.app.components.scene import draw
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures.scene import Scene, Words, scene
+from attention.figures.scene import Words, scene
 from attention.subjects.guide import chapter_page, fitting
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.chapters import LESSON, ONE_CHAPTER, WORDLESS, Chapter
+from attention.subjects.guide.chapters import LESSON, ONE_CHAPTER, Chapter
 from attention.subjects.guide.figures import PrintButton
-from attention.subjects.learning import controls as learning_controls
-from attention.subjects.learning import scene as learning_scenes
 
 
 def offer() -> None:
@@ -55,19 +53,7 @@ def draw_chapter(view: View, chapter: Chapter, at: int) -> None:
     shown = chapter_page.shown(view, told)
     if shown.figure != "finale" or fitting.is_worked_out(view, shown):
         selection = chapter_page.selection(view, shown)
-        draw(figure(view, told), key=f"figure_on_paper_{at}", selection=selection, held=True)
+        draw(scenes.whole(view, told), key=f"figure_on_paper_{at}", selection=selection, held=True)
     choices = "  \n".join(f"◯ {choice}" for choice in told.choices)
     with st.container(key=f"to_answer_on_paper_{at}"):
         st.markdown(f"#### {' '.join(told.question.split())}\n\n{choices}")
-
-
-def figure(view: View, chapter: Chapter) -> Scene:
-    """All figures of a chapter in one scene. view, chapter: see `draw_chapter`."""
-    shown = chapter_page.shown(view, chapter)
-    drawn = [scenes.of_chapter(view, chapter)]
-    if shown.figure == "learning":
-        settings = learning_controls.held(chapter_page.training_of(shown))
-        drawn.append(learning_scenes.unfinished(learning_controls.untrained(settings), brief=True))
-    elif shown.figure not in WORDLESS:
-        drawn += [scenes.of_token(view, chapter), scenes.behind(view, chapter)]
-    return scene(*(part for each in drawn for part in each.parts))

@@ -27,6 +27,8 @@ from attention.subjects.explore.word_map import why_nowhere
 from attention.subjects.guide import chapter_page, finale, fitting
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.figures import Card, NextPieces
+from attention.subjects.learning import controls as learning_controls
+from attention.subjects.learning import scene as learning_scenes
 from attention.trained import sources
 
 TALL = 560  # pixels of a heatmap that stands alone beside the text
@@ -56,6 +58,19 @@ def of_token(view: View, chapter: Chapter) -> Scene:
         return scene(*figures_of(view, chapter))
     words = chapter_page.looks_most(view, chapter_page.shown(view, chapter))
     return scene(Words(words, "told") if words else None)
+
+
+def whole(view: View, chapter: Chapter) -> Scene:
+    """All figures of a chapter in one scene; of a training the network before its first
+    step. chapter: as the lesson has it."""
+    shown = chapter_page.shown(view, chapter)
+    drawn = [of_chapter(view, chapter)]
+    if shown.figure == "learning":
+        settings = learning_controls.held(chapter_page.training_of(shown))
+        drawn.append(learning_scenes.unfinished(learning_controls.untrained(settings), brief=True))
+    elif shown.figure not in WORDLESS:
+        drawn += [of_token(view, chapter), behind(view, chapter)]
+    return scene(*(part for each in drawn for part in each.parts))
 
 
 def figures_of(view: View, chapter: Chapter) -> Sequence[Figure]:

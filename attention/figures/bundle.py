@@ -6,10 +6,16 @@ import functools
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from plotly.offline import get_plotlyjs
+
+from attention.figures import plotly_templates
 from attention.figures.modules import BROWSER
+from attention.figures.scene import Scene
 
+PLOTLY = "shared/plotly.js"
+SHARED_STYLES = ("scene/style.css", "shared/matrix.css")
 IMPORT = re.compile(r'^((?:import|export)\b[^"]*?)"(\.{1,2}/[^"]+)"', re.MULTILINE)
 
 # Each module is loaded from an address of its own bytes, those it imports first. No bundler: it
@@ -30,9 +36,10 @@ export default entry.default
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
 )
+PLACE = '<div id="place"></div>'
 PAGE = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -41,7 +48,7 @@ PAGE = """\
 <style>:root {{ color-scheme: light dark; }} body {{ margin: 1rem; }}</style>
 </head>
 <body>
-<div id="place"></div>
+{body}
 {before}<script type="application/json" id="given">{given}</script>
 <script type="module">
 {modules}
@@ -52,19 +59,44 @@ entry.default(modules)
 """
 
 
-def file_of(title: str, given: Mapping[str, object], modules: str, before: str = "") -> str:
+def file_of(
+    title: str,
+    given: Mapping[str, object],
+    modules: str,
+    before: str = "",
+    body: str = PLACE,
+    language: str = "en",
+) -> str:
     """A file of HTML that draws what it is given, and asks no other address for anything.
 
     given: JSON; modules: of `bundle`, whose entry reads it from the element `given` and draws in
-    the element `place`; before: elements of HTML that stand before both.
+    the element `place`; before: elements of HTML that stand before both; body: those that are
+    seen, with a place to draw in; language: that of its words.
     """
     return PAGE.format(
         policy=POLICY,
+        language=html.escape(language),
+        body=body,
         title=html.escape(title),
         before=before,
         given=json.dumps(given).replace("<", "\\u003c"),  # else a token might end the script
         modules=modules,
     )
+
+
+def drawing(scenes: Sequence[Scene], entry: str) -> tuple[dict[str, object], str, str]:
+    """All that draws some scenes in a file: looks, modules, and plotly.js where one needs it.
+
+    entry: the path of the module that begins; looks are part of what it is given.
+    """
+    kinds = sorted({figure.kind for scene in scenes for figure in scene})
+    modules = bundle(entry, *(f"{kind}/index.js" for kind in kinds))
+    paths = (*SHARED_STYLES, *(f"{kind}/style.css" for kind in kinds))
+    looks: dict[str, object] = {
+        "styles": {path: (BROWSER / path).read_text("utf-8") for path in paths},
+        "themes": plotly_templates.THEMES,
+    }
+    return looks, modules, f"<script>{get_plotlyjs()}</script>" if PLOTLY in modules else ""
 
 
 @functools.cache
