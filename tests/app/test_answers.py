@@ -23,6 +23,7 @@ from attention.app.components.answers import (
 )
 from attention.app.components.turns import KEYS
 from benchmarks.visitors import Found, Visitor, connected
+from tests.app.declarations import declarations
 from tests.running import opened
 from tests.serving import started
 
@@ -126,6 +127,7 @@ def told(sent: str) -> object:
 
 
 def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
+    declarations()  # loads all figures
     for *_, event, fitting in ANSWERS:
         assert told(events(event, fitting)) == [{"event": event, "value": [1, fitting]}]
     repeated = json.loads(events("head", *range(1000))) + json.loads(events("at", 1, 2.5))

@@ -1,15 +1,18 @@
-"""The numbers of a page as CSV files."""
+"""The numbers of a page as files: CSV, and tables as Parquet too."""
 
 from __future__ import annotations
 
 import csv
 import io
 
+import numpy
+import pandas
 import torch
 
 from attention.figures import files
 from tests.cases import over
 from tests.hostile import HOSTILE
+from tests.properties import given, strategies
 
 
 def rows(text: str) -> list[list[str]]:
@@ -90,3 +93,28 @@ def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
         for cell in line:
             assert not cell.lstrip().startswith(("=", "+", "-", "@"))
     assert rows(written)[1 + texts.index("=1+2")][0] == "'=1+2"
+
+
+@given(
+    rows=strategies.lists(
+        strategies.tuples(
+            strategies.floats(allow_nan=False, allow_infinity=False, width=32),
+            strategies.text(strategies.characters(exclude_categories=["Cs", "Cc"]), max_size=9),
+        ),
+        min_size=1,
+        max_size=7,
+    )
+)
+def test_a_frame_is_offered_with_all_its_digits_and_no_text_that_a_spreadsheet_runs(rows):
+    weights, tokens = zip(*rows, strict=True)
+    table = pandas.DataFrame({"weight": numpy.array(weights, "float32"), "token": [*tokens]})
+    with files.collecting() as offered:
+        files.offer_frame("weights of a row", lambda: table)
+    csv, parquet = offered
+    assert [file.name for file in offered] == ["weights-of-a-row.csv", "weights-of-a-row.parquet"]
+    assert pandas.read_parquet(io.BytesIO(parquet.make())).equals(table)
+    read = pandas.read_csv(io.StringIO(csv.make()), keep_default_na=False, dtype={"token": str})
+    assert (read["weight"].to_numpy("float32") == table["weight"].to_numpy()).all()
+    assert not any(text.lstrip().startswith(files.FORMULA) for text in read["token"])
+    for text, token in zip(read["token"], tokens, strict=True):
+        assert text.removeprefix("'") == token.removeprefix("'")

@@ -179,7 +179,7 @@ def _texts_of(run: OpenedRun) -> tuple[Texts, ...]:
 
 def _read_on(shown: HeadMap, map_id: str, waits: bool, place: int) -> None:
     """Have the other rows of a map looked at, beside the reruns; a few may be waited for."""
-    quick = shown.rows * shown.columns <= QUICK_CELLS
+    quick = shown.heads * shown.rows * shown.columns <= QUICK_CELLS
     if not quick:
         shown.look()
     steps = [Step("Reading the map", ("map", map_id), shown.fill)]

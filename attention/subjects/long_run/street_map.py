@@ -80,7 +80,9 @@ class HeadMap:
         entry: int = 0,
     ) -> None:
         self.run, self.number, self.head, self.entry = run, number, head, entry
-        self.rows, self.columns = run.attention(number).shape[2:]
+        kept = run.attention(number)
+        self.rows, self.columns = kept.shape[2:]
+        self.heads = len(kept.heads) if head is None else 1  # that are worked out
         most = max(self.rows, self.columns)
         self.base = max(min(_level(most, FEW), LIGHT), _level(most, MANY))
         self.top = max(self.base, _level(most, SIDE))
@@ -113,7 +115,7 @@ class HeadMap:
             return
         self.blocks.looked = True
         size = 1 << self.base
-        step = size * -(-self.rows // (SAMPLE * size))
+        step = size * -(-self.rows // (max(1, SAMPLE // self.heads) * size))
         seen = self._made(step, size, step)
         self.greatest.copy_(seen.repeat_interleave(step // size, 0)[: len(self.greatest)])
 
@@ -122,7 +124,7 @@ class HeadMap:
         """Look at each row from `done` on. tell: gets how many of how many are looked at."""
         size = 1 << self.base
         at_once = min(MOST_AT_ONCE, max(AT_ONCE, ROWS_AT_ONCE * self.columns))
-        many = max(1, at_once // self.columns // size)
+        many = max(1, at_once // self.heads // self.columns // size)
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
             blocks = self._made(size, size, band=band)

@@ -52,6 +52,7 @@ def shown(app: App) -> App:
 def asked(app: App, **more: Any) -> App:
     """Ask as a browser that shows the map."""
     none = {"tiles": [], "texts": [], "row": -1, "block": [], "words": "", "side": 0, "far": []}
+    none |= {"key": -1, "place": []}
     its = {"map": app.sent["street_map"].header["map"], "shown": [], "query": 600}
     return app.tell("street_map", "ask", none | its | more)
 
