@@ -409,7 +409,7 @@ class Recording:
     def _asked(self, layer: int | str, head: int, entry: int) -> tuple[Attention, int]:
         attention = self.attention(layer)
         must_be("entry", entry, int)
-        if not 0 <= entry < attention.shape[0]:
+        if not -attention.shape[0] <= entry < attention.shape[0]:
             raise ValueError(f"entry must lie below {attention.shape[0]}, got {entry}")
         return attention, attention.position(head)
 

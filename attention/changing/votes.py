@@ -145,8 +145,9 @@ class Held(TorchFunctionMode):
     def votes(self, number: Tensor) -> list[Tensor]:
         """Votes of the heads of each layer for a number of the outputs. (heads,) each."""
         outputs = [output for output, _ in self.followed]
-        if not number.requires_grad:
-            raise ValueError("heads must lead to the logits by the residual path, got none that do")
+        if not outputs or not number.requires_grad:
+            name = type(self.changer.model).__name__
+            raise ValueError(f"heads of {name} must be seen on their way to the logits, got none")
         slopes = torch.autograd.grad(number, outputs, create_graph=True, allow_unused=True)
         found = []
         for met, slope, (output, of_heads) in zip(self.met, slopes, self.followed, strict=True):

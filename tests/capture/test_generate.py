@@ -55,6 +55,7 @@ def test_padding_on_the_left_stays_padding():
     eager = writer("Llama", "eager")(made[:, :-1], **options).attentions
     for entry, first in ((0, 0), (1, 2)):
         weights = run.weights(1, 4, rows=slice(first, None), entry=entry)
+        assert torch.equal(run.weights(-1, 4, slice(first, None), entry=entry - 2), weights)
         torch.testing.assert_close(weights, eager[1][entry, 4, first:], atol=1e-5, rtol=0)
 
 

@@ -13,8 +13,10 @@ from attention.analysis.causes import logit_difference
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Transformer
-from tests.capture.families import TEXT, writer
-from tests.changing.test_change import ALL, projection_of
+from tests.capture.families import DECODER, ENCODER, GPT_2, TEXT, Family, writer
+from tests.capture.making import ByHand
+from tests.capture.making import model as made_of
+from tests.changing.test_change import ALL, PLAIN, projection_of
 from tests.trained.making import write_checkpoint
 
 IDS = TEXT[:1]
@@ -33,6 +35,7 @@ DECODERS = {
     "Phi-3": LLAMA,
     "gpt-oss": LLAMA,
     "DeepSeek-V3": LLAMA,
+    "LFM2": {"norm": "model.embedding_norm"},
     "Granite": LLAMA | {"factor": lambda to: to.residual_multiplier / to.logits_scaling},
     "Cohere": LLAMA | {"factor": lambda to: to.logit_scale},
     "StableLM": LLAMA,
@@ -40,11 +43,41 @@ DECODERS = {
     "StarCoder 2": LLAMA,
     "GPT-2": {"norm": "transformer.ln_f"},
     "GPT-NeoX": {"norm": "gpt_neox.final_layer_norm"},
+    "GPT-J": {"norm": "transformer.ln_f"},
+    "Falcon": {"norm": "transformer.ln_f"},
+    "OPT": {"norm": "model.decoder.final_layer_norm"},
+    "BioGPT": {"norm": "biogpt.layer_norm"},
+    "Persimmon": {"norm": "model.final_layernorm"},
+    "Nemotron": LLAMA,
+    "BitNet": LLAMA,
+    "Cohere 2": LLAMA | {"factor": lambda to: to.logit_scale},
+    "GLM-4": LLAMA | {"behind": "post_self_attn_layernorm"},
+    "EXAONE 4": GEMMA,
+    "Qwen3-MoE": LLAMA,
+    "Qwen3-Next": LLAMA,
+}
+EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8}
+LINEAR = {"linear_num_value_heads": 2, "linear_num_key_heads": 2, "linear_key_head_dim": 4}
+LINEAR |= {"linear_value_head_dim": 4, "layer_types": ["full_attention", "full_attention"]}
+WIDE = GPT_2 | {"n_embd": 24, "n_head": 6, "rotary_dim": 4, "bos_token_id": 1, "eos_token_id": 52}
+MORE = {
+    "GPT-J": Family("GPTJConfig", WIDE),
+    "Falcon": Family("FalconConfig", PLAIN | {"new_decoder_architecture": False}),
+    "OPT": Family("OPTConfig", PLAIN | {"ffn_dim": 20, "word_embed_proj_dim": 24}),
+    "BioGPT": Family("BioGptConfig", ENCODER),
+    "Persimmon": Family("PersimmonConfig", ENCODER),
+    "Nemotron": Family("NemotronConfig", DECODER),
+    "BitNet": Family("BitNetConfig", DECODER),
+    "Cohere 2": Family("Cohere2Config", PLAIN),
+    "GLM-4": Family("Glm4Config", DECODER),
+    "EXAONE 4": Family("Exaone4Config", DECODER),
+    "Qwen3-MoE": Family("Qwen3MoeConfig", DECODER | EXPERTS),
+    "Qwen3-Next": Family("Qwen3NextConfig", DECODER | EXPERTS | LINEAR),
 }
 
 
 def decoder(name):
-    return replace(ALL[name], model="AutoModelForCausalLM").build()
+    return replace((ALL | MORE)[name], model="AutoModelForCausalLM").build()
 
 
 def held(norm, part, total):
@@ -59,6 +92,7 @@ def held(norm, part, total):
     return (norm(part) - bias) * (variance(part) / variance(total)).sqrt()
 
 
+@pytest.mark.filterwarnings("ignore:not kept")
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_vote_is_a_heads_share_of_the_residual_path_through_the_unembedding(name):
     model, said = decoder(name), DECODERS[name]
@@ -145,6 +179,10 @@ def test_models_whose_heads_reach_no_logit_in_a_straight_way_are_refused():
     encoder = ALL["BERT"].build()
     with pytest.raises(ValueError, match=r"must have an unembedding.*got BertModel"):
         attention.votes(encoder, {"input_ids": IDS}, 5)
+    by_hand = made_of(ByHand())
+    by_hand.get_output_embeddings = lambda: by_hand[0]
+    with pytest.raises(ValueError, match="heads of Sequential must be seen on their way to the"):
+        attention.votes(by_hand, torch.randn(1, 7, 12), 5)
     model = writer("Llama")
     model.set_output_embeddings(Bent(model.get_output_embeddings()))
     with pytest.raises(ValueError, match="to the logits must be linear"):
