@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import itertools
 from base64 import b64encode
@@ -23,6 +24,7 @@ from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LIGHTS, Chapter, Lesson, languages
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
+from attention.training import Run, TrainingSettings, fit
 
 ENTRY, STYLE = "notebook/lesson.js", "notebook/lesson.css"
 MARKDOWN = MarkdownIt("commonmark", {"html": False})
@@ -90,23 +92,29 @@ def drawn_chapter(view: View, chapter: Chapter) -> Drawn:
     visit = replace(before.visit, in_chapter={"revealed": before["s"]})
     after = replace(before, values_={**before, "guess": told.answer}, visit=visit)
     several = [figures_of(each, told) for each in (before, after)]
-    selections = [chapter_page.selection(each, told) for each in (before, after)]
+    shown = [(each, chapter_page.shown(each, told)) for each in (before, after)]
+    selections = [chapter_page.selection(each, chapter) for each, chapter in shown]
     first, second = (SelectionHeader(**each, turn=0) for each in selections)
     return Drawn(told, several[0], several[1], (first, second))
 
 
 def figures_of(view: View, chapter: Chapter) -> Scene:
-    """The figures of a chapter; a training that comes with the project plays."""
+    """The figures of a chapter, of a training all of it."""
     shown = chapter_page.shown(view, chapter)
     if shown.figure == "finale" and (result := chapter_page.result(view, shown)) is not None:
         for step in fitting.steps_to_ending(result.settings.s):
             finish(step)
     if shown.figure == "learning":
         settings = learning_controls.held(chapter_page.training_of(shown))
-        run = learning_controls.finished(settings)
-        if run is not None:
-            return learning_scenes.finished(run, brief=True)
+        run = learning_controls.finished(settings) or learned(settings)
+        return learning_scenes.finished(run, brief=True)
     return scenes.whole(view, chapter)
+
+
+@functools.lru_cache(maxsize=4)
+def learned(settings: TrainingSettings) -> Run:
+    """A training, learned here and now."""
+    return Run(settings, tuple(fit(settings.task, settings)))
 
 
 def finish(step: Step) -> None:
@@ -131,6 +139,7 @@ def section_of(chapter: Chapter, at: int) -> str:
     """A chapter: words, a place for its figure, its question, and what is said then."""
     replies = chapter.replies or [""] * len(chapter.choices)
     said = "".join(f'<div class="reply" hidden>{written(reply)}</div>' for reply in replies)
+    hint = "" if chapter.figure == "learning" else chapter.hint  # it is learned already
     letters = itertools.count()
     choices = "".join(
         f'<button type="button" data-choice="{next(letters)}">{inline(choice)}</button>'
@@ -139,7 +148,7 @@ def section_of(chapter: Chapter, at: int) -> str:
     return (
         f'<section aria-labelledby="title-{at}"><h2 id="title-{at}">{inline(chapter.title)}</h2>'
         f'<div class="words">{written(chapter.body)}</div>'
-        f'<div class="try">{written(chapter.hint)}</div><div class="figure"></div>'
+        f'<div class="try">{written(hint)}</div><div class="figure"></div>'
         f'<div class="question" role="group" aria-labelledby="asked-{at}">'
         f'<p id="asked-{at}">{inline(" ".join(chapter.question.split()))}</p>{choices}</div>'
         f'<div class="said" role="status"><p class="verdict"></p>{said}'
