@@ -56,7 +56,7 @@ def _at_rest(settings: TrainingSettings, job: Task, brief: bool) -> None:
 
 
 def choices(figure: Figure) -> Mapping[str, Handler]:
-    """What can be chosen in the figure of a training, by its events: see `draw`."""
+    """Handlers of the events of the figure of a training, see `draw`."""
     if not isinstance(figure, RaceOfMemory):
         return {}
     return {

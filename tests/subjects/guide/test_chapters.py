@@ -238,8 +238,11 @@ def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() ->
     assert lesson.problems == ()
     assert set(FIGURES) - {chapter.figure for chapter in lesson.chapters} == {"compare"}
     figures = [
-        (chapter.figure, chapter.parts, *chapter.link.get("stage", []), "memory" in chapter.link)
-        for chapter in lesson.chapters
+        (
+            (each.figure, each.parts, "memory" in each.link),
+            *(tuple(each.link.get(name, ())) for name in ("stage", "task")),
+        )
+        for each in lesson.chapters
     ]
     assert len(set(figures)) == len(lesson.chapters)
 
