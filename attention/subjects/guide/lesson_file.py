@@ -27,7 +27,8 @@ from attention.subjects.learning import scene as learning_scenes
 from attention.training import Run, TrainingSettings, fit
 
 ENTRY, STYLE = "notebook/lesson.js", "notebook/lesson.css"
-MARKDOWN = MarkdownIt("commonmark", {"html": False})
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable(["image", "autolink"])
+MARKDOWN.validateLink = lambda url: url.startswith("#light-")  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)

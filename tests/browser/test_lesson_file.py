@@ -1,0 +1,52 @@
+"""A lesson as one file, read, answered and printed with the network off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE
+from attention.subjects.guide.lesson_file import lesson_page
+from tests.browser.browsing import Page, expect
+from tests.browser.test_every_view import check_with_axe
+from tests.browser.test_one_file import offline  # noqa: F401, a fixture
+from tests.subjects.guide.test_lesson_file import CHAPTER
+
+Show = Callable[[Path], Page]
+
+
+def test_a_lesson_is_answered_and_printed_without_a_network(
+    offline: Show,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = CHAPTER.replace("<word>", "word")
+    (tmp_path / "1.md").write_text(first, "utf-8")
+    (tmp_path / "2.md").write_text(first.replace("Scores *and* shares", "Again"), "utf-8")
+    monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
+    (tmp_path / "lesson.html").write_text(lesson_page(lesson="own"), "utf-8")
+    page = offline(tmp_path / "lesson.html")
+    rows = page.get_by_role("option")
+    expect(page.get_by_role("heading", name="Scores and shares", level=2)).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(1)
+    check_with_axe(page)
+
+    page.get_by_role("button", name="tea", exact=True).click()
+    expect(page.locator("section:visible .verdict")).to_have_text("✗")
+    page.get_by_role("button", name="good", exact=True).click()
+    expect(page.locator("section:visible .verdict")).to_have_text("✓")
+    expect(page.get_by_text("It is good.")).to_be_visible()
+    before = rows.count()
+    page.get_by_role("button", name="Show it in the figure").click()
+    expect(rows).to_have_count(before + 1)
+
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(page.get_by_role("heading", name="Again", level=2)).to_be_focused()
+    page.get_by_role("button", name="good", exact=True).click()
+    expect(page.locator(".code")).to_contain_text("1 / 2 · ")  # the first choice counts
+
+    page.evaluate("print = () => { printed = document.querySelectorAll('.js-plotly-plot').length }")
+    page.get_by_role("button", name="Print the lesson").click()
+    page.wait_for_function("globalThis.printed === 2")
