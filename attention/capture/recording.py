@@ -324,8 +324,9 @@ class Recording:
     ) -> Tensor:
         """The whole map of a head in at most so many rows and columns of blocks.
 
-        how: "greatest" weight of each block, to find it; or the "sum" over its keys, the mean of
-        its queries, so that rows still sum to 1. Blocks have ceil(queries / rows) queries and
+        how: "greatest" weight of each block, to find it, by size and with its sign where weights
+        may lie below 0; or the "sum" over its keys, the mean of its queries, so that rows still sum
+        to what they did. Blocks have ceil(queries / rows) queries and
         ceil(keys / columns) keys, the last ones fewer. Returns (rows, columns) of blocks.
         """
         attention, at = self._asked(layer, head, entry)
