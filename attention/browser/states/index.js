@@ -95,8 +95,8 @@ function sizeOf(numbers) {
 }
 
 /** @type {(view: View) => void} */
-function mark({ content: { positions, count }, bands }) {
-  const { query } = where(count)
+function mark({ frame, content: { positions, count }, bands }) {
+  const { query } = where(frame, count)
   for (const { tiles } of bands)
     for (const [at, tile] of childrenOf(tiles).entries())
       tile.ariaPressed = String(positions[at] === query)
