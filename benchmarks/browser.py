@@ -35,6 +35,7 @@ CPU_WORDS = 16
 CPU_MS, CPU_OVER_USUAL = 30.0, 0.21
 
 PAINT_MS = 120_000
+RESTS_MS = 500  # after a key, until what it chooses has been told and drawn
 VIEWPORT: playwright.ViewportSize = {"width": 1440, "height": 1000}
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 EXCEPTION = '[data-testid="stException"]'
@@ -45,6 +46,8 @@ class Site:
     """A page to measure: its script, its heatmap, its URL parameters for n.
 
     scope, group, options: where the options to click in turn are; one alone is turned on and off.
+    next_one, button: in place of these, what the right arrow key leads on in, and what is then
+    clicked, so that each click changes something else.
     """
 
     name: str
@@ -55,6 +58,8 @@ class Site:
     path: str = ""
     group: str = "Masks"
     options: tuple[str, ...] = ("causal",)
+    next_one: str = ""
+    button: str = ""
 
 
 def sentence(n: int) -> str:
@@ -119,6 +124,17 @@ HEADS = replace(
     parameters=lambda n: {"s": sentence(n), "vectors": "random", "d_model": "48", "heads": "12"},
     path="heads",
 )
+# Each click switches off one head more: no answer is known before.
+WINDOW = replace(
+    APP,
+    name="a switch of the window",
+    heatmap="canvas[data-version]",
+    parameters=lambda n: {"model": "smollm2", "s": "The capital of France is"},
+    path="model",
+    next_one="All heads",
+    button="button.switch",
+)
+WINDOW_MS = 100.0
 # (page, numbers of rows, the most a change may take over the floor at that number)
 OTHER_PAGES = (
     (STEPS, SIZES, 2.5),
@@ -208,6 +224,11 @@ class Tab:
 
     def option(self) -> playwright.Locator:
         """Option that is to be clicked next."""
+        if self.site.button:
+            self.page.get_by_label(self.site.next_one).first.press("ArrowRight")
+            self.page.wait_for_timeout(RESTS_MS)
+            self.page.wait_for_selector(IDLE, timeout=PAINT_MS)
+            return self.page.locator(self.site.button)
         scope = self.page.get_by_test_id(self.site.scope)
         group = scope.get_by_label(self.site.group, exact=True)
         return group.get_by_text(next(self.options), exact=True)
@@ -305,6 +326,23 @@ def other_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Eff
     return rows
 
 
+def window_rows(browser: playwright.Browser, floor: Tab, app: Server, effort: Effort) -> list[Row]:
+    """A switch in the window of a model until it is painted, beside the floor in the same turns."""
+    tab = Tab(browser.new_page(viewport=VIEWPORT), WINDOW, app)
+    samples = measure([floor, tab], CPU_WORDS, effort)
+    tab.page.close()
+    rows: list[Row] = []
+    for part in ("heatmap", "page"):
+        ours, least = (getattr(samples[name], part) for name in (WINDOW.name, floor.site.name))
+        switched, one = statistics.median(ours), statistics.median(least)
+        what = f"{WINDOW.name}, {'its map' if part == 'heatmap' else 'the whole page'}"
+        rows += [
+            at_most(f"{what} ({min(ours):.0f}-{max(ours):.0f})", switched, WINDOW_MS, "ms"),
+            at_most(f"{what}, over the floor's {one:.0f} ms", switched / one, None, "x"),
+        ]
+    return rows
+
+
 def way_rows(
     browser: playwright.Browser,
     floor: Tab,
@@ -387,5 +425,8 @@ def run(quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
         progress("clicking on the other pages")
         others = other_rows(browser, tabs[0], tabs[1].server, effort)
         yield table("Other pages: click to painted, ratios of medians", TARGETS, others)
+        progress("switching heads off in the window")
+        switches = window_rows(browser, tabs[0], tabs[1].server, effort)
+        yield table("A head switched off: click to painted", TARGETS, switches)
         ways = way_rows(browser, tabs[0], tabs[1].server, effort, progress)
         yield table("The way of a click, beside as many plain elements (in brackets)", HEADER, ways)

@@ -15,6 +15,7 @@ from attention.analysis.heads import (
     Rows,
     overview_of,
     overview_of_rows,
+    shares_of,
 )
 from attention.trained.models import Run
 
@@ -62,17 +63,23 @@ def glance_of(
     shape: Sequence[int],
     crosses: bool = False,
     keys: Keys = NOTHING_KNOWN,
+    shares: Sequence[bool] = (),
 ) -> Glance:
     """Weights of layers without a model at a glance: all their rows, or a sample spread evenly.
 
     layers: the rows of each, in blocks, see `heads.overview_of_rows`; shape: layers, heads, queries
     and keys; crosses: whether the keys are those of another sequence than the queries; keys: as far
-    as they are known. One block is asked for at a time.
+    as they are known; shares: of each layer whether its weights are shares of 1, () = all are; of
+    others the sizes are measured, see `heads.overview`. One block is asked for at a time.
     """
     n_layers, n_heads, *lengths = shape
     beside = (n_layers - 1) * n_heads
     of_each = n_heads, *lengths
-    made = [overview_of_rows(each, of_each, None, keys, beside, crosses) for each in layers]
+    made = []
+    for each, of_shares in zip(layers, shares or [True] * n_layers, strict=True):
+        rows = each if of_shares else ((at, shares_of(weights)) for at, weights in each)
+        seen = overview_of_rows(rows, of_each, None, keys, beside, crosses)
+        made.append(seen if of_shares else seen.without_distributions())
     return Glance(tuple(range(n_layers)), n_heads, _joined(made), tuple(lengths))
 
 
@@ -128,9 +135,10 @@ def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
 
 
 def _joined(made: Sequence[Overview]) -> Overview:
-    """Overviews of several layers as one."""
-    first = made[0]
-    measured = {name: torch.cat([one.measures[name] for one in made]) for name in first.measures}
+    """Overviews of several layers as one, with the measures that all of them have."""
+    first, of_sizes = made[0], any(one.of_sizes for one in made)
+    names = [name for name in first.measures if all(name in one.measures for one in made)]
+    measured = {name: torch.cat([one.measures[name] for one in made]) for name in names}
     errors = {name: torch.cat([one.errors[name] for one in made]) for name in first.errors}
     dots = torch.cat([one.dots for one in made])
-    return Overview(dots, first.block, measured, first.even_spread, first.rows, errors)
+    return Overview(dots, first.block, measured, first.even_spread, first.rows, errors, of_sizes)

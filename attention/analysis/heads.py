@@ -270,6 +270,11 @@ class Overview:
     errors: dict[str, Tensor] = field(default_factory=dict)
     of_sizes: bool = False
 
+    def without_distributions(self) -> Overview:
+        """Overview as one of sizes, without measures that need a distribution."""
+        measured = {name: number for name, number in self.measures.items() if name != "entropy"}
+        return replace(self, measures=measured, of_sizes=True)
+
 
 def overview(
     trace: Trace | LongTrace, head: int = 0, keys: Keys = NOTHING_KNOWN, shares: bool = True
@@ -283,11 +288,14 @@ def overview(
     mask = None if trace.mask is None else trace.mask[0]
     if shares:
         return overview_of(weights, mask, keys)
+    return overview_of(shares_of(weights), mask, keys).without_distributions()
+
+
+def shares_of(weights: Tensor) -> Tensor:
+    """The size of each weight, over the sum of its row's. (…, keys)."""
     sizes = weights.abs()
     sums = sizes.sum(-1, keepdim=True)
-    seen = overview_of(sizes / sums.where(sums > 0, 1.0), mask, keys)
-    measured = {name: number for name, number in seen.measures.items() if name != "entropy"}
-    return replace(seen, measures=measured, of_sizes=True)
+    return sizes / sums.where(sums > 0, 1.0)
 
 
 def overview_of(

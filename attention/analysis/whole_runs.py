@@ -13,7 +13,7 @@ import pandas
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import Keys, Rows, measures_of_rows, spread_rows
+from attention.analysis.heads import Keys, Rows, measures_of_rows, shares_of, spread_rows
 from attention.analysis.token_texts import Texts
 from attention.capture.recording import Attention, Part, Recording, positions
 from attention.core.arguments import must_be
@@ -48,7 +48,12 @@ def measures(run: Recording, *, rows: Sample = None, entry: int = 0) -> pandas.D
         _, texts = token_texts(run, kept)
         shape, crosses = (heads, n_queries, n_keys), kept.kind == "cross"
         keys = Keys(ids=texts.tokens if texts and n_queries == n_keys and not crosses else ())
-        means, errors = measures_of_rows(blocks_of(run, kept, asked, entry), shape, keys, crosses)
+        blocks = blocks_of(run, kept, asked, entry)
+        if not kept.weights_are_a_distribution:
+            blocks = ((some, shares_of(weights)) for some, weights in blocks)
+        means, errors = measures_of_rows(blocks, shape, keys, crosses)
+        if not kept.weights_are_a_distribution:
+            means = {name: each for name, each in means.items() if name != "entropy"}
         found.append(measure_table([kept], means, errors, (len(asked), n_queries)))
     return pandas.concat(found, ignore_index=True) if found else pandas.DataFrame(columns=NAMES)
 
@@ -115,11 +120,12 @@ def links(
                     **{"exact": len(asked) == len(among)},
                 }
             )
-            found.append(table[table["weight"] > 0])
+            found.append(table[table["weight"] != 0])
     if not found:
         return pandas.DataFrame(columns=[*NAMES, "query", "key", "weight", "rows", "exact"])
     joined = pandas.concat(found, ignore_index=True)
-    return joined.sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    by_size = joined["weight"].abs().sort_values(ascending=False, kind="stable").index
+    return joined.loc[by_size].reset_index(drop=True)
 
 
 @torch.no_grad()
@@ -217,7 +223,7 @@ def _places(name: str, asked: str | Part, count: int, texts: Texts | None) -> Te
 def _strongest(
     blocks: Rows, barred: Tensor, apart: int, most: int
 ) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """The greatest weights of each head, and the queries and keys of these, at most so many."""
+    """The greatest weights of each head by size, at most so many, their queries and keys."""
     best: list[Tensor] = []  # weights, queries, keys: (heads, most) each
     every = torch.arange(len(barred))
     for rows, weights in blocks:
@@ -225,12 +231,13 @@ def _strongest(
         if apart > 0:
             left_out = left_out | ((rows[:, None] - every).abs() < apart)
         flat = weights.masked_fill(left_out, 0).flatten(1)
-        numbers, at = flat.topk(min(most, flat.shape[1]))
+        _, at = flat.abs().topk(min(most, flat.shape[1]))
+        numbers = flat.gather(1, at)
         froms, tos = rows[at // len(barred)], at % len(barred)
         found = [numbers, froms, tos]
         if best:
             found = [torch.cat(both, 1) for both in zip(best, found, strict=True)]
-        order = found[0].argsort(dim=1, descending=True, stable=True)[:, :most]
+        order = found[0].abs().argsort(dim=1, descending=True, stable=True)[:, :most]
         best = [part.gather(1, order) for part in found]
     return [*zip(*best, strict=True)]
 

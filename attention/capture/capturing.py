@@ -12,10 +12,17 @@ from typing import Any
 from torch import nn
 
 from attention.capture.calls import Call, Function, Masks
+from attention.capture.kernels import Recurrent
 from attention.capture.mixing import UNSEEN
 from attention.capture.recording import Recording
 from attention.capture.report import Report, Row, report_of
-from attention.capture.runs import OTHER_KEYS, Choice, NoContinuation, Run
+from attention.capture.runs import (
+    OTHER_KEYS,
+    Choice,
+    GrowingRecurrence,
+    NoContinuation,
+    Run,
+)
 from attention.capture.watching import Frame, Watch
 
 
@@ -123,19 +130,23 @@ class Recorder(Watch):
         if self.every is not None:
             self.close()
 
-    def attends(self, name: str, call: Call, function: Function) -> Any:
+    def attends(self, name: str, call: Call | Recurrent, function: Function) -> Any:
         """Keeps a call, which runs as it would have."""
         self.seen = True
         run = self.run_of(name, call)
         try:
             run.add(name, call)
-        except NoContinuation:
+        except NoContinuation as error:
             del run.growing[name]
             for frame in self.stack[-1:]:
-                frame.left_out[name] = "has other keys than in the calls before"
-        return self.quietly(function)
+                frame.left_out[name] = str(error)
+        returned = self.quietly(function)
+        known = run.growing.get(name)
+        if isinstance(call, Recurrent) and isinstance(known, GrowingRecurrence):
+            known.leaves(call.after(returned))
+        return returned
 
-    def run_of(self, name: str, call: Call) -> Run:
+    def run_of(self, name: str, call: Call | Recurrent) -> Run:
         """The run that this forward pass is of: a new one, or the one before which it goes on."""
         if self.run is not None and self.decided:
             return self.run

@@ -19,15 +19,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from attention.capture.checks import REASON, list_of, must, name_of, number_of, told, whole
 from attention.capture.masking import Bias, Mask, Rules
 from attention.capture.recording import Attention, Recording
+from attention.capture.recurrences import Recurrence
+from attention.capture.recurring_files import check_numbers, check_shapes, recurrence_of
 
 FORMAT = "attention-recording-1"
 MAX_HEADER = 64 << 20  # bytes: the texts of a million tokens
 MAX_TOKENS, MAX_TOKEN_LENGTH = 1 << 20, 200
 MAX_SIZE = 1 << 16  # entries, heads, numbers of a vector, attentions
-NAME = re.compile(r"[\w.#()\[\] -]{1,300}")
-REASON = re.compile(r"[^<>&\x00-\x1f]{1,400}")
 FLOATS = ("F16", "BF16", "F32", "F64")
 F32 = torch.finfo(torch.float32)  # what weights are made in; of float64 in that
 RANGES = {"F64": torch.finfo(torch.float64)}
@@ -41,6 +42,9 @@ PARTS = {  # of an attention, with the types that each may have
     "cells": ("U8",),
     "even": ("BOOL",),
     "bias": FLOATS,
+    "strength": FLOATS,
+    "decay": FLOATS,
+    "rate": FLOATS,
 }
 
 
@@ -99,8 +103,17 @@ def _said(attention: Attention, place: Callable[[str, Tensor], str]) -> dict[str
     if mask is not None:
         parts |= {name: getattr(mask, name) for name in ("first", "stop", "cells", "even")}
     parts["bias"] = None if bias is None else bias.values
+    recurs = None
+    if isinstance(attention, Recurrence):
+        parts |= {name: getattr(attention, name) for name in ("strength", "decay", "rate")}
+        recurs = {
+            "rule": attention.rule,
+            "is_normed": attention.is_normed,
+            "beside": attention.beside,
+        }
     there = {name: part for name, part in parts.items() if part is not None}
     return {
+        "recurs": recurs,
         "number": attention.number,
         "name": _plain(attention.name),
         "kind": attention.kind,
@@ -148,31 +161,31 @@ def open_recording(
         raise ValueError("the file must describe its recording as JSON") from error
     shapes = {name: (tuple(one.get_shape()), one.get_dtype()) for name, one in stored.items()}
     read = _Reading(shapes, file.get_tensor)
-    described = _list(_of(said, "attentions"), dict, MAX_SIZE)
+    described = list_of(told(said, "attentions"), dict, MAX_SIZE)
     heads = (one.get("heads") for one in described)
     _check_count(sum(len(each) for each in heads if isinstance(each, list)), max_heads)
     attentions = [read.attention(one) for one in described]
     numbers = [one.number for one in attentions]
-    _must(numbers == sorted(set(numbers)), "attentions must have numbers that rise", numbers[:9])
-    left_out = _of(said, "left_out", dict)
-    _must(len(left_out) <= MAX_SIZE, f"up to {MAX_SIZE} modules may be left out", len(left_out))
+    must(numbers == sorted(set(numbers)), "attentions must have numbers that rise", numbers[:9])
+    left_out = told(said, "left_out", dict)
+    must(len(left_out) <= MAX_SIZE, f"up to {MAX_SIZE} modules may be left out", len(left_out))
     for name, why in left_out.items():
-        _name(name)
-        _must(isinstance(why, str) and REASON.fullmatch(why), "a reason must be plain text", why)
+        name_of(name)
+        must(isinstance(why, str) and REASON.fullmatch(why), "a reason must be plain text", why)
     for done, one in enumerate(attentions, 1):
         read.check_numbers(one)
         tell(done, len(attentions))
     tokens, keys = _tokens(said, "tokens"), _tokens(said, "keys")
     _check_counts(attentions, tokens, keys)
-    unasked = _list(said.get("unasked", []), str, MAX_SIZE)  # files of before have none
+    unasked = list_of(said.get("unasked", []), str, MAX_SIZE)  # files of before have none
     return Recording(
         attentions,
         left_out,
-        model=_name(_of(said, "model", str) or "run"),
-        step=_whole(_of(said, "step"), 0, 1 << 60, "step"),
+        model=name_of(told(said, "model", str) or "run"),
+        step=whole(told(said, "step"), 0, 1 << 60, "step"),
         tokens=tokens,
         keys=keys,
-        unasked=[_name(name) for name in unasked],
+        unasked=[name_of(name) for name in unasked],
     )
 
 
@@ -225,34 +238,38 @@ class _Reading:
         self.parts: dict[int, dict[str, str]] = {}  # of each attention
 
     def attention(self, said: dict[str, Any]) -> Attention:
-        number = _whole(_of(said, "number"), 0, MAX_SIZE, "number")
-        name, kind = _name(_of(said, "name")), _of(said, "kind")
-        _must(kind in ("self", "cross"), "kind must be self or cross", kind)
-        parts = self.parts[number] = _of(said, "parts", dict)
+        number = whole(told(said, "number"), 0, MAX_SIZE, "number")
+        name, kind = name_of(told(said, "name")), told(said, "kind")
+        must(kind in ("self", "cross"), "kind must be self or cross", kind)
+        parts = self.parts[number] = told(said, "parts", dict)
         shapes = {part: self._shape(part, place) for part, place in parts.items()}
-        _must({"queries", "keys"} <= shapes.keys(), "there must be queries and keys", [*shapes])
+        must({"queries", "keys"} <= shapes.keys(), "there must be queries and keys", [*shapes])
         queries, keys = shapes["queries"], shapes["keys"]
         for part in sorted({"queries", "keys", "values"} & shapes.keys()):
             _check_sizes(part, shapes[part])
         fits = (queries[0], queries[3]) == (keys[0], keys[3])
-        _must(fits, "keys must have the entries and the d_k of the queries", (queries, keys))
-        heads = [_whole(one, 0, MAX_SIZE, "head") for one in _of(said, "heads", list)]
-        _must(len({*heads}) == len(heads) == queries[1], "each head has its number", heads[:9])
-        groups = [_whole(one, 0, keys[1], "group") for one in _of(said, "groups", list)]
-        _must(len(groups) == len(heads), "each head has its key head", groups[:9])
-        scale, cap = _number(_of(said, "scale"), "scale"), _of(said, "cap")
+        must(fits, "keys must have the entries and the d_k of the queries", (queries, keys))
+        heads = [whole(one, 0, MAX_SIZE, "head") for one in told(said, "heads", list)]
+        recurs = said.get("recurs")  # files of before have none
+        of_heads = "queries" if recurs is None else "strength"
+        must(of_heads in shapes, f"there must be a {of_heads} of each head", [*shapes])
+        many = shapes[of_heads][1:2]
+        must((len({*heads}), len(heads)) == 2 * many, "each head has its number", heads[:9])
+        groups = [whole(one, 0, keys[1], "group") for one in told(said, "groups", list)]
+        must(len(groups) == len(heads), "each head has its key head", groups[:9])
+        scale, cap = number_of(told(said, "scale"), "scale"), told(said, "cap")
         if cap is not None:
-            _must(_number(cap, "cap") > 0, "cap must be greater than 0", cap)
-        origin = _of(said, "origin")
+            must(number_of(cap, "cap") > 0, "cap must be greater than 0", cap)
+        origin = told(said, "origin")
         if origin is not None:
-            origin = _whole(origin, 0, 2 * MAX_TOKENS, "origin")
-        self._check_shapes(shapes, origin)
+            origin = whole(origin, 0, 2 * MAX_TOKENS, "origin")
+        self._check_shapes(shapes, origin, len(heads) if recurs else None)
         get = {part: self._tensor(place) for part, place in parts.items()}
         mask = None
         if "first" in get:
             mask = Mask(get["first"], get["stop"], get.get("cells"), get.get("even"))
         bias = Bias(get["bias"], origin) if "bias" in get else None
-        return Attention(
+        shared: tuple[Any, ...] = (
             number,
             name,
             cast(Literal["self", "cross"], kind),
@@ -266,11 +283,12 @@ class _Reading:
             get.get("sinks"),
             Rules(mask, bias, queries[2], keys[2]),
         )
+        return Attention(*shared) if recurs is None else recurrence_of(shared, recurs, get)
 
     def check_numbers(self, attention: Attention) -> None:
         """Raises ValueError where numbers are not finite or give scores that are not, or a mask
         leads beyond the keys."""
-        greatest = {"queries": 0.0, "keys": 0.0, "bias": 0.0}
+        greatest = {"queries": 0.0, "keys": 0.0, "bias": 0.0, "strength": 0.0}
         for part, place in self.parts[attention.number].items():
             if PARTS[part] is not FLOATS:
                 continue
@@ -278,12 +296,14 @@ class _Reading:
                 self.greatest[place] = _greatest(self.tensors[place])
             greatest[part] = self.greatest[place]
             finite = math.isfinite(greatest[part])
-            _must(finite, f"{part} must be finite numbers", attention.name)
+            must(finite, f"{part} must be finite numbers", attention.name)
+        if isinstance(attention, Recurrence):
+            check_numbers(attention)
         self._check_scores(attention, greatest)
         mask, n_keys = attention.rules.mask, attention.rules.keys
         if mask is not None:
             inside = (mask.first >= 0) & (mask.first <= mask.stop) & (mask.stop <= n_keys)
-            _must(bool(inside.all()), f"a mask must stay within {n_keys} keys", attention.name)
+            must(bool(inside.all()), f"a mask must stay within {n_keys} keys", attention.name)
 
     def _check_scores(self, attention: Attention, greatest: Mapping[str, float]) -> None:
         """Raises ValueError where a step towards the weights is beyond the type it is made in.
@@ -292,19 +312,20 @@ class _Reading:
         """
         dtype = RANGES.get(self.shapes[self.parts[attention.number]["queries"]][1], F32)
         scaled = abs(attention.scale) * max(1.0, greatest["queries"])
-        reach = scaled * greatest["keys"] * attention.queries.shape[3] + greatest["bias"]
+        products = greatest["keys"] * attention.queries.shape[3] * max(1.0, greatest["strength"])
+        reach = scaled * products + greatest["bias"]
         most = max(scaled, reach, attention.cap or 0.0, *greatest.values())
         name = f"numbers and scores of {attention.name}"
-        _must(most <= dtype.max, f"{name} must stay within ±{dtype.max:.1e}", f"up to {most:.1e}")
+        must(most <= dtype.max, f"{name} must stay within ±{dtype.max:.1e}", f"up to {most:.1e}")
         cap = attention.cap
-        _must(cap is None or cap >= dtype.tiny, f"cap must be from {dtype.tiny:.1e} on", cap)
+        must(cap is None or cap >= dtype.tiny, f"cap must be from {dtype.tiny:.1e} on", cap)
 
     def _shape(self, part: str, place: object) -> tuple[int, ...]:
-        _must(part in PARTS, f"parts must be among {', '.join(PARTS)}", part)
+        must(part in PARTS, f"parts must be among {', '.join(PARTS)}", part)
         known = isinstance(place, str) and place in self.shapes
-        _must(known, f"{part} must be a tensor of the file", place)
+        must(known, f"{part} must be a tensor of the file", place)
         shape, dtype = self.shapes[cast(str, place)]
-        _must(dtype in PARTS[part], f"{part} must be of {', '.join(PARTS[part])}", dtype)
+        must(dtype in PARTS[part], f"{part} must be of {', '.join(PARTS[part])}", dtype)
         return shape
 
     def _tensor(self, place: str) -> Tensor:
@@ -312,17 +333,26 @@ class _Reading:
             self.tensors[place] = self.tensor(place)
         return self.tensors[place]
 
-    def _check_shapes(self, shapes: dict[str, tuple[int, ...]], origin: int | None) -> None:
+    def _check_shapes(
+        self, shapes: dict[str, tuple[int, ...]], origin: int | None, recurring: int | None
+    ) -> None:
+        """recurring: how many heads of a layer without a softmax, None = it has one."""
         entries, heads, n_queries, _ = shapes["queries"]
         n_keys = shapes["keys"][2]
+        if recurring is not None:
+            check_shapes(shapes, recurring)
+        else:
+            of_others = sorted({"strength", "decay", "rate"} & shapes.keys())
+            must(not of_others, "a softmax has no such parts", of_others)
         if "values" in shapes:
-            fits = shapes["values"][:3] == shapes["keys"][:3]
-            _must(fits, "values must be as many as the keys", shapes["values"])
+            of_each = (entries, recurring or shapes["keys"][1], n_keys)
+            fits = shapes["values"][:3] == of_each
+            must(fits, "values must be as many as the keys", shapes["values"])
         if "sinks" in shapes:
-            _must(shapes["sinks"] == (heads,), f"sinks must be ({heads},)", shapes["sinks"])
+            must(shapes["sinks"] == (heads,), f"sinks must be ({heads},)", shapes["sinks"])
         both = ("first" in shapes) == ("stop" in shapes)
         alone = "first" not in shapes and ("cells" in shapes or "even" in shapes)
-        _must(both and not alone, "a mask must have first and stop", [*shapes])
+        must(both and not alone, "a mask must have first and stop", [*shapes])
         whole = ((1, entries), (1, heads), (1, n_queries))
         lasts = {"first": (), "stop": (), "even": (), "cells": ((-(-n_keys // 8),),)}
         for part in lasts.keys() & shapes.keys():
@@ -333,7 +363,7 @@ class _Reading:
             n = shapes["bias"][-1] if shapes["bias"] else 0
             self._check_axes("bias", shapes["bias"], (*whole[:2], (n,)))
             inside = origin >= n_queries - 1 and origin + n_keys <= n
-            _must(inside, f"bias must reach {n_queries} queries and {n_keys} keys", (n, origin))
+            must(inside, f"bias must reach {n_queries} queries and {n_keys} keys", (n, origin))
 
     @staticmethod
     def _check_axes(part: str, shape: tuple[int, ...], axes: Sequence[tuple[int, ...]]) -> None:
@@ -341,7 +371,7 @@ class _Reading:
             size in those for size, those in zip(shape, axes, strict=True)
         )
         words = ", ".join(" or ".join(map(str, sorted({*those}))) for those in axes)
-        _must(fits, f"{part} must be ({words})", shape)
+        must(fits, f"{part} must be ({words})", shape)
 
 
 def _check_sizes(part: str, shape: tuple[int, ...]) -> None:
@@ -349,7 +379,7 @@ def _check_sizes(part: str, shape: tuple[int, ...]) -> None:
     fits = len(shape) == 4 and all(
         1 <= size <= bound for size, bound in zip(shape, most, strict=True)
     )
-    _must(fits, f"{part} must be (entries, heads, tokens, d), each from 1 to {most}", shape)
+    must(fits, f"{part} must be (entries, heads, tokens, d), each from 1 to {most}", shape)
 
 
 def _greatest(tensor: Tensor) -> float:
@@ -371,49 +401,12 @@ def _check_counts(
             )
 
 
-def _must(fits: object, expected: str, came: object) -> None:
-    if not fits:
-        raise ValueError(f"the file does not fit: {expected}, got {str(came)[:80]!r}")
-
-
-def _of(said: Any, name: str, kind: type | None = None) -> Any:
-    _must(isinstance(said, dict) and name in said, f"its description must have {name}", said)
-    found = said[name]
-    _must(kind is None or isinstance(found, kind), f"{name} must be of another kind", found)
-    return found
-
-
-def _list(found: Any, kind: type, most: int) -> list[Any]:
-    fits = isinstance(found, list) and len(found) <= most
-    _must(fits, f"there must be a list of up to {most}", type(found).__name__)
-    _must(all(isinstance(one, kind) for one in found), "each must be described", "something else")
-    return cast(list[Any], found)
-
-
-def _whole(found: object, least: int, below: int, name: str) -> int:
-    fits = type(found) is int and least <= found < below
-    _must(fits, f"{name} must be a whole number from {least} on, below {below}", found)
-    return cast(int, found)
-
-
-def _number(found: object, name: str) -> float:
-    fits = type(found) in (int, float) and math.isfinite(cast(float, found))
-    _must(fits, f"{name} must be a finite number", found)
-    return float(cast(float, found))
-
-
-def _name(found: object) -> str:
-    fits = isinstance(found, str) and NAME.fullmatch(found)
-    _must(fits, "a name must be letters, digits, dots and the like, up to 300", found)
-    return cast(str, found)
-
-
 def _tokens(said: Any, name: str) -> list[str] | None:
     """Texts, cut to a length; they may hold anything, and are to be shown as text only."""
-    found = _of(said, name)
+    found = told(said, name)
     if found is None:
         return None
     return [
         token[:MAX_TOKEN_LENGTH].encode("utf-8", "replace").decode()
-        for token in _list(found, str, MAX_TOKENS)
+        for token in list_of(found, str, MAX_TOKENS)
     ]

@@ -21,6 +21,7 @@ SOFTMAX = "computes a softmax of its own scores, from queries and keys that are 
 PRODUCT = "multiplies activations by activations, as attention does, by no function that is seen"
 MOST_WORDS = 400  # as files take them
 SHIFTS = "shifts positions"
+CONVOLVES = "convolves "
 UNSEEN = (
     "Not seen: what compiled graphs, kernels that torch does not know by name and other threads "
     "do; sums, sorting and indexing over positions; linear layers over a transposed axis."
@@ -57,6 +58,15 @@ class Signs:
     softmax: bool = False
     shifts: bool = False
     attends: bool = False
+
+    def take_convolutions(self) -> str:
+        """The convolutions among the reasons, as what is done before something else; "" without."""
+        taken = [reason for reason in self.reasons if reason.startswith(CONVOLVES)]
+        for reason in taken:
+            del self.reasons[reason]
+        return ", ".join(
+            f"a convolution of {one.removeprefix(CONVOLVES)} before it" for one in taken
+        )
 
     def sure(self, reason: str) -> None:
         self.reasons[reason] = None
@@ -194,7 +204,7 @@ def _convolution(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> N
     apart = all(size <= stride for size, stride in zip(window, strides, strict=True))
     if not apart and max(x.shape[2 - x.dim() + len(window) :][-len(window) :]) > 1:
         shape = " × ".join(map(str, window))
-        signs.sure(f"convolves {shape} positions")
+        signs.sure(f"{CONVOLVES}{shape} positions")
 
 
 def _cumulative(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -58,6 +58,19 @@ class Attention:
     rules: Rules
     _norms: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
 
+    weights_are_a_distribution: ClassVar[bool] = True  # none is below 0, rows sum to up to 1
+
+    @property
+    def words(self) -> str:
+        """Words on it for a report, beside its shape."""
+        return ""
+
+    def values_of(self, head: int, entry: int) -> Tensor:
+        """The values of a head. Raises ValueError where they were not kept. (keys, d_v)."""
+        if self.values is None:
+            raise ValueError("the run must have values: capture(values=True) keeps them, got none")
+        return self.values[entry, self.groups[head]]
+
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Entries, heads that are kept, queries and keys."""
@@ -90,12 +103,15 @@ class Attention:
     ) -> Tensor:
         """Weights of blocks of so many rows and columns; only every `step`-th row counts.
 
+        Where weights may lie below 0 the greatest is that of the greatest size, with its sign.
         band: the rows of blocks from the first up to before the second, None = all.
         """
         n_queries, n_keys = self.shape[2:]
         begin, end = band or (0, -(-n_queries // rows))
         shape = end - begin, -(-n_keys // columns)
         found = torch.zeros(shape, dtype=self._type, device=self.queries.device)
+        is_signed = how == "greatest" and not self.weights_are_a_distribution
+        lowest = torch.zeros_like(found) if is_signed else None
         first_row, stop = begin * rows, min(end * rows, n_queries)
         asked = torch.arange(first_row, stop, step, device=found.device)
         for _, some in self._at_once(asked):
@@ -104,16 +120,18 @@ class Attention:
             if before or after:
                 powers = pad(powers, (before, after))
             blocks = powers.unflatten(1, (-1, columns))
-            into = found[:, first // columns :][:, : blocks.shape[1]]
+            across = slice(first // columns, first // columns + blocks.shape[1])
             at = some // rows - begin
+            place = at[:, None].expand(-1, blocks.shape[1])
             if how == "sum":
-                into.index_add_(0, at, blocks.sum(2).div_(sums))
-            else:
-                place = at[:, None].expand(-1, blocks.shape[1])
-                into.scatter_reduce_(0, place, blocks.amax(2).div_(sums), "amax")
+                found[:, across].index_add_(0, at, blocks.sum(2).div_(sums))
+                continue
+            found[:, across].scatter_reduce_(0, place, blocks.amax(2).div_(sums), "amax")
+            if lowest is not None:
+                lowest[:, across].scatter_reduce_(0, place, blocks.amin(2).div_(sums), "amin")
         if how == "sum":
             found /= torch.bincount(asked // rows - begin, minlength=shape[0])[:, None]
-        return found
+        return found if lowest is None else found.where(found >= -lowest, lowest)
 
     def position(self, head: int) -> int:
         """Where a head of the model stands among those kept. Raises ValueError without it."""
@@ -261,7 +279,8 @@ class Recording:
         *,
         entry: int = 0,
     ) -> Tensor:
-        """Weights of any part of a head, as the softmax gave them, before any dropout.
+        """Weights of any part of a head, as the softmax gave them, before any dropout; of a layer
+        without one those that its values are summed by, of any sign: see `Recurrence`.
 
         layer: a number or a module's name; rows, columns: a slice, a position or a list of them,
         None = all. Returns float32 (rows, columns), float64 where the model computed in that. A row
@@ -280,10 +299,9 @@ class Recording:
         Raises ValueError where values were not kept, or there is no such part.
         """
         attention, at = self._asked(layer, head, entry)
-        if attention.values is None:
-            raise ValueError("the run must have values: capture(values=True) keeps them, got none")
+        values = attention.values_of(at, entry)
         weights = self.weights(layer, head, rows, entry=entry)
-        return weights @ attention.values[entry, attention.groups[at]].to(weights.dtype)
+        return weights @ values.to(weights.dtype)
 
     @torch.no_grad()
     def mean(
@@ -306,8 +324,9 @@ class Recording:
     ) -> Tensor:
         """The whole map of a head in at most so many rows and columns of blocks.
 
-        how: "greatest" weight of each block, to find it; or the "sum" over its keys, the mean of
-        its queries, so that rows still sum to 1. Blocks have ceil(queries / rows) queries and
+        how: "greatest" weight of each block, to find it, by size and with its sign where weights
+        may lie below 0; or the "sum" over its keys, the mean of its queries, so that rows still sum
+        to what they did. Blocks have ceil(queries / rows) queries and
         ceil(keys / columns) keys, the last ones fewer. Returns (rows, columns) of blocks.
         """
         attention, at = self._asked(layer, head, entry)

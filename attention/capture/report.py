@@ -68,6 +68,8 @@ def report_of(runs: Sequence[Recording], several: Sequence[str] = ()) -> Report:
             words = f"{one.kind}, {heads} heads, {queries} queries, {keys} keys"
             if entries > 1:
                 words += f", {entries} entries"
+            if one.words:
+                words += f"; {one.words}"
             rows[one.name] = Row(one.name, "kept", words)
         for name in run.unasked:
             rows.setdefault(name, Row(name, "not asked for", "is none of `layers`"))

@@ -18,8 +18,10 @@ import torch
 from torch import Tensor
 
 from attention.capture.calls import Call, Masks
+from attention.capture.kernels import Recurrent
 from attention.capture.masking import Rules, join
 from attention.capture.recording import Attention, Kind, Recording
+from attention.capture.recurrences import Recurrence
 from attention.core.arguments import must_be_several
 
 CROSS = re.compile(r"cross|enc_?dec|encoder_attn", re.IGNORECASE)
@@ -32,7 +34,10 @@ OTHER_KEYS = (
 
 
 class NoContinuation(Exception):
-    """The keys of a call are not those of before."""
+    """The keys of a call are not those of before, and why."""
+
+    def __init__(self, why: str = "has other keys than in the calls before") -> None:
+        super().__init__(why)
 
 
 @dataclass(frozen=True)
@@ -111,12 +116,44 @@ class Growing:
         parents = parents_of(call.keys[:, key_heads, place], last)
         return new, self.n_keys + new - used, parents
 
-    def add(self, call: Call, rules: Rules, values: bool, at: int) -> Tensor | None:
+    def goes_on(self, call: Call | Recurrent, masks: Masks) -> bool:
+        """If a call, the first one of a forward pass, goes on from here."""
+        if self.kind == "cross" or isinstance(call, Recurrent):
+            return False
+        used = min(call.n_keys, max(self.n_keys + call.n_queries, masks.rules(call).reach))
+        try:
+            self.fresh(call, used)
+        except NoContinuation:
+            return False
+        return True
+
+    def has_other_keys(self, call: Call | Recurrent, masks: Masks) -> bool:
+        """If a call that does not go on from here goes on from anything else."""
+        if self.kind == "cross" or not self.keys or isinstance(call, Recurrent):
+            return False
+        return call.n_queries == 1 < masks.rules(call).reach
+
+    def is_within(self, call: Call | Recurrent, masks: Masks) -> bool:
+        """If a call has all keys of here and more, which no row of here may see."""
+        if self.kind == "cross" or not self.keys or isinstance(call, Recurrent):
+            return False
+        before, mask = self.n_keys, masks.rules(call).mask
+        keys = call.keys[:, sorted(set(self.groups)), :before]
+        longer = before < call.n_queries <= call.n_keys
+        if not longer or mask is None or not _alike(keys, torch.cat(self.keys, 2)):
+            return False
+        row = torch.tensor([before - 1], device=keys.device)
+        stops = [int(mask.bounds(entry, 0, row)[1]) for entry in range(len(keys))]
+        return max(stops) <= before
+
+    def add(self, call: Call | Recurrent, masks: Masks, values: bool, at: int) -> Tensor | None:
         """Keeps what is new in a call of the forward pass `at`; gives its parents, see `fresh`.
 
         Raises NoContinuation, with nothing kept.
         """
-        used = call.n_keys
+        if isinstance(call, Recurrent):
+            raise NoContinuation
+        used, rules = call.n_keys, masks.rules(call)
         if self.kind == "self" and used > self.n_keys + call.n_queries:
             used = max(min(used, self.n_keys + call.n_queries), rules.reach)
         new, offset, parents = self.fresh(call, used)
@@ -170,19 +207,138 @@ class Growing:
         )
 
 
+@dataclass
+class GrowingRecurrence:
+    """One layer without a softmax of a run under way: what came with each call.
+
+    left: some numbers of the state that the last call left, to tell if the next goes on from it;
+    kept, again, passes: see `Growing`.
+    """
+
+    number: int
+    name: str
+    heads: tuple[int, ...]
+    groups: tuple[int, ...]
+    first: Recurrent
+    kept: bool = True
+    again: bool = False
+    kind: Kind = "self"
+    n_keys: int = 0
+    passes: list[int] = field(default_factory=list)
+    left: Tensor | None = None
+    parts: dict[str, list[Tensor]] = field(default_factory=dict)
+
+    def parents(self, call: Call | Recurrent) -> Tensor | None:
+        """From which entries of before each of a call goes on, see `parents_of`.
+
+        Raises NoContinuation.
+        """
+        if not isinstance(call, Recurrent) or call.before is None or self.left is None:
+            raise NoContinuation("goes on from another state than it left before")
+        now = _some_of(call.before)
+        if now.shape != self.left.shape:
+            raise NoContinuation("goes on from another state than it left before")
+        return parents_of(now[:, None], self.left.to(now)[:, None])
+
+    def goes_on(self, call: Call | Recurrent, masks: Masks) -> bool:
+        """If a call goes on from the state that the one before it left."""
+        try:
+            self.parents(call)
+        except NoContinuation:
+            return False
+        return True
+
+    def has_other_keys(self, call: Call | Recurrent, masks: Masks) -> bool:
+        """If a call that does not go on from here goes on from anything else."""
+        return isinstance(call, Recurrent) and bool(self.n_keys) and call.before is not None
+
+    def is_within(self, call: Call | Recurrent, masks: Masks) -> bool:
+        """If a call has all keys of here and more."""
+        if not isinstance(call, Recurrent) or call.before is not None or not self.n_keys:
+            return False
+        keys = call.keys[:, sorted(set(self.groups)), : self.n_keys]
+        return call.n_queries > self.n_keys and _alike(keys, torch.cat(self.parts["keys"], 2))
+
+    def add(self, call: Call | Recurrent, masks: Masks, values: bool, at: int) -> Tensor | None:
+        """Keeps what a call of the forward pass `at` brings; gives its parents.
+
+        Raises NoContinuation, with nothing kept.
+        """
+        if isinstance(call, Call):
+            raise NoContinuation
+        parents = self.parents(call) if self.n_keys else None
+        if not self.n_keys and call.before is not None and call.before.any():
+            raise NoContinuation("goes on from a state of tokens that were not seen")
+        key_heads = sorted(set(self.groups))
+        brought: dict[str, tuple[Tensor, Sequence[int]]]
+        brought = {"keys": (call.keys, key_heads)}
+        if self.kept:
+            brought |= {
+                "queries": (call.queries, key_heads),
+                "strength": (call.strength, self.heads),
+            }
+        if self.kept and values:
+            brought["values"] = call.values(), self.heads
+        if self.kept and call.decay is not None:
+            brought["decay"] = call.decay, self.heads
+        for part, (tensor, heads) in brought.items():
+            self.parts.setdefault(part, []).append(_kept(tensor, heads))
+        self.passes.append(at)
+        self.n_keys += call.n_queries
+        return parents
+
+    def leaves(self, state: Tensor | None) -> None:
+        """Remembers the state that a call left."""
+        self.left = None if state is None else _some_of(state).clone()
+
+    def attention(self, orders: Mapping[int, Tensor]) -> Attention:
+        """All of it together, see `Growing.attention`."""
+        for brought in self.parts.values():
+            for place, (part, at) in enumerate(zip(brought, self.passes, strict=True)):
+                if at in orders and len(part) == len(orders[at]):
+                    brought[place] = part[orders[at].to(part.device)]
+        whole = {part: _together(brought) for part, brought in self.parts.items()}
+        queries, keys, strength = (whole[part] for part in ("queries", "keys", "strength"))
+        assert queries is not None
+        assert keys is not None
+        assert strength is not None
+        rate = self.first.rate
+        key_heads = sorted(set(self.groups))
+        return Recurrence(
+            self.number,
+            self.name,
+            self.kind,
+            queries,
+            keys,
+            whole.get("values"),
+            self.heads,
+            tuple(key_heads.index(group) for group in self.groups),
+            self.first.scale,
+            None,
+            None,
+            Rules(None, None, self.n_keys, self.n_keys),
+            rule=self.first.rule,
+            strength=strength,
+            decay=whole.get("decay"),
+            rate=None if rate is None else _kept(rate[None], self.heads)[0],
+            is_normed=self.first.is_normed,
+            beside=self.first.beside,
+        )
+
+
 class Run:
     """A run under way: its attentions by the module and how often that was called before."""
 
     def __init__(self, choice: Choice, masks: Masks, model: str, step: int) -> None:
         self.choice, self.masks, self.model, self.step = choice, masks, model, step
         self.numbers: dict[str, int] = {}
-        self.growing: dict[str, Growing] = {}
+        self.growing: dict[str, Growing | GrowingRecurrence] = {}
         self.left_out: dict[str, str] = {}
         self.unasked: list[str] = []
         self.passes = 0  # before the one under way
         self.parents: dict[int, Tensor] = {}  # of forward passes, see `Growing.fresh`
 
-    def add(self, name: str, call: Call) -> None:
+    def add(self, name: str, call: Call | Recurrent) -> None:
         """Takes a call of the module `name`. Raises NoContinuation where it cannot go on."""
         number = self.numbers.setdefault(name, len(self.numbers))
         if (number, name) not in self.choice:
@@ -192,57 +348,32 @@ class Run:
                 return
         if name not in self.growing or self.growing[name].again:
             self.growing[name] = self._begun(number, name, call)
-        growing, rules = self.growing[name], self.masks.rules(call)
-        found = growing.add(call, rules, self.choice.values, self.passes)
+        found = self.growing[name].add(call, self.masks, self.choice.values, self.passes)
         if found is not None:
             known = self.parents.get(self.passes)
             self.parents[self.passes] = found if known is None else known & found.to(known.device)
 
-    def goes_on(self, name: str, call: Call) -> bool:
+    def goes_on(self, name: str, call: Call | Recurrent) -> bool:
         """If a call of the module `name`, the first one of a forward pass, goes on from here."""
         known = self.growing.get(name)
-        if known is None or known.kind == "cross":
-            return False
-        rules = self.masks.rules(call)
-        used = min(call.n_keys, max(known.n_keys + call.n_queries, rules.reach))
-        try:
-            known.fresh(call, used)
-        except NoContinuation:
-            return False
-        return True
+        return known is not None and known.goes_on(call, self.masks)
 
-    def has_other_keys(self, name: str, call: Call) -> bool:
+    def has_other_keys(self, name: str, call: Call | Recurrent) -> bool:
         """If a further forward pass, which does not go on from here, goes on from anything else.
 
         call: its first one, of the module `name`.
         """
         known = self.growing.get(name)
-        if known is None or known.kind == "cross" or not known.keys:
-            return False
-        return call.n_queries == 1 < self.masks.rules(call).reach
+        return known is not None and known.has_other_keys(call, self.masks)
 
-    def is_within(self, name: str, call: Call) -> bool:
+    def is_within(self, name: str, call: Call | Recurrent) -> bool:
         """If a further forward pass has all of this run and more, as without a cache.
 
         call: its first one, of the module `name`. Its keys begin with those of here, and a mask
         lets none of the rows of here see the others.
         """
         known = self.growing.get(name)
-        if known is None or known.kind == "cross" or not known.keys:
-            return False
-        there, before = torch.cat(known.keys, 2), known.n_keys
-        keys, mask = call.keys[:, sorted(set(known.groups)), :before], self.masks.rules(call).mask
-        longer = before < call.n_queries <= call.n_keys
-        if not longer or mask is None or keys.shape != there.shape:
-            return False
-        sizes = there.float().norm(dim=-1)
-        for key in keys.float():  # nearly the same: other sizes of a product round otherwise
-            apart = (key - there.float()).norm(dim=-1) > MOST_APART * sizes
-            if bool(apart.flatten(1).any(1).all()):
-                return False
-        row = torch.tensor([before - 1], device=keys.device)
-        stops = [int(mask.bounds(entry, 0, row)[1]) for entry in range(len(keys))]
-        return max(stops) <= before
+        return known is not None and known.is_within(call, self.masks)
 
     def again(self) -> None:
         """All that runs from now on has what it had before, see `is_within`."""
@@ -290,7 +421,13 @@ class Run:
         self.left_out = {_joined(prefix, name): why for name, why in self.left_out.items()}
         self.unasked = [_joined(prefix, name) for name in self.unasked]
 
-    def _begun(self, number: int, name: str, call: Call) -> Growing:
+    def _begun(self, number: int, name: str, call: Call | Recurrent) -> Growing | GrowingRecurrence:
+        kept = (number, name) in self.choice
+        if isinstance(call, Recurrent):
+            heads = self.choice.of(name, call.strength.shape[1])
+            grouped = call.strength.shape[1] // call.keys.shape[1]
+            groups = tuple(head // grouped for head in heads)
+            return GrowingRecurrence(number, name, heads, groups, call, kept)
         n_heads, key_heads = call.queries.shape[1], call.keys.shape[1]
         heads = self.choice.of(name, n_heads)
         groups = tuple(head * key_heads // n_heads for head in heads)
@@ -298,7 +435,6 @@ class Run:
         if call.cross or (call.cross is None and CROSS.search(name)):
             kind = "cross"
         sinks = None if call.sinks is None else _kept(call.sinks.reshape(1, -1), heads)[0]
-        kept = (number, name) in self.choice
         return Growing(number, name, kind, heads, groups, call.scale, call.cap, sinks, kept)
 
 
@@ -314,6 +450,23 @@ def parents_of(keys: Tensor, before: Tensor) -> Tensor | None:
     if not bool(parents.any(1).all()):
         raise NoContinuation
     return parents
+
+
+def _alike(keys: Tensor, there: Tensor) -> bool:
+    """If keys are nearly those of before: other sizes of a product round otherwise."""
+    if keys.shape != there.shape:
+        return False
+    sizes = there.float().norm(dim=-1)
+    for key in keys.float():
+        apart = (key - there.float()).norm(dim=-1) > MOST_APART * sizes
+        if bool(apart.flatten(1).any(1).all()):
+            return False
+    return True
+
+
+def _some_of(state: Tensor) -> Tensor:
+    """Some numbers of each entry of a state, which are others after other tokens."""
+    return state.detach()[:, 0, 0]
 
 
 def _joined(prefix: str, name: str) -> str:

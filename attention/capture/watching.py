@@ -19,8 +19,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from attention.capture import compiled, functions, transformers_models
+from attention.capture import compiled, functions, kernels, transformers_models
 from attention.capture.calls import Call, Function
+from attention.capture.kernels import Recurrent
 from attention.capture.mixing import Signs
 
 # classes of modules that mix tokens, but for parts of such: where nothing was seen, that is told
@@ -59,6 +60,7 @@ class Watch(ABC):
         self.thread = threading.get_ident()
         self.stack: list[Frame] = []
         self.names: dict[int, tuple[nn.Module, dict[int, str]]] = {}
+        self.roots: dict[int, nn.Module] = {}  # those that have run
         self.counts: Counter[str] = Counter()  # calls of each module in this forward pass
         self.silent = 0  # how many functions deep nothing is to be taken
         self.mode = functions.FunctionMode(self.meets, self.signs if self.reads_signs else None)
@@ -67,7 +69,7 @@ class Watch(ABC):
         self.unwatched: Any = None  # `Module.__call__` as it was
 
     @abstractmethod
-    def attends(self, name: str, call: Call, function: Function) -> Any:
+    def attends(self, name: str, call: Call | Recurrent, function: Function) -> Any:
         """Takes a call of the attention `name`, and returns what its function does."""
 
     @abstractmethod
@@ -124,6 +126,7 @@ class Watch(ABC):
         if torch._C._current_graph_task_id() != -1:
             return False  # worked out again for a backward pass
         self.watch_loaded()
+        self.watch_kernels(root)
         if id(root) not in self.names:
             self.names[id(root)] = root, {id(part): name for name, part in root.named_modules()}
         self.counts.clear()
@@ -137,6 +140,16 @@ class Watch(ABC):
         if "compiled" not in self.watched and compiled.frames() is not None:
             self.patches.enter_context(compiled.watched(self.runs_compiled))
             self.watched.add("compiled")
+
+    def watch_kernels(self, root: nn.Module) -> None:
+        """Watches the kernels of the modules in which parts of a model are written."""
+        if id(root) in self.roots:
+            return
+        self.roots[id(root)] = root
+        for module in {type(part).__module__ for part in root.modules()} - self.watched:
+            if kernels.has_kernels(module):
+                self.patches.enter_context(kernels.watched(module, self.meets_kernel))
+                self.watched.add(module)
 
     def runs_compiled(self, function: str) -> None:
         if (signs := self.signs()) is not None:
@@ -192,7 +205,22 @@ class Watch(ABC):
             return self.quietly(function)
         return self.meets(said, function, module)
 
-    def meets(self, call: Call, function: Function, module: nn.Module | None = None) -> Any:
+    def meets_kernel(self, read: kernels.Read, function: Function) -> Any:
+        """A call of a layer without a softmax. Convolutions of that layer are told beside it."""
+        other = self.silent or threading.get_ident() != self.thread or not self.stack
+        if other or torch.compiler.is_compiling():
+            return function()
+        said, frame = read(), self.stack[-1]
+        if isinstance(said, str):
+            frame.left_out[self.name_of(frame.module)] = said
+            return self.quietly(function)
+        if told := frame.signs.take_convolutions():
+            said = replace(said, beside=f"{told}, {said.beside}")
+        return self.meets(said, function)
+
+    def meets(
+        self, call: Call | Recurrent, function: Function, module: nn.Module | None = None
+    ) -> Any:
         """A call of an attention function, by this module or by the one that is running."""
         if self.silent or threading.get_ident() != self.thread:
             return function()
@@ -205,7 +233,7 @@ class Watch(ABC):
                 ran.self_attn if isinstance(ran, nn.TransformerEncoderLayer) else ran
             )
             other = any(frame.arguments.get(name) is not None for name in OF_ANOTHER)
-            if other and call.cross is None:
+            if other and isinstance(call, Call) and call.cross is None:
                 call = replace(call, cross=True)
         name = self.name_of(module)
         self.counts[name] += 1

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.capture.calls import Call, Function, Masks
+from attention.capture.kernels import Recurrent
 from attention.capture.runs import CROSS
 from attention.capture.watching import Frame, Watch
 from attention.changing.edits import Chosen, Edit, Head, edits
@@ -140,7 +141,9 @@ class Changer(Watch):
         """The path of a module in the model."""
         return self.own.get(id(module)) or super().name_of(module)
 
-    def meets(self, call: Call, function: Function, module: nn.Module | None = None) -> Any:
+    def meets(
+        self, call: Call | Recurrent, function: Function, module: nn.Module | None = None
+    ) -> Any:
         """A call of an attention function; of another model it runs as it is."""
         if self.silent or threading.get_ident() != self.thread:
             return function()
@@ -148,13 +151,17 @@ class Changer(Watch):
             return self.quietly(function)
         return super().meets(call, function, module)
 
-    def attends(self, name: str, call: Call, function: Function) -> Any:
+    def attends(self, name: str, call: Call | Recurrent, function: Function) -> Any:
         """Runs a call, with its heads changed."""
         number = self.numbers.setdefault(name, len(self.numbers))
         forward = self.forwards[name]
         self.forwards[name] += 1
         self.met.add(name)
         some = [edit for edit in self.edits if edit.of(number, name, forward)]
+        if isinstance(call, Recurrent):
+            if some:
+                raise ValueError(f"layer {number} ({name}) cannot be changed: it has no softmax")
+            return self.quietly(function)
         met = self._met(number, name, call)
         if not some and self.told is None:
             return self.quietly(function)

@@ -86,8 +86,8 @@ def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output"
     width), float32.
 
     several: inputs as the model takes them, of this project's models texts; padding and the first
-    token of each text count for nothing. part: output, queries, keys or values. Raises ValueError
-    where there are no tokens.
+    token of each text count for nothing. part: output, queries, keys or values. Layers without a
+    softmax have no heads in it. Raises ValueError where there are no tokens.
     """
     if part not in OF_MEANS:
         raise ValueError(f"a mean is that of one of {', '.join(OF_MEANS)}, got {part!r}")
@@ -116,7 +116,11 @@ def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output"
         raise ValueError(
             f"means need a token behind the first one, got none in {len(several)} inputs"
         )
-    return [(sums[number] / counts[number]).float() for number in sorted(sums)]
+    none = torch.empty(0, 1, 0)  # of a layer without a softmax
+    return [
+        (sums[number] / counts[number]).float() if number in sums else none
+        for number in range(len(changer.numbers))
+    ]
 
 
 def _part_of(call: Call, returned: Returned, part: str, head: int) -> Tensor:
@@ -139,12 +143,13 @@ def patch(
     """The model's outputs with a part of heads as it was in another run (Vig et al. 2020).
 
     `from_`: a recording of `capture(values=True)` with as many tokens; heads: pairs (layer, head),
-    None = all that it has; part, positions: see `change`. `effects(…, to=recording)` patches each
-    head by itself. Raises ValueError where the recording has no such part.
+    None = all of layers with a softmax; part, positions: see `change`. `effects(…, to=recording)`
+    patches each head by itself. Raises ValueError where the recording has no such part.
     """
     must_be("from_", from_, Recording, how="capture(values=True) makes one")
     if heads is None:
-        heads = [(one.name, head) for one in from_.attentions for head in one.heads]
+        changeable = [one for one in from_.attentions if one.weights_are_a_distribution]
+        heads = [(one.name, head) for one in changeable for head in one.heads]
     else:
         must_be_several("heads", heads, tuple, example="[(layer, head)]")
     args, kwargs = given_to(model, inputs)

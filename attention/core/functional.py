@@ -261,8 +261,11 @@ class Trace:
 class WeightsAlone(Trace):
     """A trace of which only the weights are known, wherever they come from."""
 
-    def __init__(self, weights: Tensor, mask: Tensor | None = None) -> None:
-        """weights: (…, queries, keys), each row summing to 1 or to 0; mask: of the same shape."""
+    def __init__(
+        self, weights: Tensor, mask: Tensor | None = None, normed_by: NormedBy = "softmax"
+    ) -> None:
+        """weights: (…, queries, keys), each row summing to 1 or to 0, but where they are normed by
+        nothing; mask: of the same shape."""
         of_query, of_key = weights[..., :0], weights.mT[..., :0]
         super().__init__(
             queries=of_query,
@@ -273,6 +276,7 @@ class WeightsAlone(Trace):
             scaled=weights.log(),
             mask=mask,
             weights=weights,
+            normed_by=normed_by,
         )
 
     @property
@@ -285,7 +289,8 @@ class WeightsAlone(Trace):
         return self._each(lambda part: part[..., index : index + 1, :])
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
-        return WeightsAlone(change(self.weights), None if self.mask is None else change(self.mask))
+        mask = None if self.mask is None else change(self.mask)
+        return WeightsAlone(change(self.weights), mask, self.normed_by)
 
 
 class LongTrace:

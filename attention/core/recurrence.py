@@ -84,6 +84,51 @@ def erased(
     return torch.cat(columns[::-1], -1) + 0.0  # no -0.0
 
 
+def weights_of_rows(
+    queries: Tensor,
+    at: Tensor,
+    keys: Tensor,
+    decay: Tensor,
+    strength: Tensor,
+    erases: bool = False,
+    first: int = 0,
+    *,
+    chunk: int = 64,
+) -> Tensor:
+    """Weights of some rows of a causal layer, without those of any other row.
+
+    queries: (rows, d_k), scaled; at: their positions, (rows,); keys: (keys, d_k); decay, strength:
+    (keys,), see `decayed` and `erased`; first: the first key that is asked for. Returns (rows,
+    keys), 0 before the chunk of that key. With erasing, keys are read backwards in chunks, each of
+    which is one triangular system (Yang et al. 2024, section 3.2).
+    """
+    found = queries.new_zeros(len(at), len(keys))
+    stop = int(at.max()) + 1 if len(at) else 0
+    sums = decay.double().cumsum(0)
+    if not erases:
+        seen = at[:, None] >= torch.arange(stop, device=at.device)
+        left = (sums[at, None] - sums[:stop]).where(seen, -torch.inf).exp().to(queries)
+        found[:, :stop] = queries @ keys[:stop].T * left * strength[:stop]
+        return found
+    later = torch.zeros_like(queries)
+    for start in reversed(range(first // chunk * chunk, stop, chunk)):
+        part = slice(start, min(start + chunk, stop))
+        some, share = keys[part], strength[part]
+        within = sums[part] - (sums[start - 1] if start else 0.0)
+        left = (within[:, None] - within).tril().exp().tril().to(queries)
+        rows = (at >= start).nonzero()[:, 0]
+        last = (at[rows] - start).clamp(max=len(some) - 1)
+        asked = queries[rows].where((at[rows] < part.stop)[:, None], later[rows])
+        system = (share[:, None] * (some @ some.T) * left).tril(-1)
+        kept = torch.linalg.solve_triangular(
+            system, asked @ some.T * left[last], upper=False, left=False, unitriangular=True
+        )
+        found[rows, part] = weights = kept * share
+        whole = within.exp().to(queries)
+        later[rows] = asked * whole[last, None] - (weights * whole) @ some
+    return found
+
+
 def states(
     keys: Tensor,
     values: Tensor,

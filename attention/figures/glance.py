@@ -39,6 +39,8 @@ class HeadGridHeader(TypedDict):
     said: list[str]
     marked: int
     asks: bool
+    absent: list[int]  # heads that a layer has not, which have no tile
+    sizes: bool  # the dots are sizes of weights, which may lie below 0
 
 
 def glance(weights: Tensor, tokens: Sequence[str], keys: Sequence[str]) -> go.Figure:
@@ -60,10 +62,12 @@ def glance_of_blocks(
     head_numbers: Sequence[int],
     tokens: Sequence[str],
     keys: Sequence[str],
+    sizes: bool = False,
 ) -> go.Figure:
     """Picture the greatest weights of blocks of so many queries and keys, which `blocks` gives.
 
-    blocks(queries, keys): (layers, heads, rows, columns), the last blocks being smaller.
+    blocks(queries, keys): (layers, heads, rows, columns), the last blocks being smaller; sizes:
+    whether these are sizes of weights that may lie below 0.
     """
     layers, heads, rows, columns = map(len, (layer_numbers, head_numbers, tokens, keys))
     largest = WIDTH if layers * heads == 1 else LARGEST
@@ -84,6 +88,8 @@ def glance_of_blocks(
         return flat[: -of_layers.gap, : -of_heads.gap]
 
     told = "greatest weight" if down * across > 1 else "weight"
+    if sizes:
+        told = f"size of the {told}"
     cells = {
         "type": "heatmap",
         "x": of_heads.labels(),

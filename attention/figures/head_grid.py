@@ -23,8 +23,9 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
     heads are those of several layers, in a row each, what these are called; said: what is said of
     each head beside its number, empty where nothing is; marked: the head that a question asks for,
     −1 = none; plain: whether the last colour is a head's greatest weight however many dots there
-    are; asks: whether a click is a guess, and arrow keys alone choose. It answers `head`, the one
-    chosen, or `guess`.
+    are; asks: whether a click is a guess, and arrow keys alone choose; absent: heads that a
+    layer has not, which have no tile; sizes: whether the dots are sizes of weights, which may lie
+    below 0. It answers `head`, the one chosen, or `guess`.
     """
 
     dots: Tensor
@@ -36,6 +37,8 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
     marked: int = -1
     plain: bool = False
     asks: bool = False
+    absent: Sequence[int] = ()
+    sizes: bool = False
 
     def content(self) -> bytes:
         heads, rows, columns = self.dots.shape
@@ -51,12 +54,14 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
             "said": list(self.said),
             "marked": self.marked,
             "asks": self.asks,
+            "absent": list(self.absent),
+            "sizes": self.sizes,
         }
         return message(header, rest=self.dots.numpy().tobytes())
 
 
 def looks(seen: Overview) -> list[str]:
-    """Tell of each head which kind of token has most of its attention, and how much."""
+    """Tell of each head which kind of token has most of its weights, and how much."""
     shares = {
         MEASURES[name].words: numbers.tolist()
         for name, numbers in seen.measures.items()

@@ -47,6 +47,7 @@ class PictureHeader(StagesOfHeatmap):
     called: str
     shares: bool
     weighed: str
+    between: str  # scores and weights, in a word
     calm: bool
     digits: int
     said: Sequence[Said]
@@ -139,6 +140,7 @@ class Picture:
             "called": "share" if self.words else "weight",
             "shares": trace.weights_are_a_distribution,
             "weighed": WEIGHED[trace.normed_by] + (ERASED if trace.erased is not None else ""),
+            "between": between(trace),
             "calm": self.calm,
             "digits": self.digits,
             "said": self.said,
@@ -163,6 +165,14 @@ class Picture:
             header["stages"] = {self.stage: header["stages"][self.stage]}
         hidden = mask_bits(masks, (rows, columns)).numpy().tobytes()
         return message(header, *sent.values(), rest=hidden)
+
+
+def between(trace: Trace) -> str:
+    """Name of what makes weights of the scores."""
+    if trace.normed_by:
+        return {"softmax": "softmax", "sum": "÷ sum"}[trace.normed_by]
+    steps = {"decay": trace.decay, "erase": trace.erased}
+    return ", ".join(name for name, there in steps.items() if there is not None)
 
 
 class SwitchHeader(TypedDict):

@@ -84,11 +84,12 @@ class HeadsOfRun:
         dots, block, step = self._dots()
         names = ("head_grid", "notebook" if self.sight else "street_map")
         layer_names = [f"layer {layer}" for layer in self.layers]
-        grid = HeadGrid(dots, block, max(self.size), 0, layer_names, plain=True)
+        sizes = not all(self.run.shares)
+        grid = HeadGrid(dots, block, max(self.size), 0, layer_names, plain=True, sizes=sizes)
         return {
             "grid": grid.content(),
             "heads": self.heads,
-            "words": _words(self.size, block, step, "above" if self.sight else "below"),
+            "words": _words(self.size, block, step, "above" if self.sight else "below", sizes),
             "absent": ABSENT,
             "styles": dict(zip(("grid", "shown"), map(style_of, names), strict=True)),
             "themes": plotly_templates.THEMES,
@@ -158,7 +159,7 @@ class HeadsOfRun:
             self.run.run.blocks(layer, head, block, block, step=step, entry=self.entry)
             for layer, head in self.heads
         ]
-        weights = torch.stack(made).float().cpu()
+        weights = torch.stack(made).abs().float().cpu()
         greatest = weights.amax((-2, -1), keepdim=True)
         shades = weights * (255 / greatest.where(greatest > 0, 1.0))
         return shades.round().to(torch.uint8), block, step
@@ -264,7 +265,8 @@ def _seen(
     fitting = [
         kept
         for kept in run.attentions
-        if layer in (None, "all", kept.number, kept.name)
+        if kept.weights_are_a_distribution
+        and layer in (None, "all", kept.number, kept.name)
         and (tokens is None or len(tokens) == kept.shape[2])
     ]
     if not fitting:
@@ -286,11 +288,11 @@ def _seen(
     return tokens, keys or run.keys or named, sight
 
 
-def _words(size: tuple[int, int], block: int, step: int, where: str) -> str:
-    dot = "a weight"
+def _words(size: tuple[int, int], block: int, step: int, where: str, sizes: bool) -> str:
+    dot = "the size of a weight" if sizes else "a weight"
     if block > 1:
         of = f"some rows of {block} × {block}" if step > 1 else f"{block} × {block}"
-        dot = f"the greatest of {of} weights"
+        dot = f"the greatest of {of} {'sizes of ' if sizes else ''}weights"
     return (
         f"{size[0]:,} queries down, {size[1]:,} keys across. Each square is {dot}; the strongest "
         f"colour is the head's largest. Click a head to see it {where}."

@@ -47,9 +47,10 @@ class Still:
             return f"<p>{title} of {rows:,} tokens: save_html writes its map as a file.</p>"
         block = -(-max(rows, columns) // CELLS)
         run, entry = self.heads.run.run, self.heads.entry
-        greatest = run.blocks(self.layer, self.head, block, block, entry=entry).float().cpu()
+        greatest = run.blocks(self.layer, self.head, block, block, entry=entry).abs().float().cpu()
+        of = "" if run.attention(self.layer).weights_are_a_distribution else "the size of "
         source = _address("image/png", png(coloured(shades(greatest, 1 / max(2, columns)))))
-        dot = "a weight" if block == 1 else f"the greatest of {block} × {block} weights"
+        dot = f"{of}a weight" if block == 1 else f"{of}the greatest of {block} × {block} weights"
         words = (
             f"{title}: {rows:,} queries down, {columns:,} keys across. Each square is {dot}, by "
             "ratio: white is none, the darkest blue all."

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention.capture.calls import Call, Function
+from attention.capture.kernels import Recurrent
 from attention.capture.watching import Frame, Watch
 
 HOOKED = threading.Lock()  # the hook stands in for functions that all threads share
@@ -53,7 +54,9 @@ class _Hook(Watch):
     def ends(self, frame: Frame) -> None:
         pass
 
-    def attends(self, name: str, call: Call, function: Function) -> Any:
+    def attends(self, name: str, call: Call | Recurrent, function: Function) -> Any:
+        if isinstance(call, Recurrent):
+            return self.quietly(function)
         return self.quietly(lambda: self.takes(name, call, function))
 
 

@@ -17,7 +17,7 @@ from attention.subjects.heads.words import HeadSettings
 from attention.subjects.model.words import CLOSED, NAMES
 from tests.app import link_table
 from tests.app.test_links import (
-    test_the_tables_of_the_readme_and_of_links_are_whole as tables_are_whole,
+    test_the_tables_of_pages_and_of_links_are_whole as tables_are_whole,
 )
 from tests.running import opened
 

@@ -40,7 +40,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("compare", {}, {"Weights B − A", "Divergence and entropy of all rows"}),
     ("compare", {"model": "minilm", "b_scale": "none"}, {"Which heads matter"}),
     ("compare", {"compare": "sweep"}, {"Scores"}),
-    ("operations", {}, {"A[0]", "C[1]", "torch.bmm(a, b)[0] · torch’s own answer"}),
+    ("operations", {}, {"A[0]", "C[1]"}),
     ("identities", {}, {"q·k / √d_k · In float16", "X · given", "Differences of the checks"}),
     ("guide", {"chapter": 2}, {"Weights"}),
     (

@@ -70,6 +70,8 @@ test("shades go by equal ratios from an even share to all, and tell the weight a
   assert.deepEqual(shades, [0, 1, 1, 128, 255])
   assert.equal(map.weightOf(128, 1 / 16), 1 / 4)
   assert.equal(map.weightOf(0, 1 / 16), 0)
+  assert.equal(map.shadeOfWeight(-1 / 4, 1 / 16), 128, "of a weight below 0 by its size")
+  assert.deepEqual([...map.profile(Float32Array.of(0.25, -0.5), 1)], [0.5])
 })
 
 test("colours go by shade or by the weight itself, and no weight has none", () => {

@@ -131,6 +131,37 @@ FAMILIES = {
     "DeepSeek-V3": Family("DeepseekV3Config", DEEPSEEK),
     "LFM2": Family("Lfm2Config", LFM2, mixes=("layers.0.conv",)),
 }
+DELTA = DECODER | {"layer_types": ["linear_attention", "full_attention", "linear_attention"]}
+DELTA |= {"num_hidden_layers": 3, "linear_num_key_heads": 2, "linear_num_value_heads": 6}
+DELTA |= {"linear_key_head_dim": 5, "linear_value_head_dim": 7, "linear_conv_kernel_dim": 3}
+EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8}
+EXPERTS |= {"shared_expert_intermediate_size": 8}
+SCAN = DECODER | {"mamba_n_heads": 6, "mamba_d_head": 8, "mamba_n_groups": 2, "mamba_d_state": 5}
+SCAN |= {"mamba_d_conv": 3, "mamba_chunk_size": 4}
+MAMBA_2 = {name: ENCODER[name] for name in ("vocab_size", "hidden_size", "num_hidden_layers")}
+MAMBA_2 |= {"num_heads": 6, "head_dim": 8, "n_groups": 2, "state_size": 5, "conv_kernel": 3}
+MAMBA_2 |= {"chunk_size": 4, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 52}
+GRANITE = {"layer_types": ["linear_attention", "full_attention"], "num_local_experts": 2}
+GRANITE |= {"num_experts_per_tok": 1, "shared_intermediate_size": 8}
+ZAMBA_2 = ENCODER | {"num_hidden_layers": 3}
+ZAMBA_2 |= {"layers_block_type": ["linear_attention", "hybrid", "linear_attention"]}
+ZAMBA_2 |= {"mamba_d_state": 5, "mamba_d_conv": 3, "mamba_ngroups": 2, "n_mamba_heads": 6}
+ZAMBA_2 |= {"chunk_size": 4, "num_key_value_heads": 6}
+NEMOTRON_H = DECODER | {"layers_block_type": ["linear_attention", "full_attention", "mlp"]}
+NEMOTRON_H |= {"num_hidden_layers": 3, "mamba_num_heads": 6, "mamba_head_dim": 8, "n_groups": 2}
+NEMOTRON_H |= {"ssm_state_size": 5, "conv_kernel": 3, "chunk_size": 4}
+OLMO_HYBRID = DELTA | {"linear_num_key_heads": 6, "num_key_value_heads": 6}
+WITHOUT_SOFTMAX = {
+    "Qwen3-Next": Family("Qwen3NextConfig", DELTA | EXPERTS),
+    "Qwen 3.5": Family("Qwen3_5TextConfig", DELTA),
+    "OLMo Hybrid": Family("OlmoHybridConfig", OLMO_HYBRID),
+    "Mamba-2": Family("Mamba2Config", MAMBA_2, runs="eager"),
+    "Bamba": Family("BambaConfig", SCAN | {"attn_layer_indices": [1]}),
+    "FalconH1": Family("FalconH1Config", SCAN | {"mamba_d_ssm": 48}),
+    "GraniteMoeHybrid": Family("GraniteMoeHybridConfig", SCAN | GRANITE),
+    "Zamba-2": Family("Zamba2Config", ZAMBA_2),
+    "NemotronH": Family("NemotronHConfig", NEMOTRON_H),
+}
 LLAVA = Family(
     "LlavaConfig",
     {

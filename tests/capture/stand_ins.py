@@ -9,10 +9,11 @@ from typing import Any
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from attention.notebook import show
-from tests.capture.families import FAMILIES, LLAVA, transformers
+from tests.capture.families import FAMILIES, LLAVA, WITHOUT_SOFTMAX, transformers
 
 NAMED = {
     "Qwen/Qwen3-0.6B": (FAMILIES["Qwen3"], "AutoModelForCausalLM"),
+    "Qwen/Qwen3.5-4B": (WITHOUT_SOFTMAX["Qwen 3.5"], "AutoModelForCausalLM"),
     "gpt2": (FAMILIES["GPT-2"], "AutoModelForCausalLM"),
     "google/vit-base-patch16-224": (FAMILIES["ViT"], "AutoModel"),
     "llava-hf/llava-1.5-7b-hf": (LLAVA, "AutoModelForImageTextToText"),

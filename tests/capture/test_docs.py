@@ -36,6 +36,11 @@ CLAIMS = {
         assert run.attentions[0].shape == (1, 2, 11, 11) and len(tokens) == 12
         assert float(run.weights(1, 2, 5, 6)) == 0 < float(run.weights(1, 2, 6, 6))
     """,
+    "Layers without a softmax": """
+        assert row.shape == (1, 6) and abs(float(row.sum()) - 1) > 0.1
+        assert "a convolution of 3 positions before it, a gate and any norm after it" in kept
+        assert run.attention(1).weights_are_a_distribution
+    """,
     "A picture": """
         assert patches.shape == (1, 9) and 0 < float(patches.sum()) < 1
         assert b"data:image/png;base64," in open("picture.html", "rb").read()

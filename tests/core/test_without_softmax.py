@@ -16,7 +16,7 @@ from torch.testing import assert_close
 from attention.core import masks
 from attention.core.analysis import contributions
 from attention.core.functional import Trace, attend, share_heads
-from attention.core.recurrence import erased, states
+from attention.core.recurrence import decayed, erased, states, weights_of_rows
 from attention.core.variants import VARIANTS, DeltaRule, Linear, MultiHead, Retention, Variant
 from tests.cases import over
 
@@ -182,6 +182,25 @@ def test_the_inverse_of_the_paper_gives_the_same_weights() -> None:
     assert_close(head.weights, expected, atol=1e-12, rtol=1e-12)
     without = (head.scaled * gamma) * head.strength.T
     assert float((without - expected).norm() / expected.norm()) > 0.1
+
+
+@over("erases", [False, True])
+@over("tokens", [1, 2, 63, 64, 65, 131])
+def test_rows_alone_are_those_of_the_matrix(tokens: int, erases: bool) -> None:
+    queries, keys = (numbers(tokens, 5, seed=seed) / 5**0.5 for seed in (1, 2))
+    decay = -torch.nn.functional.softplus(numbers(tokens, 1, seed=3))
+    strength = numbers(tokens, 1, seed=4).sigmoid()
+    mask = masks.causal(tokens, tokens)
+    left = decayed(queries @ keys.T, queries, keys, 1.0, decay, mask)
+    taken = erased(left, keys, strength, decay, mask) if erases else 0.0
+    expected = (left + taken) * strength.T * mask
+    gates = decay[:, 0], strength[:, 0]
+    for at in (torch.arange(tokens), torch.arange(tokens).flip(0)[::3]):
+        made = weights_of_rows(queries[at], at, keys, *gates, erases)
+        assert_close(made, expected[at], atol=1e-12, rtol=1e-12)
+        first = tokens // 2
+        late = weights_of_rows(queries[at], at, keys, *gates, erases, first, chunk=7)
+        assert_close(late[:, first:], expected[at][:, first:], atol=1e-12, rtol=1e-12)
 
 
 def test_a_hidden_key_is_neither_read_nor_erased_by() -> None:

@@ -99,8 +99,9 @@ function draw(view) {
   const { size, names, changed, titles } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
-  const outline = JSON.stringify([names, changed, titles, view.width])
-  if (outline !== view.outline) lay(view)
+  const diverges = !view.bits.every(Number.isNaN)
+  const outline = JSON.stringify([names, changed, titles, view.width, diverges])
+  if (outline !== view.outline) lay(view, diverges)
   view.outline = outline
   const most = greatest(view.cells[0], view.cells[1])
   const widest = greatest(view.cells[2])
@@ -126,19 +127,21 @@ export function greatest(...lists) {
   return most || 1
 }
 
-/** @type {(view: View) => void} */
-function lay(view) {
+/** diverges: whether rows have a divergence, which weights that are no shares have not.
+    @type {(view: View, diverges: boolean) => void} */
+function lay(view, diverges) {
   const { size, names, changed, titles } = view.content
   const wide = view.width > WIDE
+  const bits = diverges ? BARS : 0
   const beside = (/** @type {number} */ room) =>
-    wide ? (view.width - BARS - 3 * BETWEEN - room - 16) / 3 : view.width - room - 8
+    wide ? (view.width - bits - 3 * BETWEEN - room - 16) / 3 : view.width - room - 8
   const fit = (/** @type {number} */ room) => Math.min(MOST_SIDE, LARGEST_CELL * size, beside(room))
   const labelled = fit(roomFor(names)) / size >= LEAST_NAMED
   const room = labelled ? roomFor(names) : 0
   view.side = Math.max(1, Math.floor(fit(room)))
   const alone = room + view.side + BETWEEN + BARS + 16 > view.width
   view.row.replaceChildren()
-  view.shown = [...titles, "divergence"].map((title, index) => {
+  view.shown = [...titles, ...(diverges ? ["divergence"] : [])].map((title, index) => {
     const bars = index === titles.length
     const figure = make("figure", "", view.row)
     const caption = make("figcaption", "", figure)

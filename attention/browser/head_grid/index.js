@@ -83,7 +83,7 @@ function layoutOfLayers(across, layers, width) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { heads, rows, columns } = view.content
+  const { heads, rows, columns, absent } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.layout = layoutOf(view.content, view.width)
@@ -99,6 +99,7 @@ function draw(view) {
   const small = make("canvas", "")
   view.large.look.hidden = true
   for (let head = 0; head < heads; head++) {
+    if (absent.includes(head)) continue
     paintNumbers(small, columns, dotsOf(view, head), [0, 255], shades)
     const [left, top] = corner(view.layout, head)
     const [x, y, wide] = [left, top + label, side].map((length) => Math.round(length * dots))
@@ -137,11 +138,12 @@ function lookAt(view, head) {
 
 /** @type {(view: View) => void} */
 function lay({ frame, tiles, names, layout, content }) {
-  const { heads, layerNames, said, marked, chosen } = content
+  const { heads, layerNames, said, marked, chosen, absent } = content
   const hues = palette(frame, "categorical")
   const { across, side, gap, label, turned } = layout
   tiles.classList.toggle("plain", !label)
   for (const [head, tile] of layTiles(tiles, layout, heads, chosen, fillTile).entries()) {
+    tile.hidden = absent.includes(head)
     tile.style.setProperty("--hue", hues[head % hues.length])
     tile.ariaLabel = layerNames.length
       ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
@@ -181,15 +183,16 @@ function fillTile(tile, head) {
   make("b", "", tile)
 }
 
-/** @type {(content: Pick<HeadGridHeader, "block" | "tokens" | "saturated">) => string} */
-export function words({ block, tokens, saturated }) {
-  const many = `the greatest of ${block} × ${block} weights, so that no strong one is lost`
-  const dot = block === 1 ? "a weight" : many
+/** @type {(content: Pick<HeadGridHeader, "block" | "tokens" | "saturated" | "sizes">) => string} */
+export function words({ block, tokens, saturated, sizes }) {
+  const counted = sizes ? "sizes of weights" : "weights"
+  const many = `the greatest of ${block} × ${block} ${counted}, so that no strong one is lost`
+  const dot = block > 1 ? many : sizes ? "the size of a weight" : "a weight"
   const darkest = saturated
     ? "the few largest of a head share the strongest colour"
     : "the strongest colour is this head's largest"
-  const sizes = `Queries down, keys across, ${tokens} tokens`
-  return `${sizes}. Each square is ${dot}; ${darkest}.`
+  const counts = `Queries down, keys across, ${tokens} tokens`
+  return `${counts}. Each square is ${dot}; ${darkest}.`
 }
 
 /** @type {(view: View, head: number, clicked: boolean) => void} */

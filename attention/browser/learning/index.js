@@ -20,6 +20,7 @@ const MARGIN = 40 // pixels of the names at the left of a map
 const GAP = 16
 const LABELLED = 12 // pixels of a cell that has its name
 const LETTER = 7 // pixels, of names that are words
+const OPEN = 4 // of a training's steps the first such part, in which one may still bet
 const DASHES = ["", "5 4", "2 3"] // of the tests of one network
 
 export const style = "shared/matrix.css" // besides its own
@@ -29,6 +30,7 @@ export default component(build, draw)
 /** @param {Mount<"learning">} mount */
 function build({ root, content }) {
   const frame = make("div", "frame", root)
+  const bet = makeBet(frame)
   const way = make("div", "way", frame)
   const button = make("button", "", way, { type: "button", textContent: "Play" })
   const label = make("label", "", way)
@@ -36,7 +38,7 @@ function build({ root, content }) {
   const output = make("output", "", way)
   const row = make("div", "row", frame)
   const view = {
-    ...{ content, frame, button, label, slider, output, width: 0, at: -1, timer: 0 },
+    ...{ content, frame, bet, button, label, slider, output, width: 0, at: -1, timer: 0 },
     ...{ curves: make("div", "curves", row), maps: make("div", "maps", row) },
     ...{ outline: "", known: 0, time: false, seen: false },
     told: /** @type {SVGPathElement | null} */ (null),
@@ -44,6 +46,12 @@ function build({ root, content }) {
     matrices: /** @type {Matrix[]} */ ([]),
     captions: /** @type {HTMLElement[]} */ ([]),
   }
+  bet.slider.addEventListener("input", () => {
+    bet.value = Number(bet.slider.value)
+    drawBet(view)
+    drawCurves(view)
+    show(view, view.at)
+  })
   slider.addEventListener("input", () => {
     stop(view)
     show(view, Number(slider.value))
@@ -65,6 +73,8 @@ function draw(view) {
   view.button.hidden = view.label.hidden = live || steps.length < 2
   view.slider.max = String(steps.length - 1)
   view.curves.hidden = brief
+  if (steps.length < view.known) view.bet.value = null // another training begins
+  drawBet(view)
   if (!brief) drawCurves(view)
   if (live || changed || view.known !== steps.length) {
     stop(view)
@@ -74,6 +84,50 @@ function draw(view) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches
   if (plays && !view.seen && !still) play(view)
   view.seen = true
+}
+
+/** Where one bets on what a training will reach; nothing of it leaves the browser.
+    @param {HTMLElement} parent */
+function makeBet(parent) {
+  const box = make("div", "bet", parent)
+  const label = make("label", "", box)
+  const asks = make("span", "", label)
+  const more = { type: "range", min: "0", max: "100", step: "1" }
+  const slider = make("input", "", label, more)
+  const said = make("output", "", box)
+  return { box, label, asks, slider, said, value: /** @type {number | null} */ (null) }
+}
+
+/** True while nobody can know yet how a training ends.
+    @type {(content: Pick<LearningHeader, "steps" | "live" | "last" | "brief" | "losses" | "shares">)
+      => boolean} */
+export function isOpen({ steps, live, last, brief, losses, shares }) {
+  const begun = losses[0].values.length > 0
+  return !brief && shares.length > 0 && (live ? (steps.at(-1) ?? 0) <= last / OPEN : !begun)
+}
+
+/** @type {(bet: number, reached: number, right: string) => string} */
+export function verdict(bet, reached, right) {
+  const off = Math.abs(bet - reached)
+  const far = off ? `${off} point${off === 1 ? "" : "s"} off` : "spot on"
+  return `You bet ${bet} %. It is ${reached} % ${right}: ${far}.`
+}
+
+/** @type {(view: View) => void} */
+function drawBet({ bet, content }) {
+  const { steps, live, last, right, shares } = content
+  const { box, label, asks, slider, said, value } = bet
+  const open = isOpen(content)
+  box.hidden = !open && value === null
+  label.hidden = !open
+  asks.textContent = `Your bet: how many % ${right} after ${last} steps?`
+  if (value === null) slider.value = "50"
+  slider.setAttribute("aria-valuetext", value === null ? "no bet yet" : `${value} %`)
+  const share = shares[0]?.values.at(-1)
+  const over = !live && steps.at(-1) === last && share !== undefined
+  const mine = open ? `${value} %` : `Your bet: ${value} %`
+  if (value === null) said.textContent = ""
+  else said.textContent = over ? verdict(value, Math.round(100 * share), right) : mine
 }
 
 /** @type {(view: View) => void} */
@@ -272,7 +326,7 @@ function drawCurves(view) {
   const [loss, right] = view.content.titles
   drawPlot(view, loss, losses, other?.losses ?? [], greatest, (value) => fixed(value, 1))
   const percent = (/** @type {number} */ value) => `${Math.round(100 * value)} %`
-  if (shares.length) drawPlot(view, right, shares, other?.shares ?? [], 1, percent)
+  if (shares.length) drawPlot(view, right, shares, other?.shares ?? [], 1, percent, view.bet.value)
   const several = losses.length > 1
   if (!several) return
   const over = make("button", "", view.curves, { type: "button" })
@@ -285,10 +339,10 @@ function drawCurves(view) {
   })
 }
 
-/** thin: curves of another training.
+/** thin: curves of another training; bet: the per cent at which a line is drawn.
     @type {(view: View, title: string, curves: Curve[], thin: Curve[], most: number,
-      say: (value: number) => string) => void} */
-function drawPlot(view, title, curves, thin, most, say) {
+      say: (value: number) => string, bet?: number | null) => void} */
+function drawPlot(view, title, curves, thin, most, say, bet = null) {
   const { content, time, frame } = view
   const { other } = content
   const { width, height, left, bottom, top, right } = PLOT
@@ -301,6 +355,10 @@ function drawPlot(view, title, curves, thin, most, say) {
   view.curves.append(svg)
   const [floor, end] = [height - bottom, width - right]
   makeShape("path", { class: "axis", d: `M${left} ${top}V${floor}H${end}` }, svg)
+  if (bet !== null) {
+    const y = floor - (bet / 100) * (floor - top)
+    makeShape("line", { class: "bet", x1: left, x2: end, y1: y, y2: y }, svg)
+  }
   const words = { "text-anchor": "end", x: left - 6 }
   makeShape("text", { ...words, y: top + 6 }, svg).textContent = say(most)
   makeShape("text", { ...words, y: floor + 2 }, svg).textContent = say(0)

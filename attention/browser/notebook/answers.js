@@ -68,7 +68,8 @@ function tileOf({ rows, columns, weights }, [level, row, column]) {
   for (let query = top; query < below; query++)
     for (let key = left; key < right; key++) {
       const into = Math.floor((query - top) / size) * width + Math.floor((key - left) / size)
-      found[into] = Math.max(found[into], weights[query * columns + key])
+      const weight = weights[query * columns + key]
+      if (Math.abs(weight) > Math.abs(found[into])) found[into] = weight
     }
   return { found, height, width }
 }
@@ -79,17 +80,19 @@ function greatestIn({ rows, columns, weights }, [level, row, column]) {
   const size = blockOf(level)
   const [top, left] = [row * size, column * size]
   let best = /** @type {[number, number]} */ ([top, left])
+  /** @type {(query: number, key: number) => number} */
+  const sizeAt = (query, key) => Math.abs(weights[query * columns + key])
   for (let query = top; query < Math.min(rows, top + size); query++)
     for (let key = left; key < Math.min(columns, left + size); key++)
-      if (weights[query * columns + key] > weights[best[0] * columns + best[1]]) best = [query, key]
+      if (sizeAt(query, key) > sizeAt(...best)) best = [query, key]
   return best
 }
 
 /** @typedef {Omit<MapLink, "texts">} Cell
     @type {(cells: Cell[], most: number) => Cell[]} */
 function greatestOf(cells, most) {
-  const some = cells.filter(({ weight }) => weight > 0)
-  return some.sort((one, other) => other.weight - one.weight).slice(0, most)
+  const some = cells.filter(({ weight }) => weight)
+  return some.sort((one, other) => Math.abs(other.weight) - Math.abs(one.weight)).slice(0, most)
 }
 
 /** @type {(texts: string[][], cell: Cell) => MapLink} */
@@ -103,10 +106,11 @@ function farLinks({ rows, columns, weights, texts }, apart, withoutFirst) {
   /** @type {Cell[]} */
   let found = []
   for (let query = 0; query < rows; query++) {
-    const least = found.length === MOST_FAR ? found[MOST_FAR - 1].weight : 0
+    const least = found.length === MOST_FAR ? Math.abs(found[MOST_FAR - 1].weight) : 0
     for (let key = withoutFirst ? 1 : 0; key < columns; key++) {
       const weight = weights[query * columns + key]
-      if (weight > least && Math.abs(query - key) >= apart) found.push({ query, key, weight })
+      if (Math.abs(weight) > least && Math.abs(query - key) >= apart)
+        found.push({ query, key, weight })
     }
     found = greatestOf(found, MOST_FAR)
   }

@@ -3,7 +3,7 @@ import { make, makeName, makeShape, setLengths, under } from "../shared/elements
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { distinct, fixed, inFull, named, sizeOf } from "../shared/words.js"
-import { curve } from "./lines.js"
+import { curve, hueOf } from "./lines.js"
 import * as sums from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
@@ -120,11 +120,14 @@ function write(view, query) {
     weight.textContent = fixed(weights[key], digits)
     bar.style.width = `${2.5 * sizeOf(weights[key])}rem`
     bar.classList.toggle("negative", weights[key] < 0)
+    bar.style.background = hueOf(content, weights[key])
     paint(value, values[index])
     const middle = (index + 0.5) * row
     if (!none) lines[0].push(makeLine(curve(WIDE, height / 2, middle), 1, false))
     const thickness = weights[key] ? 0.75 + 7 * sizeOf(weights[key]) : 0
-    lines[1].push(makeLine(curve(WIDE, middle, height / 2), thickness, weights[key] < 0))
+    const to = makeLine(curve(WIDE, middle, height / 2), thickness, weights[key] < 0)
+    to.style.stroke = hueOf(content, weights[key])
+    lines[1].push(to)
   }
   for (const [side, svg] of [view.fan, view.join].entries()) {
     svg.setAttribute("viewBox", `0 0 ${WIDE} ${height}`)
@@ -160,7 +163,7 @@ function lay(view) {
   }
   view.query = makeRoles(whole("end", 1), "x", "q")
   view.fan = makeLines(whole("", 2))
-  make("span", "", whole("softmax", 5), { textContent: "softmax" })
+  make("span", "", whole("softmax", 5), { textContent: view.content.between })
   view.join = makeLines(whole("", 9))
   const end = whole("end", 10)
   make("span", "", end, { textContent: "Σ" })

@@ -197,10 +197,10 @@ export function groupsOf(row, masked) {
     .map((keys) => ({ keys, weight: keys.reduce((sum, key) => sum + row[key], 0) / keys.length }))
 }
 
-/** Where there are weights below 0, that of the heatmap's colours.
-    @type {(content: Content, weight: number) => string} */
-function hueOf({ stages, theme }, weight) {
-  if (!stages.weights?.diverging) return "var(--st-primary-color)"
+/** The colour of a weight where some lie below 0, as the heatmap has it; "" where none do.
+    @type {(content: Pick<Content, "stages" | "theme">, weight: number) => string} */
+export function hueOf({ stages, theme }, weight) {
+  if (!stages.weights?.diverging) return ""
   return theme.diverging.at(weight < 0 ? 1 : -2) ?? ""
 }
 
@@ -237,7 +237,8 @@ function weigh({ at, content, items, weights, sight }, all) {
     if (!all && item.parentElement && sight.out.has(item.parentElement)) continue
     const none = Boolean(masked[key])
     const share = `${6 + 44 * sizeOf(row[key])}%`
-    const colour = `color-mix(in srgb, ${hueOf(content, row[key])} ${share}, transparent)`
+    const hue = hueOf(content, row[key]) || "var(--st-primary-color)"
+    const colour = `color-mix(in srgb, ${hue} ${share}, transparent)`
     item.classList.toggle("masked", none)
     item.style.backgroundColor = none ? "" : colour
     weights[key].data = none ? "masked" : glance(row[key], content.columns)

@@ -5,6 +5,7 @@ import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
 import { fixed, glance, positionOf, precise, scientific, sizeOf } from "../shared/words.js"
+import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
 
 /** @import { Content, Part, Terms } from "./index.js"
@@ -195,6 +196,7 @@ function writeLines({ content, lines, shown }) {
     texts.position.data = key === null ? "" : positionOf(content.keys, key)
     bar.style.width = `calc(${sizeOf(weight)} * var(--bar, 5.5rem))`
     bar.classList.toggle("negative", weight < 0)
+    bar.style.background = hueOf(content, weight)
     texts.number.data = fixed(weight, content.digits)
     for (const [column, cell] of texts.cells.entries())
       cell.data = sums.format(column, cells[column], content.digits)

@@ -31,8 +31,9 @@ export function makeTiles(parent, ariaLabel, layout, { point, choose }) {
     const next = headAfter(event.key, chosen, all.length, layout())
     if (next === undefined) return
     event.preventDefault()
-    all[next]?.focus()
-    if (all[next]) choose(next, false)
+    if (!all[next] || all[next].hidden) return
+    all[next].focus()
+    choose(next, false)
   })
   return tiles
 }

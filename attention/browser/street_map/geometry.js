@@ -134,11 +134,12 @@ export function cellAfter({ key, ctrlKey }, [row, column], { rows, columns }, pa
   return [Math.min(rows - 1, Math.max(0, down)), Math.min(columns - 1, Math.max(0, across))]
 }
 
-/** The shade of a weight, as `shades` in Python gives it: by equal ratios from the least one to 1.
+/** The shade of a weight, as `shades` in Python gives it: by equal ratios of its size, from the least
+    one to 1.
     @type {(weight: number, least: number) => number} */
 export function shadeOfWeight(weight, least) {
-  if (!(weight > 0)) return 0
-  const share = (1 - Math.log(weight) / Math.log(least)) * 254
+  if (!weight) return 0
+  const share = (1 - Math.log(Math.abs(weight)) / Math.log(least)) * 254
   return 1 + Math.min(254, Math.max(0, Math.round(share)))
 }
 
@@ -159,7 +160,7 @@ export function tableOf(shades, least, even) {
   return table
 }
 
-/** The greatest weight of the keys that share a pixel, for each of so many.
+/** The greatest size of the weights of keys that share a pixel, for each of so many.
     @type {(weights: Float32Array, pixels: number) => Float32Array} */
 export function profile(weights, pixels) {
   const most = new Float32Array(pixels)
@@ -168,7 +169,7 @@ export function profile(weights, pixels) {
     const first = Math.floor(key * each)
     const last = Math.max(first, Math.ceil((key + 1) * each) - 1)
     for (let at = first; at <= last && at < pixels; at++)
-      if (weights[key] > most[at]) most[at] = weights[key]
+      most[at] = Math.max(most[at], Math.abs(weights[key]))
   }
   return most
 }

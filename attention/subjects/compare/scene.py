@@ -37,6 +37,7 @@ def of_both(view: View) -> Scene:
         compared.names,
         WHEN[view["compare"]],
         compared.in_a & compared.in_b,
+        all(compared.shares),
     )
     first: Words | None = Words(changed, "told")
     if pair:

@@ -50,7 +50,10 @@ def crossing(
 
 
 def strongest(tokens: Sequence[str], keys: Sequence[str], trace: Trace) -> str:
-    """Say which link carries most from one sentence to the other, and by which score."""
+    """Say which link carries most from one sentence to the other, and by which score; of weights
+    that are no shares the greatest by size."""
+    if not trace.weights_are_a_distribution:
+        return _greatest(tokens, keys, trace.weights)
     most, best = trace.weights.max(-1)
     row = int(most.argmax())
     if not float(most[row]):
@@ -68,3 +71,16 @@ def strongest(tokens: Sequence[str], keys: Sequence[str], trace: Trace) -> str:
     if next_one == greatest:
         return f"{said}{score}; another key has the same."
     return f"{said}{score}; the next is {number(next_one)}, with “{keys[after]}”."
+
+
+def _greatest(tokens: Sequence[str], keys: Sequence[str], weights: Tensor) -> str:
+    """Say which weight has the greatest size, and if it adds its value or takes it away."""
+    row, column = divmod(int(weights.abs().argmax()), weights.shape[1])
+    weight = float(weights[row, column])
+    if not weight:
+        return NOTHING
+    does = "adds" if weight > 0 else "takes away"
+    return (
+        f"“{tokens[row]}” {does} most, by its weight of {number(weight)} on “{keys[column]}”: the "
+        "greatest by size. Weights of this layer are no shares."
+    )

@@ -18,6 +18,7 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.openings import HIDDEN, SHOWN, Opening, opening
 from attention.app.state.view import View
+from attention.figures.scene import scene
 from attention.pipeline import Result
 from attention.subjects.explore import scene as scenes
 from attention.subjects.long_run import text_page
@@ -82,6 +83,8 @@ def draw(view: View) -> bool:
         _settings(view, result)
         with st.container(key="to_numbers"):
             st.button("Show the numbers", on_click=session.choose, args=("numbers", SHOWN))
+    if state := scenes.state(result):
+        draw_scene(scene(*state), key="state")
     _tell(view)
     return True
 

@@ -36,7 +36,8 @@ def of_token(view: View) -> None:
         return
     tell_selection(view.selection, session.select)
     query = min(view["query"], len(result.tokens) - 1)
-    draw(scene(pictures.nearest_words(result, query)), key="nearest")
+    near = pictures.nearest_words(result, query)
+    draw(scene(*scenes.state(result), near), key="nearest")
     map_page.draw_word_map(view, result, query)
     offer_files(result, query)
 

@@ -14,7 +14,8 @@ from attention.core.variants import VARIANTS
 from attention.figures import layer_words, maps, result_words
 from attention.figures.chart import Chart
 from attention.figures.picture import CALM_PARTS, AttentionPicture, Picture, Said
-from attention.figures.scene import Column, Row, Scene, Table, Words, note, scene
+from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
+from attention.figures.states import states_of, states_words
 from attention.inputs.text import plain
 from attention.pipeline import Result
 from attention.subjects.explore import numbers, pronoun_words
@@ -31,6 +32,15 @@ def attention(view: View) -> Scene:
     if result is None:
         return scene(Words(result_words.EMPTY, "info"))
     return pictures.attention_of(view, result)
+
+
+def state(result: Result) -> list[Figure]:
+    """The state after each token beside what a softmax keeps, [] for a layer that has one."""
+    shown = states_of(result)
+    if shown is None:
+        return []
+    words = states_words(shown, result.tokens, sums=result.layer.normed_by == "sum")
+    return [titled("The state", "· a new one with each token", "click one"), shown, Words(words)]
 
 
 # Where the chosen word goes
@@ -119,7 +129,7 @@ def _picture(result: Result) -> Picture:
         head=result.head if result.layer.heads > 1 else None,
         stage="weights",
         of=result_words.head_words(result),
-        most=1.0,
+        most=1.0 if trace.weights_are_a_distribution else None,
         calm=True,
     )
 

@@ -146,11 +146,17 @@ def sweep(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
 def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     """All heads of a layer, one of which can be chosen."""
     overview = overviews.overview_of(result.settings)
-    longest, said = max(len(result.tokens), len(result.key_tokens)), looks(overview)
-    return [
-        titled("Every head of the layer", hint="click one"),
-        HeadGrid(overview.dots, overview.block, longest, result.head, said=said, key="head_grid"),
-    ]
+    longest = max(len(result.tokens), len(result.key_tokens))
+    grid = HeadGrid(
+        overview.dots,
+        overview.block,
+        longest,
+        result.head,
+        said=looks(overview),
+        sizes=overview.of_sizes,
+        key="head_grid",
+    )
+    return [titled("Every head of the layer", hint="click one"), grid]
 
 
 def word_map(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:

@@ -64,6 +64,7 @@ def all_heads(view: View, guess: int | None = None) -> Scene:
         said=[] if asked and not answered else looks(overview),
         marked=asked.best if asked and answered else -1,
         asks=asked is not None and not answered,
+        sizes=overview.of_sizes,
         key="head_grid",
     )
     reply = asked.verdict(guess) if asked and guess is not None else TO_GUESS
@@ -137,8 +138,8 @@ def measures(view: View, result: Result) -> Sequence[Figure]:
     count = len(layer_words.shown(result)[0])
     parameters = parameters_words(result.layer.origin)
     return [
-        titled("Where each head looks", "· on average over the queries"),
-        Table(heads_words.MEASURED, names, columns, even, digits=heads_words.DIGITS),
+        titled(heads_words.measures_heading(overview), "· on average over the queries"),
+        Table(heads_words.measured(overview), names, columns, even, digits=heads_words.DIGITS),
         Words(heads_words.previous_token_head(overview, count), "told"),
         Words(heads_words.measure_words(overview)),
         *([Words(parameters)] if parameters else []),

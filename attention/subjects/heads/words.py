@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,7 @@ from attention.figures.tables import number
 
 SIZES = "A line shows the size of a weight, also of one below 0, which takes its value away."
 MEASURED = "what each head attends to"
+MEASURED_SIZES = "where the weights of each head lie, by size"
 DIGITS = 3  # of a measure, at a glance
 MAX_EDGES = 1 << 18
 MAX_KEYS = 32
@@ -60,15 +61,25 @@ class HeadSettings:
     )
 
 
+def measured(seen: Overview) -> str:
+    """Title of the table of measures."""
+    return MEASURED_SIZES if seen.of_sizes else MEASURED
+
+
+def measures_heading(seen: Overview) -> str:
+    """Heading above it: of weights below 0 nobody says that they look."""
+    return "Where the weights of each head lie" if seen.of_sizes else "Where each head looks"
+
+
 def measure_table(
-    seen: Overview, by: str, names: Sequence[str] = ()
+    seen: Overview, by: str, names: Sequence[str] = (), absent: Collection[int] = ()
 ) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
     """Names, columns and last row (an even spread) of the measures, sorted; see `scene.Table`.
 
-    names: what the heads are called, where that is not "head 0" and so on. Of a sample the
-    standard error of each measure stands beside it.
+    names: what the heads are called, where that is not "head 0" and so on; absent: those that are
+    none. Of a sample the standard error of each measure stands beside it.
     """
-    rows = order(seen.measures, by)
+    rows = [head for head in order(seen.measures, by) if head not in absent]
     columns, even = {}, ["even spread"]
     for name, numbers in seen.measures.items():
         columns[name] = numbers[rows].tolist()

@@ -228,8 +228,8 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
         if query >= 0:
             weights = head.row(query)
             numbers.append(weights)
-            best, keys = weights.topk(min(MOST_GREATEST, len(weights)))
-            named = zip(keys.tolist(), best.tolist(), strict=True)
+            keys = weights.abs().topk(min(MOST_GREATEST, len(weights))).indices
+            named = zip(keys.tolist(), weights[keys].tolist(), strict=True)
             greatest = _named(texts, [Link(query, key, weight) for key, weight in named])
         if self.leads:
             cell = query, greatest[0]["key"] if greatest else 0
@@ -310,5 +310,5 @@ def _named(texts: Sequence[Texts], links: Sequence[Link]) -> list[MapLink]:
             "texts": (texts[0].text(query), texts[-1].text(key)),
         }
         for query, key, weight in links
-        if weight > 0
+        if weight
     ]

@@ -90,13 +90,18 @@ class Opened:
                 tell(at * n_queries + int(rows[-1]) + 1, layers * n_queries)
 
         each = itertools.starmap(told, enumerate(read.each()))
-        self._glance = glance_of(each, read.shape, read.crosses, read.known)
+        self._glance = glance_of(each, read.shape, read.crosses, read.known, read.shares)
 
     def table(self) -> DataFrame:
         """Measures of all heads of a run, one row for each."""
         assert isinstance(self.weights, OpenedRun)
         seen = self.glance.seen
-        return measure_table(self.weights.shown, seen.measures, seen.errors, seen.rows)
+        heads = range(len(seen.dots))
+        there = [head for head in heads if head not in self.weights.absent]
+        means, errors = (
+            {name: each[there] for name, each in of.items()} for of in (seen.measures, seen.errors)
+        )
+        return measure_table(self.weights.shown, means, errors, seen.rows)
 
     def links(self, asked: LinksAsked) -> DataFrame | None:
         """Links of all heads, None where they are not looked for yet."""

@@ -22,9 +22,10 @@ MAX_WORK = 4e10  # products of the rows that are shown, in all heads: some secon
 
 @dataclass(frozen=True, eq=False)
 class OpenedRun:
-    """Attentions of a run that have the same heads, queries and keys.
+    """Attentions of a run that have as many queries and keys.
 
-    run: the recording; shown: those of its attentions that are shown, the others have other shapes;
+    run: the recording; shown: those of its attentions that are shown, the others have other
+    lengths; where a layer has fewer heads than another, the places of the others are empty;
     texts: one for each query; key_texts: one for each key, None where they are those of the
     queries. Heads are measured on the rows of `whole_runs.quick_rows`.
     """
@@ -57,8 +58,24 @@ class OpenedRun:
 
     @property
     def head_numbers(self) -> tuple[int, ...]:
-        """The number that the model has for each head that is kept."""
-        return self.shown[0].heads
+        """The number that the model has for each head that any layer keeps."""
+        return tuple(sorted({head for kept in self.shown for head in kept.heads}))
+
+    def has(self, layer: int, head: int) -> bool:
+        """True if the layer in that place has the head in that place."""
+        return self.head_numbers[head] in self.shown[layer].heads
+
+    @property
+    def absent(self) -> list[int]:
+        """Places of heads that their layers have not, counted layer after layer."""
+        heads = range(len(self.head_numbers))
+        places = [(layer, head) for layer in range(len(self.shown)) for head in heads]
+        return [at for at, place in enumerate(places) if not self.has(*place)]
+
+    @property
+    def shares(self) -> list[bool]:
+        """For each layer whether its weights are shares of 1: others have no softmax."""
+        return [kept.weights_are_a_distribution for kept in self.shown]
 
     @property
     def layer_titles(self) -> list[str]:
@@ -85,7 +102,7 @@ class OpenedRun:
         """Tell what of the run is not shown, in sentences."""
         count, entries, said = len(self.run.attentions), self.shown[0].shape[0], []
         if len(self.shown) < count:
-            others = "The others have other heads or lengths."
+            others = "The others have other lengths."
             said.append(f"Layers shown: {len(self.shown)} of {count}. {others}")
         if entries > 1:
             said.append(f"The first of {entries} sequences is shown.")
@@ -95,13 +112,21 @@ class OpenedRun:
         """The first queries and keys of one head, as float32."""
         first, number = slice(MAX_SEEN), self.shown[layer].number
         found = self.run.weights(number, self.head_numbers[head], first, first)
-        return WeightsAlone(found.float().cpu())
+        return WeightsAlone(found.float().cpu(), normed_by="softmax" if self.shares[layer] else "")
 
     def each(self) -> Iterator[Rows]:
         """The measured rows of one layer after the other, in blocks, of all its heads."""
         layers, heads, *lengths = self.shape
         measured = quick_rows(layers * heads, *lengths)
-        return (blocks_of(self.run, kept, measured) for kept in self.shown)
+        return (self._in_places(kept, blocks_of(self.run, kept, measured)) for kept in self.shown)
+
+    def _in_places(self, kept: Attention, blocks: Rows) -> Rows:
+        """Rows of one layer with those of heads that it has not, which are 0."""
+        places = [self.head_numbers.index(head) for head in kept.heads]
+        for rows, weights in blocks:
+            whole = weights.new_zeros(len(self.head_numbers), *weights.shape[1:])
+            whole[places] = weights
+            yield rows, whole
 
 
 def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:
@@ -118,7 +143,7 @@ def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:
             of_keys = run.tokens if len(run.tokens or ()) == keys else _positions(keys)
         fitting = [kept for kept in run.attentions if kept.shape[2:] == (queries, keys)]
         if texts or of_keys or not run.tokens:
-            shown = tuple(kept for kept in fitting if kept.heads == fitting[0].heads)
+            shown = tuple(fitting)
             if bounded:
                 _check_work(shown)
             return OpenedRun(run, shown, texts or _positions(queries), of_keys)
@@ -127,7 +152,7 @@ def opened_run(run: Recording, bounded: bool = True) -> OpenedRun:
 
 def _check_work(shown: tuple[Attention, ...]) -> None:
     """Raises ValueError where a map, or all heads at a glance, would take too long."""
-    heads = len(shown) * len(shown[0].heads)
+    heads = sum(len(kept.heads) for kept in shown)
     n_queries, n_keys = shown[0].shape[2:]
     if n_queries * n_keys > MAX_CELLS:
         raise ValueError(

@@ -83,6 +83,20 @@ class OpenedWeights:
         """Tell what of the file is not shown: nothing."""
         return []
 
+    @property
+    def absent(self) -> list[int]:
+        """Heads that a layer has not: none."""
+        return []
+
+    @property
+    def shares(self) -> list[bool]:
+        """For each layer whether its weights are shares of 1: all are."""
+        return [True] * len(self.numbers)
+
+    def has(self, layer: int, head: int) -> bool:
+        """True: each layer has all heads."""
+        return True
+
     def each(self) -> Iterator[Rows]:
         """The rows of one layer after the other, in blocks."""
         return map(in_blocks, self.numbers)
@@ -170,7 +184,8 @@ def _show_recording(
         heads = (heads[0] if head is None else head,)
     if one and len(texts) * len(of_keys) <= MAX_CELLS:
         weights = run.weights(fitting[0].number, heads[0], entry=entry)
-        alone = WeightsAlone(weights.float().cpu())
+        of_shares = fitting[0].weights_are_a_distribution
+        alone = WeightsAlone(weights.float().cpu(), normed_by="softmax" if of_shares else "")
         return plots.heatmap(alone, "weights", texts, query, opened.key_texts)
 
     def blocks(down: int, across: int) -> Tensor:
@@ -178,9 +193,10 @@ def _show_recording(
             [run.blocks(kept.number, head, down, across, entry=entry) for head in heads]
             for kept in fitting
         ]
-        return torch.stack([torch.stack(of_layer) for of_layer in each]).float().cpu()
+        return torch.stack([torch.stack(of_layer) for of_layer in each]).abs().float().cpu()
 
-    return glance_of_blocks(blocks, [kept.number for kept in fitting], heads, texts, of_keys)
+    numbers, sizes = [kept.number for kept in fitting], not all(opened.shares)
+    return glance_of_blocks(blocks, numbers, heads, texts, of_keys, sizes)
 
 
 def fitting_run(

@@ -15,6 +15,7 @@ from attention.app.state import session
 from attention.app.state.view import View
 from attention.figures import files
 from attention.figures.scene import Words, scene
+from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run import example, map_page
 from attention.subjects.long_run import numbers as long_run_numbers
 from attention.subjects.long_run import own_weights as long_run_own_weights
@@ -145,6 +146,8 @@ def show(view: View, own: Opened) -> None:
     layers, heads_of_each = read.shape[:2]
     layer = min(int(view["layer"]), layers - 1)
     head = min(int(view["head"]), heads_of_each - 1)
+    if not read.has(layer, head):
+        head = next(at for at in range(heads_of_each) if read.has(layer, at))
     if isinstance(read, OpenedRun) and read.is_long:
         task = long_run_numbers.measuring(own)
         works.pause(task)  # before the map is read on
@@ -156,7 +159,7 @@ def show(view: View, own: Opened) -> None:
     else:
         shown = scenes.of_weights(own, layer, head)
         draw(shown, key="own_weights", selection=view.selection, taken=_taken(own))
-    st.subheader("Where each head looks")
+    st.subheader(heads_words.measures_heading(own.glance.seen))
     offered = ("head", *own.glance.seen.measures)
     widgets.widget(view, "sort", offered=offered, narrow=True, width=220)
     draw(scenes.measured(own, view["sort"]), key="own_measures")
@@ -177,6 +180,8 @@ def maps(view: View, own: Opened, read: OpenedRun, layer: int, head: int) -> Non
     if view["beside"] == OTHER:
         layer = min(view["beside_layer"], read.shape[0] - 1)
         head = min(view["beside_head"], read.shape[1] - 1)
+        if not read.has(layer, head):
+            head = next(at for at in range(read.shape[1]) if read.has(layer, at))
         shown.append(Mapped(layer, head, scenes.named_head(own, layer, head)))
     map_page.maps_of(view, read, shown, read.problems)
 
@@ -214,8 +219,8 @@ def _lead_to(own: Opened, read: OpenedRun, found: DataFrame, line: int) -> None:
 
 def _taken(own: Opened) -> Taken:
     """The choice of a head in the picture of all."""
-    count = len(own.glance.seen.dots)
-    return {"glance": {"head": (range(count).__contains__, partial(choose, own.glance))}}
+    there = {*range(len(own.glance.seen.dots))} - {*own.weights.absent}
+    return {"glance": {"head": (there.__contains__, partial(choose, own.glance))}}
 
 
 def choose(glance: Glance, index: int) -> None:

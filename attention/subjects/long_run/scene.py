@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 LINKS = "strongest links of all heads"
 MOST_LINKS = 20  # that are shown
+MARK = "±"  # beside the name of a layer without a softmax
+SIGNED = (
+    f"{MARK} A layer without a softmax. Its weights may lie below 0, which takes a value away, and "
+    "rows sum to anything: here are their sizes, each row's over their sum. Not in them are the "
+    "convolution before and the gate after."
+)
+SIGNED_MAP = (
+    "A layer without a softmax: colours are sizes of weights. One below 0 takes its value away, "
+    "and rows sum to anything."
+)
 
 
 def of_weights(own: Opened, layer: int, head: int) -> Scene:
@@ -56,34 +66,48 @@ def every_head(own: Opened, layer: int, head: int) -> Scene:
 
 
 def _every_head(own: Opened, layer: int, head: int) -> list[Figure]:
-    glance, names = own.glance, own.weights.layer_titles
+    glance, titles = own.glance, own.weights.layer_titles
+    marked = zip(titles, own.weights.shares, strict=True)
+    names = [title if of_shares else f"{title} {MARK}" for title, of_shares in marked]
     sample = heads_words.sample_words(glance.seen)
     more = f", of {sample}" if sample else ""
     chosen = layer * len(own.weights.head_numbers) + head
     return [
         titled("Every head", f"· a row for each layer{more}", hint="click one"),
         _grid(own, chosen, names),
+        *([] if all(own.weights.shares) else [Words(SIGNED)]),
     ]
 
 
 def _grid(own: Opened, chosen: int, layer_names: Sequence[str] = ()) -> HeadGrid:
     seen, size = own.glance.seen, max(own.glance.shape)
     said = looks(seen)
-    return HeadGrid(seen.dots, seen.block, size, chosen, layer_names, said, key="glance")
+    return HeadGrid(
+        seen.dots,
+        seen.block,
+        size,
+        chosen,
+        layer_names,
+        said,
+        absent=own.weights.absent,
+        sizes=seen.of_sizes,
+        key="glance",
+    )
 
 
 def measured(own: Opened, sort: str) -> Scene:
     """Measures of all heads in a table, sorted by one of them, with its explanation."""
     seen, read = own.glance.seen, own.weights
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
-    rows, numbers, even = heads_words.measure_table(seen, sort, names)
+    rows, numbers, even = heads_words.measure_table(seen, sort, names, read.absent)
     columns: dict[str, Sequence[Cell]] = {**numbers}
     if read.modules:
         of_heads = [module for module in read.modules for _ in read.head_numbers]
-        modules = [of_heads[head] for head in order(seen.measures, sort)]
+        heads = [head for head in order(seen.measures, sort) if head not in read.absent]
+        modules = [of_heads[head] for head in heads]
         columns, even = {"module": modules, **columns}, [even[0], "", *even[1:]]
     apart = isinstance(read, OpenedRun)
-    title, digits = heads_words.MEASURED, heads_words.DIGITS
+    title, digits = heads_words.measured(seen), heads_words.DIGITS
     return scene(
         Table(title, rows, columns, even, digits=digits, apart=apart),
         Words(heads_words.measure_words(seen)),
@@ -131,9 +155,13 @@ def street_maps(maps: Sequence[tuple[StreetMap, str, str]], problems: Sequence[s
         (titled(title.capitalize(), module and f"· {module}", hint), figure)
         for figure, title, module in maps
     ]
+    said = [*map(note, problems)]
+    run = maps[0][0].head.run
+    if not all(run.attention(one.head.number).weights_are_a_distribution for one, _, _ in maps):
+        said.append(Words(SIGNED_MAP))
     if len(columns) == 1:
-        return scene(*map(note, problems), *columns[0])
-    return scene(*map(note, problems), Row([*map(Column, columns)], [1] * len(columns)))
+        return scene(*said, *columns[0])
+    return scene(*said, Row([*map(Column, columns)], [1] * len(columns)))
 
 
 def layer_of_text(result: Result, run: Opened) -> Scene:

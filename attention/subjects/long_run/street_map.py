@@ -40,7 +40,7 @@ class Link(NamedTuple):
 
 
 def shades(weights: Tensor, least: float) -> Tensor:
-    """Weights as uint8, by equal ratios: 0 = none, 1 = up to `least`, 255 = all attention."""
+    """Sizes of weights as uint8, by equal ratios: 0 = none, 1 = up to `least`, 255 = 1 or more."""
     share = (1 - weights.log() / math.log(least)) * SHADES
     return (1 + share.round().clamp(0, SHADES)).masked_fill(weights <= 0, 0).to(torch.uint8)
 
@@ -117,7 +117,7 @@ class HeadMap:
         size = 1 << self.base
         step = size * -(-self.rows // (max(1, SAMPLE // self.heads) * size))
         seen = self._made(step, size, step)
-        self.greatest.copy_(seen.repeat_interleave(step // size, 0)[: len(self.greatest)])
+        self.greatest.copy_(seen.abs().repeat_interleave(step // size, 0)[: len(self.greatest)])
 
     @torch.no_grad()
     def fill(self, tell: Callable[[int, int], object]) -> None:
@@ -128,7 +128,7 @@ class HeadMap:
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
             blocks = self._made(size, size, band=band)
-            self.greatest[slice(*band)] = blocks.to(self.greatest)
+            self.greatest[slice(*band)] = blocks.abs().to(self.greatest)
             self.blocks.done = min(band[1] * size, self.rows)
             tell(self.done, self.rows)
 
@@ -185,7 +185,7 @@ class HeadMap:
             row, column = 2 * row + down, 2 * column + across
         rows, columns = (_span(at, 1 << level) for at in (row, column))
         part = self._part(rows, columns)
-        down, across = divmod(int(part.argmax()), part.shape[1])
+        down, across = divmod(int(part.abs().argmax()), part.shape[1])
         return Link(rows.start + down, columns.start + across, float(part[down, across]))
 
     def far_links(self, apart: int, without_first: bool, most: int = 20) -> list[Link]:
@@ -204,12 +204,12 @@ class HeadMap:
         bounds.masked_fill_(reach < apart, 0)
         found: list[Link] = []
         for weights, at in _falling(bounds, most):
-            if not weights[0] or (len(found) == most and weights[0] <= found[-1].weight):
+            if not weights[0] or (len(found) == most and weights[0] <= abs(found[-1].weight)):
                 break
             for down in at.div(bounds.shape[1], rounding_mode="floor").unique().tolist():
                 across = at[at // bounds.shape[1] == down] % bounds.shape[1]
                 found += self._links(_span(down, size), across, apart, without_first, most)
-            found = sorted(found, key=lambda link: -link.weight)[:most]
+            found = sorted(found, key=lambda link: -abs(link.weight))[:most]
         return found
 
     def _links(
@@ -224,17 +224,18 @@ class HeadMap:
         part = part.masked_fill((queries[:, None] - keys).abs() < apart, 0)
         if without_first:
             part = part.masked_fill(keys == 0, 0)
-        weights, at = part.flatten().topk(min(most, part.numel()))
+        _, at = part.abs().flatten().topk(min(most, part.numel()))
+        weights = part.flatten()[at]
         downs, acrosses = at // len(keys), at % len(keys)
         cells = zip(weights.tolist(), queries[downs].tolist(), keys[acrosses].tolist(), strict=True)
-        return [Link(query, key, weight) for weight, query, key in cells if weight > 0]
+        return [Link(query, key, weight) for weight, query, key in cells if weight]
 
     def _without_first(self) -> Tensor:
         """The greatest weights of the first blocks of keys, without the first key."""
         size = 1 << self.base
         if size == 1 or self.columns == 1:
             return torch.zeros(len(self.greatest))
-        beside = self._part(slice(None), slice(1, size)).amax(1, keepdim=True)
+        beside = self._part(slice(None), slice(1, size)).abs().amax(1, keepdim=True)
         return max_pool2d(beside[None], (size, 1), ceil_mode=True)[0, :, 0]
 
     @torch.no_grad()
@@ -246,7 +247,7 @@ class HeadMap:
         stop = min(self.rows, (row + 1) * SIDE * size)
         many = max(1, AT_ONCE // (SIDE * size) // size) * size
         bands = [
-            self._part(slice(begin, min(begin + many, stop)), columns)
+            self._part(slice(begin, min(begin + many, stop)), columns).abs()
             for begin in range(row * SIDE * size, stop, many)
         ]
         return torch.cat([greatest_of(band, size) for band in bands])
@@ -269,7 +270,7 @@ class HeadMap:
         found = torch.zeros(end - begin, -(-self.columns // columns))
         many = max(1, AT_ONCE // self.columns)
         for some in torch.arange(begin * rows, min(end * rows, self.rows), step).split(many):
-            weights = self._part(some, slice(None))
+            weights = self._part(some, slice(None)).abs()
             blocks = max_pool2d(weights[None], (1, columns), ceil_mode=True)[0]
             at = (some // rows - begin)[:, None].expand_as(blocks)
             found.scatter_reduce_(0, at, blocks, "amax")

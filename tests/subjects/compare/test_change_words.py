@@ -84,3 +84,33 @@ def test_the_sentence_is_true_of_any_weights(seed: int, sharpness: float, signed
         told = percent(float(before[query, key]), digits), percent(float(after[query, key]), digits)
         assert (f"{told_before} %", told_after) == told
         assert told[0] != told[1]
+
+
+def test_of_weights_below_0_nobody_says_that_they_look() -> None:
+    before = torch.tensor([[1.0, 0.0], [0.25, 0.75]])
+    after = torch.tensor([[-0.05, 0.14], [0.25, 0.7501]])
+    said = change_words(before, after, ["a", "b"], "With B", shares=False)
+    assert "".join(said) == (
+        "With B the weight of “a” on itself goes from 1.00 to −0.05, and that on b from 0.00 to "
+        "0.14: no weight changes more."
+    )
+    assert said[1::2] == ["itself", "b"]
+    close = change_words(before, before + 0.002, ["a", "b"], "With B", shares=False)
+    assert re.search(r"goes from \d\.\d\d0 to \d\.\d\d2", "".join(close))
+    none = change_words(before, before, ["a", "b"], "With B", shares=False)
+    assert none == ["With B no weight changes by as much as 0.001."]
+    nothing = change_words(before, torch.zeros(2, 2), ["a", "b"], "With B", shares=False)
+    assert nothing == ["With B “a” takes nothing in any more."]
+
+
+@settings(max_examples=60)
+@given(strategies.integers(0, 9999))
+def test_of_any_signs_the_sentence_has_the_numbers_of_the_greatest_change(seed: int) -> None:
+    before, after = drawn(7, 7, seed=seed), drawn(7, 7, seed=seed + 1)
+    said = change_words(before, after, NAMES, "With B", shares=False)
+    query, key = divmod(int((after.double() - before.double()).abs().argmax()), 7)
+    assert said[0] == f"With B the weight of “w{query}” on "
+    assert said[1] == ("itself" if key == query else f"w{key}")
+    ends = (f"{float(side[query, key]):.2f}".replace("-", "−") for side in (before, after))
+    assert said[2].startswith(" goes from {} to {}".format(*ends))
+    assert "looks" not in "".join(said)

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core import masks
-from attention.core.functional import attend
+from attention.core.functional import WeightsAlone, attend
 from attention.core.positions import rotary
 from attention.core.printing import percent
 from attention.core.variants import VARIANTS
@@ -417,3 +417,18 @@ def test_a_score_that_two_keys_have_is_said_to_be_of_both() -> None:
     told = crossing.strongest(["q0", "q1"], ["k0", "k1"], attend(x, x, x))
     assert told.startswith("Most crosses from “k0” to “q0”, 50 % of its weight: ")
     assert told.endswith("is the greatest of its row; another key has the same.")
+
+
+def test_of_weights_below_0_the_greatest_by_size_is_said_and_if_it_takes_away() -> None:
+    result = result_of("a b", "c d e", variant="delta")
+    words = crossing.strongest(result.tokens, result.key_tokens, result.trace)
+    weights = result.trace.weights
+    row, column = divmod(int(weights.abs().argmax()), 3)
+    does = "adds" if weights[row, column] > 0 else "takes away"
+    number = tables.number(float(weights[row, column]))
+    assert words.startswith(
+        f"“{'ab'[row]}” {does} most, by its weight of {number} on “{'cde'[column]}”"
+    )
+    assert "%" not in words
+    none = WeightsAlone(torch.zeros(2, 3), normed_by="")
+    assert crossing.strongest("ab", "cde", none) == crossing.NOTHING

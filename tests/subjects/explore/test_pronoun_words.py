@@ -14,6 +14,7 @@ from attention.figures.layer_words import shown
 from attention.pipeline import Result, Settings, compute
 from attention.subjects.explore import pronoun_words
 from attention.trained.sources import NONE
+from tests.properties import given
 from tests.properties import strategies as st
 from tests.subjects.steps.test_sentences import Claim, Said, hold
 
@@ -225,3 +226,36 @@ def test_tokens_stand_in_the_letters_of_the_text_where_these_are_all_there_is() 
         ("a b", "ab", "ab"),
     ):
         assert pronoun_words.as_typed(text, tokens.split()) == typed.split()
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ([0.5, -0.25, 0.0], "“c” adds most of a, 0.50, and takes b away, −0.25."),
+        ([-0.5, -0.25, -0.75], "“c” takes itself away, −0.75."),
+        ([0.125, 0.25, 1.5], "“c” adds most of itself, 1.50."),
+        ([0.0, 0.0, 0.0], "“c” takes nothing in: all its weights are 0."),
+    ],
+)
+def test_of_weights_of_any_sign_it_is_said_what_is_added_and_what_is_taken_away(
+    row: list[float], expected: str
+) -> None:
+    said = "".join(pronoun_words.signed_line(row, ["a", "b", "c"], 2))
+    assert said.startswith(expected)
+    assert "look" not in said
+    assert "attention" not in said
+    if any(row):
+        total = f"{sum(row):.2f}".replace("-", "−")
+        assert said.endswith(f" Its weights are no shares: they sum to {total}.")
+
+
+@given(st.lists(st.floats(-3, 3, width=32), min_size=2, max_size=7), st.data())
+def test_a_signed_line_names_the_greatest_and_the_least_weight(row: list[float], data: Any) -> None:
+    names = [f"w{at}" for at in range(len(row))]
+    query = data.draw(st.integers(0, len(row) - 1))
+    said = pronoun_words.signed_line(row, names, query)
+    ends = [value for value in (max(row), min(row)) if value]
+    named = [max(row)] * (max(row) > 0) + [min(row)] * (min(row) < 0)
+    assert len(said[1::2]) == len(named) <= len(ends)
+    for word, value in zip(said[1::2], named, strict=True):
+        assert row[query if word == "itself" else names.index(word)] == value

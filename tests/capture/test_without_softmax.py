@@ -1,0 +1,337 @@
+"""Layers without a softmax of transformers: Σ w v is what their kernels returned."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+import attention
+from attention.capture import Recording
+from attention.capture.kernels import KERNELS
+from attention.capture.recurrences import Recurrence
+from tests.capture.families import MAMBA_2, TEXT, WITHOUT_SOFTMAX, Family
+from tests.cases import over
+
+RULES = {"Qwen3-Next": "gated delta rule", "Qwen 3.5": "gated delta rule"}
+RULES |= {"OLMo Hybrid": "gated delta rule"}
+OF_EXPERTS = ("Qwen3-Next", "GraniteMoeHybrid")  # which take widths of 16 bytes alone
+LONG = torch.arange(1, 2 * 131 + 1).reshape(2, 131) * 7 % 51 + 1
+
+
+@pytest.fixture(autouse=True)
+def no_gradients() -> Iterator[None]:
+    with torch.no_grad():
+        yield
+
+
+@contextmanager
+def kernels_told(model: Any) -> Iterator[list[tuple[Tensor, dict[str, Any]]]]:
+    """While it lasts, the list gets what each kernel of a model returned, and what it was given."""
+    told: list[tuple[Tensor, dict[str, Any]]] = []
+
+    def telling(kernel: Any) -> Any:
+        @functools.wraps(kernel)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            returned = kernel(*args, **kwargs)
+            made = returned[0] if isinstance(returned, tuple) else returned
+            given = [part for part in args if isinstance(part, Tensor)]
+            told.append((made, {**kwargs, "given": given}))
+            return returned
+
+        return called
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in {type(part).__module__ for part in model.modules()}:
+            for name in KERNELS.keys() & vars(sys.modules[module]).keys():
+                patch.setattr(sys.modules[module], name, telling(vars(sys.modules[module])[name]))
+        yield told
+
+
+def recurrences(run: Recording) -> list[Recurrence]:
+    return [one for one in run.attentions if isinstance(one, Recurrence)]
+
+
+def expected_of(layer: Recurrence, made: Tensor, said: dict[str, Any]) -> Tensor:
+    """All of a kernel's output but D · x, (entries, heads, tokens, d_v)."""
+    made = made.transpose(1, 2)
+    if said.get("D") is None:
+        return made
+    assert layer.values is not None
+    return made - said["D"][:, None, None].float() * layer.values.float()
+
+
+def outputs_of(run: Recording, layer: Recurrence) -> Tensor:
+    entries, heads = layer.shape[:2]
+    made = [
+        torch.stack([run.output(layer.number, head, entry=entry) for head in range(heads)])
+        for entry in range(entries)
+    ]
+    return torch.stack(made)
+
+
+@over("name", WITHOUT_SOFTMAX)
+@over("ids", [TEXT, LONG])
+def test_weights_times_values_are_what_the_kernel_returned(name: str, ids: Tensor) -> None:
+    model = WITHOUT_SOFTMAX[name].build()
+    given = {"input_ids": ids, "attention_mask": (ids != 0).long()}
+    plain = model(**given)
+    with kernels_told(model) as told, attention.capture(values=True, strict=True) as run:
+        output = model(**given)
+    assert torch.equal(output[0], plain[0])
+    layers = recurrences(run)
+    assert {layer.rule for layer in layers} == {RULES.get(name, "state space")}
+    for layer, (made, said) in zip(layers, told, strict=True):
+        assert layer.shape == (2, 6, ids.shape[1], ids.shape[1])
+        expected = expected_of(layer, made, said)
+        torch.testing.assert_close(outputs_of(run, layer), expected, atol=1e-5, rtol=0)
+        assert float(expected.abs().max()) > 0.01
+
+
+@over("name", [name for name in WITHOUT_SOFTMAX if name not in OF_EXPERTS])
+@over("dtype", [torch.float32, torch.bfloat16])
+def test_no_more_is_kept_than_the_kernel_was_given(name: str, dtype: torch.dtype) -> None:
+    model = WITHOUT_SOFTMAX[name].build().to(dtype)
+    with kernels_told(model) as told, attention.capture(values=True) as run:
+        model(input_ids=LONG)
+    for layer, (_, said) in zip(recurrences(run), told, strict=True):
+        named = [part for key, part in said.items() if key not in ("D", "dt_bias")]
+        given = [*said["given"], *(part for part in named if isinstance(part, Tensor))]
+        parts = [part for part in vars(layer).values() if isinstance(part, Tensor)]
+        assert sum(part.untyped_storage().nbytes() for part in parts) <= sum(
+            part.nbytes for part in given
+        )
+
+
+@over("name", WITHOUT_SOFTMAX)
+def test_a_report_names_the_rule_and_what_its_matrix_does_not_hold(name: str) -> None:
+    model = WITHOUT_SOFTMAX[name].build()
+    with attention.capture(strict=True) as run:
+        model(input_ids=TEXT)
+    words = {row.module: row.words for row in run.report().rows}
+    assert {row.state for row in run.report().rows} == {"kept"}
+    for layer in run.attentions:
+        beside = "no softmax; not in its matrix: a convolution of 3 positions before it, "
+        assert (beside in words[layer.name]) == isinstance(layer, Recurrence)
+        adds_d = isinstance(layer, Recurrence) and layer.rule == "state space"
+        assert ("what D adds" in words[layer.name]) == adds_d
+
+
+@over("name", ["Qwen3-Next", "Mamba-2", "Zamba-2"])
+def test_a_text_that_is_written_is_one_run_with_a_row_for_each_token(name: str) -> None:
+    family = replace(WITHOUT_SOFTMAX[name], model="AutoModelForCausalLM")
+    model, prompt = family.build(), TEXT[:1]
+    asked = {"max_new_tokens": 5, "min_new_tokens": 5, "do_sample": False}
+    with attention.capture(values=True, strict=True) as run:
+        written = model.generate(prompt, **asked)
+    with attention.capture(values=True, strict=True) as whole:
+        model(input_ids=written[:, :-1], use_cache=False)
+    assert len(run.runs) == 1
+    for layer, other in zip(recurrences(run), recurrences(whole), strict=True):
+        assert layer.shape == (1, 6, 13, 13)
+        for head in range(6):
+            made, expected = (one.weights(layer.number, head) for one in (run, whole))
+            torch.testing.assert_close(made, expected, atol=1e-5, rtol=1e-5)
+        assert outputs_of(run, layer).shape == outputs_of(whole, other).shape
+
+
+@over("name", ["Mamba-2", "Qwen3-Next"])
+def test_beams_are_one_run_in_which_each_entry_is_the_text_of_its_beam(name: str) -> None:
+    model = replace(WITHOUT_SOFTMAX[name], model="AutoModelForCausalLM").build()
+    asked = {"num_beams": 3, "max_new_tokens": 6, "min_new_tokens": 6, "do_sample": False}
+    asked |= {"return_dict_in_generate": True, "output_scores": True}
+    with attention.capture(strict=True) as run:
+        made = model.generate(TEXT[:1], **asked)
+    entry = int(made.beam_indices[0, -1])
+    with attention.capture(strict=True) as whole:
+        model(input_ids=made.sequences[:1, :-1], use_cache=False)
+    assert len(run.runs) == 1
+    for layer in recurrences(whole):
+        for head in range(6):
+            expected = whole.weights(layer.number, head)
+            got = run.weights(layer.number, head, entry=entry)
+            torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_state_of_tokens_that_were_not_seen_is_told() -> None:
+    model = WITHOUT_SOFTMAX["Qwen 3.5"].build()
+    cache = model(input_ids=TEXT[:1], use_cache=True).past_key_values
+    with (
+        pytest.warns(UserWarning, match="goes on from a state of tokens that were not seen"),
+        attention.capture() as run,
+    ):
+        model(input_ids=TEXT[:1, :3], cache=cache)
+    assert [*run.left_out] == ["layers.0.linear_attn", "layers.2.linear_attn"]
+    assert [one.name for one in run.attentions] == ["layers.1.self_attn"]
+
+
+def test_heads_layers_tiles_and_rows_are_those_of_the_whole() -> None:
+    model = WITHOUT_SOFTMAX["Qwen3-Next"].build()
+    with attention.capture(values=True) as run:
+        model(input_ids=LONG)
+    with attention.capture(layers=[2], heads=[5, 1], values=True) as some:
+        model(input_ids=LONG)
+    assert [(one.number, one.heads) for one in some.attentions] == [(2, (5, 1))]
+    whole = run.weights(2, 1, entry=1)
+    assert torch.equal(some.weights(2, 1, entry=1), whole)
+    assert bool((whole < 0).any())
+    assert not bool(whole.triu(1).any())
+    rows, columns = [130, 3, 67], slice(60, 129, 2)
+    tile = some.weights(2, 1, rows, columns, entry=1)
+    torch.testing.assert_close(tile, whole[rows][:, columns], atol=1e-7, rtol=0)
+    torch.testing.assert_close(
+        some.output(2, 1, rows, entry=1), run.output(2, 1, entry=1)[rows], atol=1e-6, rtol=0
+    )
+    sums = run.pooled(2, 1, 131, how="sum", entry=1)
+    torch.testing.assert_close(sums, whole, atol=1e-7, rtol=0)
+
+
+def test_the_greatest_of_a_block_is_that_of_the_greatest_size_with_its_sign() -> None:
+    model = WITHOUT_SOFTMAX["Qwen 3.5"].build()
+    with attention.capture() as run:
+        model(input_ids=LONG)
+    whole = torch.zeros(132, 132)
+    whole[:131, :131] = run.weights(0, 4)
+    blocks = whole.unfold(0, 12, 12).unfold(1, 12, 12).flatten(2)
+    at = blocks.abs().argmax(-1, keepdim=True)
+    pooled = run.pooled(0, 4, 11)
+    assert bool((pooled < 0).any())
+    torch.testing.assert_close(pooled, blocks.gather(-1, at)[..., 0], atol=1e-7, rtol=0)
+
+
+@over("name", ["OLMo Hybrid", "Bamba"])
+def test_a_file_gives_the_weights_of_a_run_without_softmax(name: str, tmp_path: Any) -> None:
+    with attention.capture(heads=[4, 2], values=True) as run:
+        WITHOUT_SOFTMAX[name].build()(input_ids=TEXT)
+    run.save(tmp_path / "run.safetensors")
+    opened = Recording.open(tmp_path / "run.safetensors")
+    assert str(opened.report()) == str(run.one().report())
+    for kept in run.attentions:
+        for entry in (0, 1):
+            for made in (Recording.weights, Recording.output):
+                assert torch.equal(
+                    made(opened, kept.number, 2, entry=entry),
+                    made(run.one(), kept.number, 2, entry=entry),
+                )
+
+
+def put(part: str, number: float, at: tuple[int, ...] = (0, 0, 3)) -> Any:
+    return lambda said, tensors: tensors[f"0.{part}"].__setitem__(at, number)
+
+
+def say(name: str, value: Any) -> Any:
+    return lambda said, tensors: said["attentions"][0]["recurs"].update({name: value})
+
+
+def cut(part: str) -> Any:
+    return lambda said, tensors: tensors.update({f"0.{part}": tensors[f"0.{part}"][:, :, :5]})
+
+
+LIES = {
+    "a decay that grows": (put("decay", 0.5), "decay must be up to 0 and strength from 0 on"),
+    "a strength below 0": (put("strength", -0.5), "decay must be up to 0 and strength from 0"),
+    "a strength of 9": (put("strength", 9.0), "what erases must have a strength up to 2.0"),
+    "NaN": (put("strength", torch.nan), "strength must be finite"),
+    "fewer gates": (cut("decay"), r"decay must be \(2, 6, 9\)"),
+    "a strength too short": (cut("strength"), r"strength must be \(2, 6, 9\)"),
+    "fewer keys": (cut("keys"), "keys must be as the queries"),
+    "an unknown rule": (say("rule", "<b>"), "rule must be one of"),
+    "words with HTML": (say("beside", "<img src=x>"), "words on what is beside it must be plain"),
+    "long keys": (say("is_normed", False), "keys that erase must be of length 1"),
+    "no truth": (say("is_normed", 1), "is_normed must be true or false"),
+    "no strength": (
+        lambda said, tensors: said["attentions"][0]["parts"].pop("strength"),
+        "there must be a strength of each head",
+    ),
+    "another sequence": (
+        lambda said, tensors: said["attentions"][0].update(kind="cross"),
+        "reads its own sequence",
+    ),
+    "a softmax with gates": (
+        lambda said, tensors: said["attentions"][0].update(
+            recurs=None, heads=[0, 1], groups=[0, 1]
+        ),
+        "a softmax has no such parts",
+    ),
+}
+
+
+@over("name", LIES)
+def test_a_file_that_lies_on_such_a_layer_is_refused_in_one_sentence(
+    name: str, tmp_path: Any
+) -> None:
+    change, words = LIES[name]
+    path = tmp_path / "run.safetensors"
+    with attention.capture() as run:
+        WITHOUT_SOFTMAX["Qwen 3.5"].build()(input_ids=TEXT)
+    run.attentions[0].keys.mul_(5)
+    run.save(path)
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+        said = json.loads(metadata["recording"])
+        tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+    change(said, tensors)
+    path.unlink()  # it is still mapped into memory
+    tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    save_file(tensors, path, metadata | {"recording": json.dumps(said)})
+    with pytest.raises(ValueError, match=words):
+        Recording.open(path)
+
+
+def test_half_precision_is_kept_as_it_is_and_summed_as_its_kernel_does() -> None:
+    model = Family("Mamba2Config", MAMBA_2, runs="eager").build().to(torch.bfloat16)
+    with kernels_told(model) as told, attention.capture(values=True) as run:
+        model(input_ids=LONG)
+    for layer, (made, said) in zip(recurrences(run), told, strict=True):
+        assert {layer.queries.dtype, layer.strength.dtype} == {torch.bfloat16}
+        expected = expected_of(layer, made, said)
+        torch.testing.assert_close(outputs_of(run, layer), expected, atol=1e-4, rtol=1e-3)
+
+
+def test_a_layer_of_another_kind_stays_left_out_and_says_why() -> None:
+    settings = {"vocab_size": 53, "hidden_size": 24, "num_hidden_layers": 1, "state_size": 4}
+    model = Family("MambaConfig", settings, runs="eager").build()
+    with pytest.warns(UserWarning, match="not kept"), attention.capture() as run:
+        model(input_ids=TEXT)
+    assert run.runs == []
+    assert [row.state for row in run.report().rows] == ["left out"]
+
+
+def test_heads_without_a_softmax_are_counted_and_not_changed() -> None:
+    model = WITHOUT_SOFTMAX["Qwen 3.5"].build()
+    plain = model(input_ids=TEXT)[0]
+    with attention.change(model, off={(1, 0)}):
+        changed = model(input_ids=TEXT)[0]
+    assert not torch.equal(changed, plain)
+    refused = pytest.raises(ValueError, match=r"layer 2 \(layers.2.linear_attn\) cannot be changed")
+    with refused, attention.change(model, off={(2, 0)}):
+        model(input_ids=TEXT)
+    means = attention.means(model, [TEXT])
+    assert [one.numel() > 0 for one in means] == [False, True, False]
+    with attention.capture(values=True) as run:
+        model(input_ids=TEXT)
+    same = attention.patch(model, TEXT, from_=run.one())
+    torch.testing.assert_close(same[0], plain, atol=1e-5, rtol=1e-5)
+
+
+def test_kernels_are_as_they_were_when_blocks_end_in_any_order() -> None:
+    model = WITHOUT_SOFTMAX["Mamba-2"].build()
+    module = vars(sys.modules[type(model).__module__])
+    before = {name: module[name] for name in KERNELS if name in module}
+    with attention.capture() as outer:
+        with attention.change(model, off=set()), attention.capture() as inner:
+            model(input_ids=TEXT)
+        model(input_ids=LONG)
+    assert {name: module[name] for name in before} == before
+    assert [len(outer.runs), len(inner.runs)] == [2, 1]
+    assert torch.equal(outer.runs[0].weights(0, 3), inner.weights(0, 3))
