@@ -225,8 +225,8 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
     wheel.extractall(installed)
     elsewhere.mkdir()
     (points,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
-    assert b"attention-explorer = attention.app.shell.command:main" in wheel.read(points)
-    run = "import attention.app.shell.command as command; command.main()"
+    assert b"attention-explorer = attention.subjects.command:main" in wheel.read(points)
+    run = "import attention.subjects.command as command; command.main()"
     environment = os.environ | {"PYTHONPATH": str(installed)}
     with running([sys.executable, "-c", run], subprocess.DEVNULL, elsewhere, environment) as served:
         address = f"http://127.0.0.1:{served[0]}"

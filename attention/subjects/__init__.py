@@ -4,7 +4,8 @@ A folder here has a module `declaration` with its pages, and `figures` where it 
 its own in the browser.
 
 May import: core, capture, inputs, trained, training, analysis, pipeline, figures, hosting, app;
-torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml.
+torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml,
+markdown_it.
 """
 
 from functools import cache
@@ -19,7 +20,9 @@ from attention.app.state import pages
 def declare_pages() -> None:
     """Put all pages into the menu, and let the answers of their figures come in, once: to be called
     before anything asks for them."""
-    for _, folder, _ in iter_modules(__path__, f"{__name__}."):
+    for _, folder, is_folder in iter_modules(__path__, f"{__name__}."):
+        if not is_folder:
+            continue
         pages.declare(import_module(f"{folder}.declaration").PAGES)
         if find_spec(f"{folder}.figures"):
             import_module(f"{folder}.figures")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attention import __version__
-from attention.core.limits import OWN_LESSONS_VARIABLE, Limits
+from attention.core.limits import Limits
 from attention.core.settings import settings_of
 
 HELP = """\
@@ -71,9 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--version", action="version", version=__version__)
     _, options = parser.parse_known_args(arguments)
-    if options[:1] == ["lesson"]:
-        _write_lesson(options[1:])
-        return
     if options[:1] == ["open"]:
         _take_run(options[1:2])
         options = options[2:]
@@ -82,31 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         raise SystemExit(LIBRARY_ALONE.format(error=error)) from None
     cli.main(["run", str(app_folder() / "streamlit_app.py"), *options], prog_name="streamlit")
-
-
-def _write_lesson(options: Sequence[str]) -> None:
-    """Write a lesson as one file of HTML; end with a word where that cannot be done."""
-    parser = argparse.ArgumentParser(
-        "attention-explorer lesson",
-        description="Write a lesson as one file of HTML that opens without a network.",
-    )
-    parser.add_argument("folder", nargs="?", help="of chapters as Markdown; none: the guide")
-    parser.add_argument("-o", "--output", default="lesson.html", help="the file to write")
-    parser.add_argument("--lang", default="en", help="the language of the guide")
-    asked = parser.parse_args(options)
-    if asked.folder is not None:
-        os.environ[OWN_LESSONS_VARIABLE] = asked.folder
-    print(f"Working out the figures of {asked.folder or 'the guide'} …", flush=True)
-    from attention import subjects
-    from attention.subjects.guide.lesson_file import lesson_page
-
-    subjects.declare_pages()
-    named = {"lang": asked.lang} if asked.folder is None else {"lesson": "own"}
-    try:
-        Path(asked.output).write_text(lesson_page(**named), "utf-8")
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"The lesson cannot be written:\n{error}") from None
-    print(f"{asked.output}, {Path(asked.output).stat().st_size / 1e6:.1f} MB")
 
 
 def _take_run(named: Sequence[str]) -> None:

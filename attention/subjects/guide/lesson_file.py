@@ -41,19 +41,23 @@ class Drawn:
     selections: tuple[SelectionHeader, SelectionHeader]
 
 
-def lesson_page(**link: str) -> str:
-    """The text of the file of a lesson, as a link of the guide names it (`lesson`, `lang`, …).
+def lesson_page(language: str = "en", **link: str) -> str:
+    """The text of the file of a lesson, as a link of the guide names it (`lesson`, …).
 
+    language: the code of that of its words; of the guide, one of `languages`.
     It opens without a network. Codes are those of the app: *Answers of a class* counts them.
     Raises ValueError with all that is wrong where the lesson has mistakes or no chapter.
     """
-    view = view_of(page_named("guide"), Visit(), {name: [text] for name, text in link.items()}, {})
+    if (is_guide := "lesson" not in link) and language not in languages():
+        raise ValueError(f"language must be one of {', '.join(languages())}, got {language!r}")
+    named = {**link, "lang": language} if is_guide else link
+    view = view_of(page_named("guide"), Visit(), {name: [text] for name, text in named.items()}, {})
     lesson = chapter_page.lesson(view)
     if lesson.problems or not lesson.chapters:
         raise ValueError("\n".join(lesson.problems) or "the lesson must have a chapter, got none")
     drawn = [drawn_chapter(view, chapter) for chapter in lesson.chapters]
     all_scenes = [each for one in drawn for each in (one.before, one.after)]
-    looks, *code = drawing(all_scenes, ENTRY)
+    looks, modules, plotly = drawing(all_scenes, ENTRY)
     given = {
         "chapters": [
             {
@@ -69,16 +73,9 @@ def lesson_page(**link: str) -> str:
         "style": (BROWSER / STYLE).read_text("utf-8"),
         **looks,
     }
-    is_guide = view["lesson"] == "guide"
-    title = languages_title(view) if is_guide else lesson.told[0]
+    title = view.page.title if is_guide else lesson.told[0]
     body = body_of(title, lesson, [one.chapter for one in drawn])
-    return file_of(title, given, *code, body=body, language=view["lang"] if is_guide else "")
-
-
-def languages_title(view: View) -> str:
-    """The title of the guide in a language."""
-    name = languages()[view["lang"]][0]
-    return "Attention, a guide" if view["lang"] == "en" else f"Attention, a guide ({name})"
+    return file_of(title, given, modules, plotly, body=body, language=language)
 
 
 def message_of(drawn: Scene, selection: SelectionHeader) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from torch.testing import assert_close
 
-from attention.app.shell import command
 from attention.inputs.vectors import PackagedGlove, look_up
+from attention.subjects import command
 from attention.subjects.guide import carried, lesson_file
 from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE, Chapter, Lesson
 from attention.subjects.guide.lesson_file import lesson_page
@@ -22,7 +22,7 @@ from tests.serving import ROOT
 CHAPTER = """---
 title: Scores *and* shares
 figure: picture
-parts: [heatmap]
+parts: [lines, heatmap]
 link: "s=tea is good&stage=weights&query=1"
 try: Click a cell.
 question: Which <word>?
@@ -86,6 +86,11 @@ def test_the_command_writes_a_file_or_says_why_not(
     assert " MB" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="has no files whose names end in"):
         command.main(["lesson", str(tmp_path), "-o", str(written)])
+
+
+def test_the_guide_is_no_file_in_a_language_that_it_has_not() -> None:
+    with pytest.raises(ValueError, match="language must be one of en, de, es, got 'xx'"):
+        lesson_page("xx")
 
 
 def test_codes_of_a_file_are_those_of_the_app() -> None:
