@@ -16,11 +16,12 @@ import { fixed } from "../shared/words.js"
 
 const PLOT = { width: 460, left: 46, right: 10, top: 12, bottom: 34 }
 const FRAME = 450 // milliseconds from one step to the next
-const HEIGHTS = [460, 300] // pixels of the curves, beside the maps and above them
+const HEIGHTS = [460, 300, 200] // pixels of the curves: beside the maps, above them, where swiped
 const MAP = [96, 192, 150] // pixels of a map, at least, and at most beside the curves and below them
 const COLUMNS = 4
 const GAP = 20
 const BESIDE = 900 // pixels at which the maps have room beside the curves
+const NARROW = 500 // pixels below which a brief race has its maps in one row, to be swiped
 const MARKS = [0, 0.25, 0.5, 0.75, 1] // shares with a line
 
 export const style = "shared/matrix.css" // besides its own
@@ -240,9 +241,15 @@ function isWide({ width }) {
   return width >= BESIDE
 }
 
+/** True if the maps stand in one row, to be swiped.
+    @type {(view: View) => boolean} */
+function isSwiped({ content, width }) {
+  return content.brief && width < NARROW
+}
+
 /** @type {(view: View) => number} */
 function heightOf(view) {
-  return HEIGHTS[isWide(view) ? 0 : 1]
+  return HEIGHTS[isWide(view) ? 0 : isSwiped(view) ? 2 : 1]
 }
 
 /** @type {(counts: number[], shares: Float32Array, height: number) => string[]} */
@@ -265,7 +272,9 @@ function lay(view) {
   const largest = MAP[beside ? 1 : 2]
   const room = beside ? view.width - PLOT.width - GAP : view.width
   const columns = Math.max(2, Math.min(COLUMNS, Math.floor((room + GAP) / (MAP[2] + GAP))))
-  const side = Math.max(MAP[0], Math.min(largest, Math.floor(room / columns) - GAP))
+  const swiped = isSwiped(view)
+  const fits = Math.max(MAP[0], Math.min(largest, Math.floor(room / columns) - GAP))
+  const side = swiped ? MAP[0] : fits
   make("h3", "", view.maps, {
     textContent:
       "Each row asks for a key, each column is a pair; the right one lies on the diagonal",
@@ -273,6 +282,8 @@ function lay(view) {
   const lanes = make("div", "lanes", view.maps)
   setLengths(lanes, { "--side": side })
   lanes.style.setProperty("--columns", String(columns))
+  lanes.classList.toggle("swiped", swiped)
+  if (swiped) lanes.tabIndex = 0
   const bands = runners.map(() => makeShape("path", { class: "band" }, svg))
   view.lanes = runners.map((runner, index) => {
     const hue = hues[index % hues.length]
