@@ -23,7 +23,7 @@ release = version = attention.__version__
 html_title = project
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files, html_js_files = ["site.css"], [("site.js", {"defer": "defer"})]
 html_math_renderer = "mathml"
 html_copy_source = html_show_sourcelink = False
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
@@ -32,6 +32,7 @@ default_role = "code"
 autodoc_member_order = "bysource"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+suppress_warnings = ["ref.python"]  # a type of one name in two modules
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
