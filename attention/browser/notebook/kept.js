@@ -1,5 +1,6 @@
 import { encode } from "../shared/message.js"
 import { answer } from "./answers.js"
+import { bytes, unpacked } from "./packed.js"
 import { showRun } from "./run.js"
 
 /** @import { Kept } from "./answers.js"
@@ -22,7 +23,7 @@ export default function showKept() {
   const answered = async ({ layer, head, query, asked }) => {
     const packed = given.weights[`${layer} ${head}`]
     if (!packed) return null
-    const weights = await unpacked(packed)
+    const weights = await weightsOf(packed)
     if (picture) {
       const at = nearest(held, query, picture)
       const row = weights.slice(at * columns, (at + 1) * columns)
@@ -61,14 +62,8 @@ const last = { packed: "", weights: null }
 
 /** Weights of a head, of which only the last one stays unpacked.
     @type {(packed: string) => Promise<Float32Array>} */
-async function unpacked(packed) {
+async function weightsOf(packed) {
   if (last.packed === packed && last.weights) return last.weights
-  const stream = new Blob([bytes(packed)]).stream().pipeThrough(new DecompressionStream("gzip"))
-  const weights = new Float32Array(await new Response(stream).arrayBuffer())
+  const weights = new Float32Array(await unpacked(packed).arrayBuffer())
   return Object.assign(last, { packed, weights }).weights
-}
-
-/** @type {(text: string) => Uint8Array<ArrayBuffer>} */
-function bytes(text) {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
 }
