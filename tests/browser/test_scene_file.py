@@ -68,7 +68,7 @@ def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_ho
     assert (tmp_path / "window.html").stat().st_size < 1_000_000
     page = offline(tmp_path / "window.html")
     tiles = page.get_by_role("radio", name=re.compile("head"))
-    answer, absent = page.locator(".answer span"), page.get_by_text("does not hold that")
+    answer, absent = page.locator("output.answer span"), page.get_by_text("does not hold that")
     switch = page.get_by_role("switch")
     metric, piece = numbers.metric_of(asked)
     assert piece is not None
