@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 import attention
 from attention.analysis.switches import by_mean, states_without
 from attention.app.state.openings import OPENINGS
-from attention.figures.picture import AttentionPicture
+from attention.figures.layer_words import shown as shown_of
 from attention.figures.scene import Scene, Words
 from attention.figures.worked_out import packed
 from attention.subjects.compare import scene as compare
@@ -96,22 +95,20 @@ def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(
 ) -> None:
     opening = next(iter(OPENINGS.values()))
 
-    def arcs(ending: int) -> Scene:
-        view = viewed("explore", **{**opening.chosen, "s": opening.sentences[ending]})
-        result = explore.opening_result(view)
-        assert result is not None
-        picture = explore.opening(view, result)["picture"]
-        assert isinstance(picture, AttentionPicture)
-        return Scene([replace(picture, drawn=("arcs", "mixture")), Words(f"ending {ending}")])
-
-    answers = {("picture", "word", ending): arcs(ending) for ending in (0, 1)}
+    views = [viewed("explore", **opening.chosen, s=s) for s in opening.sentences]
+    both = [explore.arcs(view) for view in views]
+    answers = {("picture", "word", ending): scene for ending, scene in enumerate(both)}
     file = tmp_path / "arcs.html"
-    attention.save_scene(arcs(0), file, query=opening.query, answers=answers)
+    attention.save_scene(both[0], file, query=opening.query, answers=answers)
     assert file.stat().st_size < 500_000
     page = offline(file)
-    expect(page.locator("p.quiet")).to_have_text("ending 0")
-    page.get_by_role("button", name=re.compile(opening.endings[1])).click()
-    expect(page.locator("p.quiet")).to_have_text("ending 1")
+    animal = page.get_by_role("option", name=re.compile("^animal"))
+    for view, ending in zip(views, (1, 0), strict=True):
+        result = explore.opening_result(view)
+        assert result is not None
+        share = shown_of(result)[2].weights[opening.query, 1]
+        expect(animal).to_have_text(f"animal{100 * share:.0f} %")
+        page.get_by_role("button", name=re.compile(opening.endings[ending])).click()
 
 
 def test_an_answer_must_be_to_an_event_that_a_figure_has() -> None:
