@@ -14,7 +14,7 @@ from attention.figures.worked_out import Done
 from attention.subjects.model import numbers, scene, team_numbers, team_scene, window
 from attention.subjects.model.figures import ModelWindow, TeamFilm
 from attention.subjects.model.team_numbers import Search
-from attention.subjects.model.window import ALL_ON, NEEDS
+from attention.subjects.model.window import ALL_ON, NEEDS, Shown
 from attention.subjects.model.words import LINK, LOST, write_off
 
 KEPT_ACTS = (ALL_ON, NEEDS)
@@ -27,12 +27,8 @@ def with_each_off(view: View) -> tuple[Scene, dict[Done, Scene]]:
     needs most go out one after the other; heads link the chosen word with each other one. All else
     is seen through one lens, by what is lost.
     """
-    shown = window.shown_of(on_with(view, ()))
-    asked, model = shown.asked, shown.model
-    numbers.effects_of(asked, lambda done, of: None)
-    for step in team_numbers.steps_to_team(Search(asked)):
-        step.work(lambda *_: None)
-    heads = model.layers[0].attention.heads
+    shown, team = found_for(view)
+    model, heads = shown.model, shown.model.layers[0].attention.heads
     every = [divmod(at, heads) for at in range(len(model.layers) * heads)]
     on, first = drawn(view, ())
     answers: dict[Done, Scene] = {
@@ -48,7 +44,6 @@ def with_each_off(view: View) -> tuple[Scene, dict[Done, Scene]]:
         _, answers["model_window", "switched", (at, 1)] = drawn(view, (head,))
         chosen = replace(on, said={**on.said, "chosen": at})
         answers["model_window", "switched", (at, 0)] = scene.window(view, shown, chosen)
-    team = team_numbers.found_by(Search(asked)) or ()
     for count in range(len(team) + 1):
         positions = tuple(layer * heads + head for layer, head in team[:count])
         _, with_film = drawn(view, team[:count], films=True)
@@ -56,6 +51,28 @@ def with_each_off(view: View) -> tuple[Scene, dict[Done, Scene]]:
     if team:
         answers["model_window", "act", NEEDS] = with_film
     return first, answers
+
+
+def team_of(view: View) -> TeamFilm:
+    """The heads that the answer needs most, as they go out one after the other.
+
+    Raises ValueError where the answer needs none.
+    """
+    _, team = found_for(view)
+    film = team_scene.figure_of(window.shown_of(on_with(view, team)))
+    if film is None:
+        raise ValueError(f"a sentence whose answer needs a head is expected, got {view['s']!r}")
+    return without_searches(film)
+
+
+def found_for(view: View) -> tuple[Shown, tuple[Head, ...]]:
+    """The window of a view with all heads on, and the heads that its answer needs most."""
+    shown = window.shown_of(on_with(view, ()))
+    numbers.effects_of(shown.asked, lambda done, of: None)
+    search = Search(shown.asked)
+    for step in team_numbers.steps_to_team(search):
+        step.work(lambda *_: None)
+    return shown, team_numbers.found_by(search) or ()
 
 
 def on_with(view: View, off: Sequence[Head]) -> View:
