@@ -100,5 +100,6 @@ def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWi
 
 def without_searches(film: TeamFilm) -> TeamFilm:
     """Heads that go out, without what would work out more."""
-    told = [doubt for doubt in film.said["doubts"] if not doubt["act"]]
-    return replace(film, said={**film.said, "acts": [], "doubts": told})
+    doubts = film.said["doubts"]
+    known = [] if any(doubt["act"] for doubt in doubts) else doubts
+    return replace(film, said={**film.said, "acts": [], "doubts": known})
