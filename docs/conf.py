@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 os.environ["PYTHONPATH"] = str(HERE.parent)  # for the tutorials, each in a process of its own
 
+import gallery  # noqa: E402
 import looked_up  # noqa: E402
 
 import attention  # noqa: E402
@@ -26,7 +27,10 @@ html_static_path = ["_static"]
 html_css_files, html_js_files = ["site.css"], [("site.js", {"defer": "defer"})]
 html_math_renderer = "mathml"
 html_copy_source = html_show_sourcelink = False
-extensions = ["myst_nb", "sphinx.ext.autodoc"]
+html_extra_path = ["made/live"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.extlinks"]
+# Where the app is that pages lead to: at the root of the site's own host, if nothing else is said.
+extlinks = {"app": (os.environ.get("ATTENTION_APP", "/") + "%s", None)}
 exclude_patterns = ["_build"]
 default_role = "code"
 autodoc_member_order = "bysource"
@@ -52,6 +56,8 @@ def write_block(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Formulas as MathML, which browsers draw themselves, and tables made from the registries."""
+    """Formulas as MathML, which browsers draw themselves, tables made from the registries, and the
+    files of the gallery, which take a few minutes where they are not there yet."""
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     looked_up.write(HERE / "made")
+    gallery.make()

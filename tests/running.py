@@ -28,10 +28,9 @@ from torch import Tensor
 from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import PAGES, first_page, page_named
+from attention.app.state.pages import PAGES, first_page
 from attention.app.state.session import RECEIVED
-from attention.app.state.view import View, view_of
-from attention.app.state.visit import Visit
+from attention.app.state.view import viewed as viewed
 from attention.figures.matrix import Matrix
 from attention.hosting.token_bucket import TokenBucket
 
@@ -60,15 +59,6 @@ def _installed_components() -> BidiComponentManager:
     manager = BidiComponentManager()
     manager.discover_and_register_components(start_file_watching=False)
     return manager
-
-
-def viewed(page: str, /, **link: object) -> View:
-    """The view of the page of that name as a link opens it; of a list all texts are given."""
-    texts = {
-        name: [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
-        for name, value in link.items()
-    }
-    return view_of(page_named(page), Visit(), texts, {})
 
 
 class App(AppTest):

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import attention
+from attention.app.state import pages
 from tests.cases import over
 
 ROOT = Path(__file__).parents[1]
@@ -32,7 +33,7 @@ RUN_BY = {
     "upstream.md": "tests/upstream/test_upstream.py",
     "variants.md": "tests/core/variant_claims.py",
 }
-LONG = {"deciding_head.md"}  # switches 270 heads off
+LONG = {"deciding_head.md", "gallery.md"}  # switch 270 heads off
 PAGES = {page.name: page for page in sorted(DOCS.glob("*.md"))}
 CODED = [name for name, page in PAGES.items() if CODE.search(page.read_text("utf-8"))]
 
@@ -100,6 +101,17 @@ def test_the_index_leads_to_every_page() -> None:
     assert sorted(listed) == sorted(
         [*(page[:-3] for page in PAGES if page != "index.md"), *notebooks, *made]
     )
+
+
+def test_each_figure_of_the_gallery_has_the_lines_that_make_it_and_a_link_into_the_app() -> None:
+    text = PAGES["gallery.md"].read_text("utf-8")
+    _, files = module(DOCS / "gallery.py").codes()
+    framed = re.findall(r'<iframe src="gallery/([^"]+)" loading="lazy" title="[^"]+"', text)
+    assert [*files] == framed
+    assert len(framed) == text.count("{app}`")
+    assert max(code.count("\n") for code in files.values()) <= 5
+    names = {page.name for page in pages.PAGES}
+    assert {*re.findall(r"\{app\}`[^`<]+<(\w+)[?>]", text)} <= names
 
 
 def test_every_public_name_of_the_library_has_its_entry() -> None:

@@ -14,7 +14,6 @@ from attention.figures import plotly_templates
 from attention.figures.modules import BROWSER
 from attention.figures.scene import Scene
 
-PLOTLY = "shared/plotly.js"
 SHARED_STYLES = ("scene/style.css", "shared/matrix.css")
 IMPORT = re.compile(r'^((?:import|export)\b[^"]*?)"(\.{1,2}/[^"]+)"', re.MULTILINE)
 
@@ -96,7 +95,8 @@ def drawing(scenes: Sequence[Scene], entry: str) -> tuple[dict[str, object], str
         "styles": {path: (BROWSER / path).read_text("utf-8") for path in paths},
         "themes": plotly_templates.THEMES,
     }
-    return looks, modules, f"<script>{get_plotlyjs()}</script>" if PLOTLY in modules else ""
+    plots = any(figure.plots for scene in scenes for figure in scene)
+    return looks, modules, f"<script>{get_plotlyjs()}</script>" if plots else ""
 
 
 @functools.cache

@@ -40,3 +40,7 @@ class Chart(Figure, kind="chart", header=ChartHeader, light=True, point=int):
             "layout": drawn["layout"],
         }
         return message(header)
+
+    @property
+    def plots(self) -> bool:
+        return True

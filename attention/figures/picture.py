@@ -213,10 +213,18 @@ class AttentionPicture(
     def content(self) -> bytes:
         made = self.made or self.shown.content()
         header: DrawnHeader = {
-            "drawn": list(self.shown.parts if self.drawn is None else self.drawn),
+            "drawn": self._drawn,
             "switch": {"words": list(self.endings), "size": len(made)} if self.endings else None,
         }
         return message(header, rest=made + self.other)
+
+    @property
+    def _drawn(self) -> list[str]:
+        return list(self.shown.parts if self.drawn is None else self.drawn)
+
+    @property
+    def plots(self) -> bool:
+        return "heatmap" in self._drawn
 
     def offer(self) -> None:
         trace, of = self.shown.trace, self.shown.of

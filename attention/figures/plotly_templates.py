@@ -24,6 +24,14 @@ DIVERGING_DARK = (
     "#7fb2f0", "#5a8fd0", "#3f6ca6", "#2b4a74", "#1b2b40",
     "#3a2a1c", "#704721", "#a96726", "#db8c3c", "#f8bd7f",
 )  # fmt: skip
+CATEGORICAL = (
+    "#1f6fb2", "#d97706", "#4c9f70", "#8a5fbf", "#b5486b",
+    "#7a7f87", "#2aa3a3", "#c2a83e", "#5c6bc0", "#8d6e63",
+)  # fmt: skip
+CATEGORICAL_DARK = (
+    "#6db3ee", "#f0a04b", "#7fcf9f", "#b795e6", "#e58aa8",
+    "#a4abb5", "#63cfcf", "#e3cd6e", "#97a3ea", "#c2a598",
+)  # fmt: skip
 
 
 def _template(
@@ -50,7 +58,10 @@ DARK = _template("#10161d", "#e6ebf0", "#6db3ee", SEQUENTIAL_DARK, DIVERGING_DAR
 
 
 def variables(
-    template: go.layout.Template, sequential: Sequence[str], diverging: Sequence[str]
+    template: go.layout.Template,
+    sequential: Sequence[str],
+    diverging: Sequence[str],
+    categorical: Sequence[str],
 ) -> dict[str, str]:
     """The variables of a theme that components read, as Streamlit names them."""
     layout = template.layout
@@ -65,12 +76,13 @@ def variables(
         "--st-button-radius": "0.5rem",
         "--st-chart-sequential-colors": ",".join(sequential),
         "--st-chart-diverging-colors": ",".join(diverging),
+        "--st-chart-categorical-colors": ",".join(categorical),
     }
 
 
 THEMES = {
-    "light": variables(LIGHT, SEQUENTIAL, DIVERGING),
-    "dark": variables(DARK, SEQUENTIAL_DARK, DIVERGING_DARK),
+    "light": variables(LIGHT, SEQUENTIAL, DIVERGING, CATEGORICAL),
+    "dark": variables(DARK, SEQUENTIAL_DARK, DIVERGING_DARK, CATEGORICAL_DARK),
 }
 
 

@@ -73,6 +73,11 @@ class Figure:
         """Its words as HTML, escaped; "" for a figure of numbers."""
         return ""
 
+    @property
+    def plots(self) -> bool:
+        """True if plotly.js draws it."""
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class Row:

@@ -73,17 +73,18 @@ def scene_message(
     contents = [figure.content() for figure in scene]
     header: SceneHeader = {
         "figures": [
-            _about(figure, content, turn_of(figure.key) if figure.key else 0)
+            about(figure, content, turn_of(figure.key) if figure.key else 0)
             for figure, content in zip(scene, contents, strict=True)
         ],
-        "rows": _rows(scene),
+        "rows": rows_of(scene),
         "selection": selection,
         "held": held,
     }
     return message({**header, "key": key, "turn": 0}, rest=b"".join(contents))
 
 
-def _about(figure: Figure, content: bytes, turn: int) -> FigureHeader:
+def about(figure: Figure, content: bytes, turn: int = 0) -> FigureHeader:
+    """One figure with its content. turn: the number of answers given so far under its key."""
     return {
         "kind": figure.kind,
         "key": figure.key,
@@ -94,7 +95,7 @@ def _about(figure: Figure, content: bytes, turn: int) -> FigureHeader:
     }
 
 
-def _rows(scene: Scene) -> list[RowHeader]:
+def rows_of(scene: Scene) -> list[RowHeader]:
     """Rows from top to bottom; a figure that stands alone is a row of one."""
     rows: list[RowHeader] = []
     count = 0

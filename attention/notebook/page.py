@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attention.analysis.token_texts import MOST_LETTERS, Texts
-from attention.capture import Recording
+from attention.capture import Attention, Recording
 from attention.figures.bundle import bundle, file_of
 from attention.notebook.heads import MEAN, First, HeadsOfRun, Pictured, heads_of
 from attention.subjects.long_run.hf_outputs import Layer
@@ -20,6 +21,7 @@ from attention.subjects.long_run.image_patches import Patches
 
 MAX_BYTES = 10_000_000  # of a file
 MOST_CELLS = 1 << 22  # of a head: more have no room in it
+MOST_MADE = 1 << 24  # that a browser makes of queries and keys: 64 MB in its memory
 
 
 def save_html(
@@ -35,11 +37,14 @@ def save_html(
     image: Any = None,
     sound: Any = None,
     patches: Any = None,
+    most: int = MAX_BYTES,
 ) -> None:
     """Write the picture of `show` as one file of up to 10 MB, which opens without a network.
 
-    It holds all heads at a glance, and the weights of that head to the last bit; where these have
-    no room, the greatest of each block, and a sentence tells so. Further heads follow as long as
+    most: bytes of it. It holds all heads at a glance, and the weights of that head to the last bit.
+    Where these have no room it holds queries and keys, of which the browser makes them: of a head
+    of up to 4,096 tokens without a bias, each of which sees those up to itself. Of others it holds
+    the greatest of each block, and a sentence tells so. Further heads follow as long as
     they fit, those of the same layer first. Of a picture it holds the mean of the heads too; and
     where rows have no room those of every second patch down and across, or of fewer. layer, head,
     query, tokens, keys, entry, image, sound, patches: as `show` has them. Raises ValueError where
@@ -47,7 +52,7 @@ def save_html(
     """
     first, pictured = First(layer, head, query), Pictured(image, sound, patches)
     heads, chosen = heads_of(run, tokens, keys, entry, first, pictured)
-    Path(path).write_text(page_of(heads, chosen), "utf-8")
+    Path(path).write_text(page_of(heads, chosen, most), "utf-8")
 
 
 def page_of(heads: HeadsOfRun, chosen: tuple[int, int, int], most: int = MAX_BYTES) -> str:
@@ -57,7 +62,7 @@ def page_of(heads: HeadsOfRun, chosen: tuple[int, int, int], most: int = MAX_BYT
     given["grid"] = b64encode(given["grid"]).decode()
     size, block = max(heads.size), 1
     while True:
-        part = _part(heads, query, block)
+        part = _part(heads, layer, query, block)
         kept: dict[str, str] = {}
         written = (
             given
@@ -70,7 +75,7 @@ def page_of(heads: HeadsOfRun, chosen: tuple[int, int, int], most: int = MAX_BYT
         )
         room = most - len(_page(heads, written))
         if part.cells <= MOST_CELLS:
-            packed = _packed(part.weights(layer, head))
+            packed = part.packed(layer, head)
             if len(packed) <= room or block >= size:
                 break
         block *= 2
@@ -78,7 +83,7 @@ def page_of(heads: HeadsOfRun, chosen: tuple[int, int, int], most: int = MAX_BYT
     others.sort(key=lambda one: (one != (layer, head), one[0] != layer, one))
     for other in others:
         if kept:
-            packed = _packed(part.weights(*other))
+            packed = part.packed(*other)
         room -= len(packed) + 40  # its name
         if kept and room < 0:
             break
@@ -90,18 +95,20 @@ def page_of(heads: HeadsOfRun, chosen: tuple[int, int, int], most: int = MAX_BYT
 class Part:
     """A part of the weights of each head that may have room in a file, and what it is told to be.
 
-    given: to the browser; query: the chosen one in it; weights: of a layer and a head, float32.
+    given: to the browser; query: the chosen one in it; cells: numbers of a head; packed: those of a
+    layer and a head.
     """
 
     given: dict[str, Any]
     query: int
     words: str
     cells: int
-    weights: Callable[[int, int], Tensor]
+    packed: Callable[[int, int], str]
 
 
-def _part(heads: HeadsOfRun, query: int, block: int) -> Part:
-    """The greatest weights of blocks; of a picture the rows of some patches."""
+def _part(heads: HeadsOfRun, layer: int, query: int, block: int) -> Part:
+    """The greatest weights of blocks, or what they are made of; of a picture the rows of some
+    patches."""
     rows, columns = heads.size
     if heads.sight is not None:
         held = _rows_held(heads.sight.patches, rows, columns, query, block)
@@ -114,18 +121,45 @@ def _part(heads: HeadsOfRun, query: int, block: int) -> Part:
             query,
             words if block > 1 else "",
             len(held) * columns,
-            lambda layer, head: heads.weights(layer, head, held),
+            lambda layer, head: _packed(heads.weights(layer, head, held)),
         )
     down, across = -(-rows // block), -(-columns // block)
     texts = [_texts_of_blocks(side, block) for side in heads.texts]
-    least = 1 / max(2, columns)
+    given = {"rows": down, "columns": across, "least": 1 / max(2, columns), "texts": texts}
+    kept = heads.run.run.attention(layer)
+    if block == 1 and MOST_CELLS < rows * columns <= MOST_MADE and _is_made(heads, kept):
+        width = kept.queries.shape[-1]
+        given["made"] = {"width": width, "scale": kept.scale}
+        numbers = (rows + columns) * width
+        return Part(given, query, "", numbers, lambda *of: _queries_and_keys(heads, *of))
     return Part(
-        {"rows": down, "columns": across, "least": least, "texts": texts},
+        given,
         query // block,
         _words(block),
         down * across,
-        lambda layer, head: _weights(heads, layer, head, block),
+        lambda layer, head: _packed(_weights(heads, layer, head, block)),
     )
+
+
+def _is_made(heads: HeadsOfRun, kept: Attention) -> bool:
+    """True if weights are the softmax of scaled products alone, of keys up to the query."""
+    mask, entry = kept.rules.mask, heads.entry
+    if kept.rules.bias is not None or kept.cap or kept.sinks is not None or mask is None:
+        return False
+    if mask.cells is not None or mask.even is not None:
+        return False
+    rows = torch.arange(kept.shape[2], device=mask.first.device)
+    ends = [mask.bounds(entry, at, rows) for at in range(len(kept.heads))]
+    same = all(bool((first == 0).all() and (stop == rows + 1).all()) for first, stop in ends)
+    return same and all(one.scale == kept.scale for one in heads.run.shown)
+
+
+def _queries_and_keys(heads: HeadsOfRun, layer: int, head: int) -> str:
+    """All queries of a head, and then all keys, float32."""
+    kept = heads.run.run.attention(layer)
+    at = kept.position(head)
+    queries, keys = kept.queries[heads.entry, at], kept.keys[heads.entry, kept.groups[at]]
+    return _packed(torch.cat([queries, keys]).float().cpu())
 
 
 def _rows_held(grid: Patches, rows: int, columns: int, query: int, step: int) -> list[int]:

@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from attention.figures.bundle import drawing, file_of
 from attention.figures.chart import Chart
 from attention.figures.scene import Figure, Row, Scene
-from attention.figures.scene_message import scene_message
+from attention.figures.scene_message import QueryAndStage, SelectionHeader, scene_message
+from attention.figures.worked_out import Done, packed
 
 USUAL, AROUND = 720, 32  # pixels: of a scene, and around a chart
 FRAME = '<iframe srcdoc="{page}" style="border: 0; width: 100%; height: {height}px"></iframe>'
 
 
-def save_scene(scene: Scene | Figure, path: str | Path, title: str = "Attention") -> None:
+def save_scene(
+    scene: Scene | Figure,
+    path: str | Path,
+    title: str = "Attention",
+    *,
+    query: int = 0,
+    answers: Mapping[Done, Scene] | None = None,
+) -> None:
     """Write a scene, or one figure, as a file of HTML that opens without a network.
 
-    title: that of the file. A file with a heatmap to zoom into or a chart holds plotly.js, which is
-    5 MB; any other is as large as its numbers and 0.3 MB of modules.
+    title: that of the file; query: the token that its figures show first; answers: the scene that
+    the app would draw after an event, by the key of its figure, its name and what that carries:
+    what is done in the file is answered by these. A file with a heatmap to zoom into or a chart
+    holds plotly.js, which is 5 MB; any other is as large as its numbers and 0.3 MB of modules.
+    Raises ValueError for an event that no figure has.
     """
-    Path(path).write_text(page_of_scene(scene, title), "utf-8")
+    Path(path).write_text(page_of_scene(scene, title, query, answers or {}), "utf-8")
 
 
-def page_of_scene(scene: Scene | Figure, title: str = "Attention") -> str:
+def page_of_scene(
+    scene: Scene | Figure,
+    title: str = "Attention",
+    query: int = 0,
+    answers: Mapping[Done, Scene] | None = None,
+) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, *code = drawing([whole], "notebook/scene.js")
-    given = {"scene": b64encode(scene_message(whole)).decode(), **looks}
+    looks, *code = drawing([whole, *(answers or {}).values()], "notebook/scene.js")
+    chosen: QueryAndStage = {"query": query, "stage": ""}
+    selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
+    given = {
+        "scene": b64encode(gzip.compress(scene_message(whole, selection), mtime=0)).decode(),
+        "answers": packed(whole, answers) if answers else "",
+        **looks,
+    }
     return file_of(title, given, *code)
 
 

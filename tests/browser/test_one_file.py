@@ -78,6 +78,28 @@ def test_the_file_shows_the_weights_of_every_head_without_a_network(
     expect(page.locator("img, iframe")).to_have_count(0)
 
 
+def test_weights_that_have_no_room_are_made_of_queries_and_keys_in_the_browser(
+    run: Recording, tokens: list[str], offline: Show, tmp_path: Path, monkeypatch: Any
+) -> None:
+    whole = page.page_of(*heads.heads_of(run, tokens, None, None, heads.First(), heads.Pictured()))
+    monkeypatch.setattr(page, "MOST_CELLS", TOKENS * TOKENS - 1)
+    run.save_html(tmp_path / "made.html", tokens, layer=1, head=2, query=TOKENS - 1)
+    text = (tmp_path / "made.html").read_text("utf-8")
+    assert '"made"' in text
+    assert '"made"' not in whole
+    shown = offline(tmp_path / "made.html")
+    told = shown.locator(".told")
+    for layer, head in [(1, 2), (0, 1)]:
+        shown.get_by_role("radio").nth(3 * layer + head).click()
+        expect(shown.get_by_role("application")).to_have_attribute(
+            "data-map", f"run {layer} {head}"
+        )
+        row = run.weights(layer, head, TOKENS - 1)[0]
+        expect(told).to_contain_text(f"key {int(row.argmax())} ")
+        (weight,) = re.findall(r"weight (0\.\d+)", told.inner_text())
+        assert float(weight) == pytest.approx(float(row.max()), abs=1e-4)
+
+
 def test_a_head_without_room_is_shown_by_blocks_and_the_others_are_said_to_be_absent(
     run: Recording, tokens: list[str], offline: Show, tmp_path: Path
 ) -> None:

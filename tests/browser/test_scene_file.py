@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 
 import attention
-from attention.figures.scene import Scene
+from attention.analysis.switches import by_mean, states_without
+from attention.app.state.openings import OPENINGS
+from attention.figures.layer_words import shown as shown_of
+from attention.figures.scene import Scene, Words
+from attention.figures.worked_out import packed
 from attention.subjects.compare import scene as compare
 from attention.subjects.explore import scene as explore
+from attention.subjects.model import numbers
+from attention.subjects.model.window_file import with_each_off
 from tests.browser.browsing import Page, expect
 from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.hostile import HOSTILE
@@ -42,6 +48,77 @@ def test_a_comparison_stands_in_a_file_with_its_words(
     page = offline(tmp_path / "two.html")
     assert page.title() == "Two masks"
     expect(page.locator(".attention-comparison-figure")).to_have_count(1)
+
+
+def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_hold(
+    offline: Show,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
+    first, answers = with_each_off(view)
+    asked = numbers.asked_of(view)
+    model = numbers.load_model(asked.model)
+    run = model.run(asked.text)
+    heads = model.layers[0].attention.heads
+    every = [divmod(at, heads) for at in range(len(model.layers) * heads)]
+    missing, kept = every[0], every[1:]
+    del answers["model_window", "switched", (0, 1)]
+    attention.save_scene(first, tmp_path / "window.html", query=5, answers=answers)
+    assert (tmp_path / "window.html").stat().st_size < 1_000_000
+    page = offline(tmp_path / "window.html")
+    tiles = page.get_by_role("radio", name=re.compile("head"))
+    answer, absent = page.locator("output.answer span"), page.get_by_text("does not hold that")
+    switch = page.get_by_role("switch")
+    metric, piece = numbers.metric_of(asked)
+    assert piece is not None
+    for head in kept:
+        tiles.nth(every.index(head)).click()
+        switch.click()
+        expect(switch).to_contain_text(f"head {head[0]}.{head[1]} is off")
+        states = states_without(model, run, (head,), by_mean(numbers.means_of(asked.model)))
+        share = float(metric(states))
+        expect(page.locator(".bars .so h3")).to_have_text(f"{head[0]}.{head[1]} off")
+        assert float(answer.inner_text().removesuffix(" %")) == pytest.approx(100 * share, abs=0.5)
+        expect(absent).to_be_hidden()
+    tiles.nth(every.index(missing)).click()
+    switch.click()
+    expect(absent).to_be_visible()
+    expect(page.locator(".bars .so h3")).to_have_text(f"{kept[-1][0]}.{kept[-1][1]} off")
+    page.get_by_role("button", name="All on again").click()
+    expect(page.locator(".bars .so")).to_have_count(0)
+    expect(absent).to_be_hidden()
+
+
+def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(
+    offline: Show,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    opening = next(iter(OPENINGS.values()))
+
+    views = [viewed("explore", **opening.chosen, s=s) for s in opening.sentences]
+    both = [explore.arcs(view) for view in views]
+    answers = {("picture", "word", ending): scene for ending, scene in enumerate(both)}
+    file = tmp_path / "arcs.html"
+    attention.save_scene(both[0], file, query=opening.query, answers=answers)
+    assert file.stat().st_size < 500_000
+    page = offline(file)
+    animal = page.get_by_role("option", name=re.compile("^animal"))
+    for view, ending in zip(views, (1, 0), strict=True):
+        result = explore.opening_result(view)
+        assert result is not None
+        share = shown_of(result)[2].weights[opening.query, 1]
+        expect(animal).to_have_text(f"animal{100 * share:.0f} %")
+        page.get_by_role("button", name=re.compile(opening.endings[ending])).click()
+
+
+def test_an_answer_must_be_to_an_event_that_a_figure_has() -> None:
+    scene = Scene([Words("a", key="words")])
+    view = viewed("explore", s=SENTENCE)
+    with pytest.raises(ValueError, match=r"an event must be one of \[\], got words\.line"):
+        packed(scene, {("words", "line", 1): scene})
+    picture = explore.attention(view)
+    with pytest.raises(ValueError, match=r"event word must carry .*int.*, got 'a'"):
+        packed(picture, {("picture", "word", "a"): picture})
 
 
 @pytest.mark.parametrize("words", HOSTILE)

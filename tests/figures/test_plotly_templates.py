@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attention.core.functional import attend
-from attention.figures import plots
+from attention.figures import plotly_templates, plots
 from attention.figures.plotly_templates import DARK, LIGHT
 from attention.subjects.long_run.own_weights import show
 from tests.cases import over
@@ -36,6 +36,9 @@ def test_the_colours_are_those_of_the_app(name: str, template: go.layout.Templat
     assert list(layout.colorway) == theme["chartCategoricalColors"][:1]
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme["backgroundColor"]
     assert layout.font.color == theme["textColor"]
+    for kind in ("Sequential", "Diverging", "Categorical"):
+        said = plotly_templates.THEMES[name][f"--st-chart-{kind.lower()}-colors"]
+        assert said.split(",") == theme[f"chart{kind}Colors"]
 
 
 @over(

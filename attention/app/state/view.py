@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attention.app.state.links import every_setting
-from attention.app.state.pages import SHARED, VARIANT_MENUS, Page, hidden_names
+from attention.app.state.pages import SHARED, VARIANT_MENUS, Page, hidden_names, page_named
 from attention.app.state.shared import load_model, width_of
 from attention.app.state.sides import OTHER
 from attention.app.state.visit import SELECTED, Link, Visit
@@ -167,6 +167,19 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     for side in ("", OTHER):
         values |= _fitting(declared, values, side)
     return View(page, visit, values)
+
+
+def viewed(page: str, /, **link: object) -> View:
+    """The view of the page of that name as a link opens it, where no app runs.
+
+    link: settings by name; of a list all texts are given. Raises KeyError where there is no such
+    page; `subjects.declare_pages` makes them known.
+    """
+    texts = {
+        name: [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
+        for name, value in link.items()
+    }
+    return view_of(page_named(page), Visit(), texts, {})
 
 
 def model_on(page: Page, chosen: Value) -> Value:

@@ -1,32 +1,49 @@
 import draw from "../scene/index.js"
 import { make } from "../shared/elements.js"
+import { unpacked } from "./packed.js"
 import { follow } from "./theme.js"
+import { answering } from "./worked_out.js"
 
-/** @import { Module } from "../shared/component.js"
+/** @import { Given as Drawn, Module } from "../shared/component.js"
     @import { Themes } from "./theme.js"
 
-    A scene as a file holds it: its message as base64, the styles of its figures by their paths.
-    @typedef {{ scene: string, styles: Record<string, string>, themes: Themes }} Given */
+    A scene as a file holds it: its message packed, the styles of its figures by their paths, and
+    what it answers, see `answering`; "": nothing.
+    @typedef {{ scene: string, styles: Record<string, string>, themes: Themes,
+      answers: string }} Given */
+
+const ABSENT = "This file does not hold that; the app works it out."
 
 const LOOK = `body { font-family: var(--st-font); color: var(--st-text-color);
   background: var(--st-background-color); max-width: 75rem; margin: 1rem auto; padding: 0 1rem; }`
 
-/** Draws the scene that a file holds; nothing hears of what is chosen in it.
+/** Draws the scene that a file holds, and what that answers.
     @param {Record<string, Module>} modules
     @returns {Promise<void>} */
 export default async function showScene(modules) {
   const [data, place] = ["given", "place"].map((id) => document.getElementById(id))
   if (!data || !place) return
-  const { scene, styles, themes } = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
+  const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
+  const { styles, themes, answers } = given
   make("style", "", document.head, { textContent: LOOK + styles["scene/style.css"] })
   follow(document.body, [document.documentElement], themes)
-  await draw({
-    data: Uint8Array.from(atob(scene), (letter) => letter.charCodeAt(0)),
+  const first = new Uint8Array(await unpacked(given.scene).arrayBuffer())
+  const absent = make("p", "", document.body, { role: "status", hidden: true })
+  /** @type {Drawn} */
+  const drawn = {
+    data: first,
     parentElement: place,
     setTriggerValue: () => {},
     load: async (path) => modules[path],
     loadStyle: async (path) => styles[path],
-  })
+  }
+  if (answers)
+    drawn.setTriggerValue = answering(answers, first, (data, there) => {
+      draw({ ...drawn, data })
+      absent.textContent = there ? "" : ABSENT
+      absent.hidden = there
+    })
+  await draw(drawn)
   fit(window.frameElement)
 }
 

@@ -109,6 +109,15 @@ def opening(view: View, result: Result) -> Scene:
     return scene(picture, above, Words(" ".join(_reader(result))))
 
 
+def arcs(view: View) -> Scene:
+    """The sentence with its arcs and its new vector alone, in which its last word is exchanged."""
+    result = opening_result(view)
+    assert result is not None
+    picture = opening(view, result)["picture"]
+    assert isinstance(picture, AttentionPicture)
+    return scene(replace(picture, drawn=("arcs", "mixture")), Words(" ".join(_reader(result))))
+
+
 def _other(view: View, begun: Opening) -> Result:
     """The result with the other ending of an opening."""
     first, second = begun.sentences

@@ -1,0 +1,105 @@
+"""The window as a scene that needs no model: each head off alone, and its team, worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from attention.analysis.switches import Head
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.figures.scene import Scene
+from attention.figures.worked_out import Done
+from attention.subjects.model import numbers, scene, team_numbers, team_scene, window
+from attention.subjects.model.figures import ModelWindow, TeamFilm
+from attention.subjects.model.team_numbers import Search
+from attention.subjects.model.window import ALL_ON, NEEDS, Shown
+from attention.subjects.model.words import LINK, LOST, write_off
+
+KEPT_ACTS = (ALL_ON, NEEDS)
+
+
+def with_each_off(view: View) -> tuple[Scene, dict[Done, Scene]]:
+    """The window of a view with all heads on, and the scene that each of its events leads to.
+
+    Each head is off alone, after which a further one takes its place; the heads that the answer
+    needs most go out one after the other; heads link the chosen word with each other one. All else
+    is seen through one lens, by what is lost.
+    """
+    shown, team = found_for(view)
+    model, heads = shown.model, shown.model.layers[0].attention.heads
+    every = [divmod(at, heads) for at in range(len(model.layers) * heads)]
+    on, first = drawn(view, ())
+    answers: dict[Done, Scene] = {
+        ("model_window", "act", ALL_ON): first,
+        ("model_window", "lens", LOST): first,
+    }
+    query = on.said["queries"][0]
+    for key in range(query):
+        _, linked = drawn(replace(view, values_={**view, "key": key}), ())
+        answers["model_window", "pair", (query, key)] = linked
+        answers["model_window", "pair", (key, query)] = linked
+    for at, head in enumerate(every):
+        _, answers["model_window", "switched", (at, 1)] = drawn(view, (head,))
+        chosen = replace(on, said={**on.said, "chosen": at})
+        answers["model_window", "switched", (at, 0)] = scene.window(view, shown, chosen)
+    for count in range(len(team) + 1):
+        positions = tuple(layer * heads + head for layer, head in team[:count])
+        _, with_film = drawn(view, team[:count], films=True)
+        answers["team", "team", positions] = with_film if count else first
+    if team:
+        answers["model_window", "act", NEEDS] = with_film
+    return first, answers
+
+
+def team_of(view: View) -> TeamFilm:
+    """The heads that the answer needs most, as they go out one after the other.
+
+    Raises ValueError where the answer needs none.
+    """
+    _, team = found_for(view)
+    film = team_scene.figure_of(window.shown_of(on_with(view, team)))
+    if film is None:
+        raise ValueError(f"a sentence whose answer needs a head is expected, got {view['s']!r}")
+    return without_searches(film)
+
+
+def found_for(view: View) -> tuple[Shown, tuple[Head, ...]]:
+    """The window of a view with all heads on, and the heads that its answer needs most."""
+    shown = window.shown_of(on_with(view, ()))
+    numbers.effects_of(shown.asked, lambda done, of: None)
+    search = Search(shown.asked)
+    for step in team_numbers.steps_to_team(search):
+        step.work(lambda *_: None)
+    return shown, team_numbers.found_by(search) or ()
+
+
+def on_with(view: View, off: Sequence[Head]) -> View:
+    """The view with these heads off, the last of them chosen."""
+    model = load_model(view["model"])
+    set_: dict[str, Any] = {"off": write_off(off, model), "erased": -1, "lens": LOST}
+    if off:
+        set_ |= {"key": -1, **dict(zip(("layer", "head"), off[-1], strict=True))}
+    return numbers.on_its_head(replace(view, values_={**view, **set_}))
+
+
+def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWindow, Scene]:
+    """The window with these heads off, and the scene of it. films: whether they go out below."""
+    now = on_with(view, off)
+    shown = window.shown_of(now)
+    figure = window.figure_of(now, shown)
+    kept = [act for act in figure.said["acts"] if act[0] in KEPT_ACTS]
+    lenses = [lens for lens in figure.said["lenses"] if lens[0] in (LOST, LINK)]
+    figure = replace(figure, said={**figure.said, "acts": kept, "lenses": lenses})
+    film = team_scene.figure_of(shown) if films and off else None
+    if film is not None:
+        film = without_searches(film)
+    return figure, scene.window(now, shown, figure, film)
+
+
+def without_searches(film: TeamFilm) -> TeamFilm:
+    """Heads that go out, without what would work out more."""
+    doubts = film.said["doubts"]
+    known = [] if any(doubt["act"] for doubt in doubts) else doubts
+    return replace(film, said={**film.said, "acts": [], "doubts": known})
