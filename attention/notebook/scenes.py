@@ -16,7 +16,10 @@ from attention.figures.scene_message import QueryAndStage, SelectionHeader, scen
 from attention.figures.worked_out import Done, packed
 
 USUAL, AROUND = 720, 32  # pixels: of a scene, and around a chart
-FRAME = '<iframe srcdoc="{page}" style="border: 0; width: 100%; height: {height}px"></iframe>'
+FRAME = (
+    '<iframe title="Figure" srcdoc="{page}" '
+    'style="border: 0; width: 100%; height: {height}px"></iframe>'
+)
 
 
 def save_scene(
