@@ -26,13 +26,14 @@ export function answering(packed, first, show) {
   let reading = null
   return async (name, answer) => {
     const [turn, value] = /** @type {[number, unknown]} */ (answer)
+    // Before anything is waited for: what is shown then has heard of all that was done meanwhile.
+    turns[name.slice(0, name.lastIndexOf("."))] = turn
     reading ??= unpacked(packed).json()
     const held = await reading
     const known = held.answers[name]
     if (!known) return
     const wanted = JSON.stringify(value)
     const found = known.find(([carried]) => JSON.stringify(carried) === wanted)
-    turns[name.slice(0, name.lastIndexOf("."))] = turn
     if (found) now = sceneOf(held, found[1])
     show(withTurns(now, turns), Boolean(found))
   }
