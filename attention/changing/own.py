@@ -26,7 +26,8 @@ def metric_of_own(model: Model, answer: Any) -> Metric:
     difference of two words' logits there, or a metric itself. Raises ValueError for what is none.
     """
     if callable(answer):
-        return answer  # type: ignore[no-any-return]
+        metric: Metric = answer
+        return metric
     must_be("model", model, Transformer, how="of others answer must be a metric, as movement(run)")
     assert isinstance(model, Transformer)
     words = words_of(answer)

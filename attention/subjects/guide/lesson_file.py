@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 
 from markdown_it import MarkdownIt
 
-from attention.app.state.pages import page_named
-from attention.app.state.view import View, view_of
-from attention.app.state.visit import Visit
+from attention.app.state.view import View, viewed
 from attention.figures.bundle import drawing, file_of
 from attention.figures.modules import BROWSER
 from attention.figures.scene import Scene
@@ -27,8 +25,20 @@ from attention.subjects.learning import scene as learning_scenes
 from attention.training import Run, TrainingSettings, fit
 
 ENTRY, STYLE = "notebook/lesson.js", "notebook/lesson.css"
-MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable(["image", "autolink"])
-MARKDOWN.validateLink = lambda url: url.startswith("#light-")  # type: ignore[method-assign]
+
+
+class LessonMarkdown(MarkdownIt):
+    """Markdown without HTML and pictures, whose links lead to parts of a figure alone."""
+
+    def __init__(self) -> None:
+        super().__init__("commonmark", {"html": False})
+        self.disable(["image", "autolink"])
+
+    def validateLink(self, url: str) -> bool:
+        return url.startswith("#light-")
+
+
+MARKDOWN = LessonMarkdown()
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ def lesson_page(language: str = "en", **link: str) -> str:
     if (is_guide := "lesson" not in link) and language not in languages():
         raise ValueError(f"language must be one of {', '.join(languages())}, got {language!r}")
     named = {**link, "lang": language} if is_guide else link
-    view = view_of(page_named("guide"), Visit(), {name: [text] for name, text in named.items()}, {})
+    view = viewed("guide", **named)
     lesson = chapter_page.lesson(view)
     if lesson.problems or not lesson.chapters:
         raise ValueError("\n".join(lesson.problems) or "the lesson must have a chapter, got none")
