@@ -1,0 +1,271 @@
+"""A passport of a head, as data: frozen, small, and the schema of the published files.
+
+Every number is measured on two halves of the texts: `found` on those that a statement is chosen by,
+`checked` on the others. Weights are shares of 1, effects changes of a probability (negative: the
+answer loses), costs nats a piece (negative: the text becomes likelier without the head).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HALVES = (FOUND, CHECKED) = ("found", "checked")
+
+
+def half_of(place: int) -> str:
+    """The half that a text belongs to, by its place among those of its kind: each second one."""
+    return HALVES[place % 2]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that heads are measured on.
+
+    text; half: one of `HALVES`; pieces: as the model reads it; kind: what it is asked for, as
+    "capitals", "" of sentences at large; answer: of a prompt the likeliest next piece, or what else
+    the model's answer is about, "" where it is the vector itself; before: the probability of that,
+    1 of a vector; by_zero: whether effects by zero are measured on it too.
+    """
+
+    text: str
+    half: str
+    pieces: tuple[str, ...]
+    kind: str = ""
+    answer: str = ""
+    before: float = 0.0
+    by_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over texts with its 95 % interval.
+
+    low, high: of a share of texts by Wilson's score (Wilson 1927), else mean ± 1.96 standard
+    errors; count: of how many texts.
+    """
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of attention: from one piece of a sentence to all.
+
+    sentence: its place in `Atlas.sentences`; query: the position it looks from; weights: (keys,).
+    """
+
+    sentence: int
+    query: int
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One of `analysis.heads.MEASURES` of a head.
+
+    shuffled: the same where the keys of each row are shuffled among those it may see; untrained:
+    over the heads of an untrained twin, low and high its 2.5th and 97.5th percentiles.
+    """
+
+    name: str
+    found: Mean
+    checked: Mean
+    shuffled: Mean
+    untrained: Mean
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that a head earns, one of `analysis.names.WORDS`: on how many sentences it holds.
+
+    weight: the mean weight on such keys; shuffled, untrained: on how many sentences it holds where
+    keys are shuffled, and of the untrained twin's heads the most; holds: if, on the texts that it
+    was not found on, too, it holds on more than half and its interval lies above both; example:
+    a row of the checked half that shows it, in the middle of all that do; counter: the row of the
+    checked half with least weight there, None where it holds on each row.
+    """
+
+    name: str
+    found: Mean
+    checked: Mean
+    weight: Mean
+    shuffled: float
+    untrained: float
+    holds: bool
+    example: Row
+    counter: Row | None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Effects on the prompts of one kind, the head set to its mean.
+
+    needed: if the answer loses on both halves, each interval below 0 and each mean at least 5
+    points; by_zero: the same set to zero, None where it was not asked.
+    """
+
+    kind: str
+    found: Mean
+    checked: Mean
+    needed: bool
+    by_zero: Mean | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a head's loss to sentences at large, nats a piece, of other models the movement
+    of their vectors; sure: +1 where both intervals lie above 0, -1 where both lie below, else 0."""
+
+    found: Mean
+    checked: Mean
+    sure: int
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What fails without a head.
+
+    by_mean: of each prompt the change of its answer; by_zero: of each prompt that is asked so, in
+    their order; kinds: each kind of prompts, the most lost first; elsewhere: by mean, and by zero;
+    hangs: prompts, by their places, that lose most, at most five, each at least a point; controls:
+    prompts of the same kind that lose least, as many.
+    """
+
+    by_mean: tuple[float, ...]
+    by_zero: tuple[float, ...]
+    kinds: tuple[Kind, ...]
+    elsewhere: Cost
+    elsewhere_by_zero: Cost
+    hangs: tuple[int, ...]
+    controls: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Against:
+    """A number of a head's weights, beside random matrices of the same spectrum: their mean, and
+    the interval that 95 % of them lie in."""
+
+    value: float
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction that W_V W_O reads, and what it writes then: a pair of singular vectors.
+
+    strength: its share of the sum of squared singular values; reads, reads_not: pieces of the
+    vocabulary that lie furthest along it, and against it; writes, writes_not: pieces that it raises
+    then, and lowers; tells: the kurtosis of all pieces along it, beside random directions.
+    """
+
+    strength: float
+    reads: tuple[str, ...]
+    reads_not: tuple[str, ...]
+    writes: tuple[str, ...]
+    writes_not: tuple[str, ...]
+    tells: Against
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """What a head's weights say, through the vocabulary, norms left out but for their gains.
+
+    copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021); copied, suppressed: of how many
+    pieces of a sample the piece itself is among the ten that W_V W_O raises most, lowers most
+    (Wang et al. 2023); directions: the strongest.
+    """
+
+    copying: Against
+    copied: Against
+    suppressed: Against
+    directions: tuple[Direction, ...]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A head that looks at the same words of the same sentences.
+
+    alike: the correlation of weights from word to word, each row about its mean; chance: the
+    greatest of any head of that model's untrained twin.
+    """
+
+    model: str
+    layer: int
+    head: int
+    found: Mean
+    checked: Mean
+    chance: float
+
+
+@dataclass(frozen=True)
+class Near:
+    """A head of the model whose subspace is near: the mean squared cosine of principal angles.
+
+    side: "reads" for that of W_V, "writes" for that of W_O, "feeds" for the one that this head
+    writes and that one reads; random: the same of random subspaces.
+    """
+
+    side: str
+    layer: int
+    head: int
+    overlap: Against
+
+
+@dataclass(frozen=True)
+class Passport:
+    """All that is known of a head. rows: a sample spread evenly over the range of each row's
+    greatest weight; unexplained: the share of its attention that none of its names foretells;
+    sink: the share on special pieces, or on the first where there is none."""
+
+    layer: int
+    head: int
+    measures: tuple[Measured, ...]
+    names: tuple[Name, ...]
+    rows: tuple[Row, ...]
+    unexplained: Mean
+    sink: Mean
+    effects: Effects
+    circuit: Circuit | None
+    alike: tuple[Alike, ...]
+    near: tuple[Near, ...]
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """Passports of all heads of a model.
+
+    schema: the version of these classes; weights: SHA-256 of the model's files, see
+    `sources`; versions: of what they were made by; command: makes them again; sentences, prompts:
+    the texts; passports: by layer, then head.
+    """
+
+    schema: int
+    model: str
+    title: str
+    checkpoint: str
+    weights: str
+    versions: dict[str, str]
+    command: str
+    seed: int
+    sentences: tuple[Text, ...]
+    prompts: tuple[Text, ...]
+    passports: tuple[Passport, ...]
+
+    def of(self, layer: int, head: int) -> Passport:
+        """The passport of a head. Raises ValueError where there is none."""
+        for one in self.passports:
+            if (one.layer, one.head) == (layer, head):
+                return one
+        raise ValueError(f"the atlas of {self.model} has no head {layer}.{head}")
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Of each layer the number of heads."""
+        layers = [one.layer for one in self.passports]
+        return [layers.count(at) for at in dict.fromkeys(layers)]
