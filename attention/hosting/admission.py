@@ -41,16 +41,23 @@ class Admission:
         per_address = max(1, limits.sessions * limits.address // 100)
         self.queue = AdmissionQueue(limits.sessions, per_address)
         self.buckets: LRUCache[str, TokenBucket] = LRUCache(ADDRESSES)
+        self.turns: LRUCache[str, asyncio.Lock] = LRUCache(ADDRESSES)
         metrics.WAITING.set_function(lambda: len(self.queue.waiting))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
+            await self._turn(scope)
             answer = self._refusal(Request(scope)) or self.app
             await answer(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._visit(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    async def _turn(self, scope: Scope) -> None:
+        """Let one request of an address go on in each turn of the loop, and others between."""
+        async with self.turns.setdefault(address_of(HTTPConnection(scope)), asyncio.Lock()):
+            await asyncio.sleep(0)
 
     def _too_many(self, connection: HTTPConnection) -> bool:
         """True if more requests than allowed have come from its address."""

@@ -193,6 +193,20 @@ async def test_an_address_that_asks_too_often_is_asked_to_wait_with_all_in_its_h
 
 
 @to_its_end
+async def test_one_request_of_an_address_goes_on_in_a_turn_of_the_loop_and_others_between() -> None:
+    asked, done = Asked(), []
+
+    async def get(address: str) -> None:
+        await asked.get(address=address)
+        done.append(address)
+
+    many = [asyncio.create_task(get("10.0.0.1")) for _ in range(53)]
+    await asyncio.gather(*many, get("10.0.0.2"))
+    assert done.index("10.0.0.2") < 11
+    assert len(done) == 54
+
+
+@to_its_end
 async def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> None:
     waited: list[float] = []
 
