@@ -1,0 +1,44 @@
+"""Means over texts, with their 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from attention.atlas.passport import Mean
+
+DEVIATIONS = 1.96  # of a normal distribution, between which 95 % of it lie
+
+
+def mean_of(values: Sequence[float]) -> Mean:
+    """The mean of one number a text ± 1.96 standard errors; of one text alone without a width.
+
+    Raises ValueError where there is no text.
+    """
+    if not values:
+        raise ValueError("a mean needs at least one text, got none")
+    count = len(values)
+    mean = math.fsum(values) / count
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    width = DEVIATIONS * math.sqrt(squares / (count - 1) / count) if count > 1 else 0.0
+    return Mean(mean, mean - width, mean + width, count)
+
+
+def share_of(count: int, of: int) -> Mean:
+    """A share of texts, with the interval of its score (Wilson 1927). Raises ValueError where there
+    is no text, or more are counted than there are."""
+    if not 0 <= count <= of or of == 0:
+        raise ValueError(f"a share must be of at least one text, got {count} of {of}")
+    share, squared = count / of, DEVIATIONS**2
+    middle = (share + squared / (2 * of)) / (1 + squared / of)
+    spread = math.sqrt(share * (1 - share) / of + squared / (4 * of * of))
+    width = DEVIATIONS * spread / (1 + squared / of)
+    return Mean(share, max(0.0, middle - width), min(1.0, middle + width), of)
+
+
+def clear_of(mean: Mean, other: float) -> int:
+    """The side of a number that an interval lies on: 1 above, -1 below, 0 where it holds it, and of
+    one text alone."""
+    if mean.count < 2:
+        return 0
+    return (mean.low > other) - (mean.high < other)
