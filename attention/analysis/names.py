@@ -67,22 +67,33 @@ class Named:
         return f"{self.sentences} {'pairs of ' if self.name == NOUN else ''}sentences"
 
 
-def holds(weights: Tensor, targets: Tensor, kept: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Test a name for each head on one sentence: if it holds, and the mean weight on its tokens.
+def shown(weights: Tensor, targets: Tensor, kept: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows in which a name can show, for each head: if it does, and the weight on its keys.
 
-    weights (heads, queries, keys); targets (queries, keys); kept: the positions that count. Both
-    (heads,), empty where no token that counts has such a key.
+    It shows where one of these keys has more weight than any other, so that an even row shows
+    nothing. weights (heads, queries, keys); targets (queries, keys); kept: the positions that
+    count. Returns the queries that have such a key, (rows,), and (heads, rows) twice.
     """
     rows = torch.tensor([*kept])
     among = targets[rows[:, None], rows]
     queries = among.any(-1)
-    if not queries.any():
+    asked, counted = among[queries], weights[:, rows[queries][:, None], rows]
+    on, beside = (
+        torch.where(which, counted, -1.0).amax(-1, keepdim=True) for which in (asked, ~asked)
+    )
+    return rows[queries], (on > beside).squeeze(-1), (counted * asked).sum(-1).double()
+
+
+def holds(weights: Tensor, targets: Tensor, kept: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Test a name for each head on one sentence: if it holds, and the mean weight on its tokens.
+
+    weights, targets, kept: as `shown` has them. Both (heads,), empty where no token that counts has
+    such a key.
+    """
+    queries, right, weight = shown(weights, targets, kept)
+    if not len(queries):
         return torch.empty(0), torch.empty(0)
-    shown = weights[:, rows[queries][:, None], rows]
-    asked = among[queries]
-    most = shown.argmax(-1, keepdim=True)
-    right = asked.expand_as(shown).gather(-1, most).squeeze(-1)
-    return right.double().mean(-1), (shown * asked).sum(-1).double().mean(-1)
+    return right.double().mean(-1), weight.mean(-1)
 
 
 def marked(text: str) -> tuple[str, str, str]:
