@@ -35,6 +35,8 @@ What an owner can set in the environment:
   ATTENTION_WEIGHTS  a folder for dequantised weights of GGUF files, which processes share, in
                      place of ~/.cache/attention-explorer
   ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
+  ATTENTION_ATLAS    a folder of passports of heads, as `python -m attention.atlas MODEL --out
+                     FOLDER` writes them: Atlas then shows these models too
   ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; docs/hosting.md says more:
 {limits}
   ATTENTION_RUN      a run, as attention.capture() saves it, or a folder of them: Own run then
