@@ -247,7 +247,7 @@ class Model:
     @property
     def nbytes(self) -> int:
         """The memory that its weights take, each part counted once where parts share one."""
-        storages = [tensor.untyped_storage() for tensor in _tensors([*vars(self).values()])]
+        storages = [tensor.untyped_storage() for tensor in tensors_of([*vars(self).values()])]
         return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
     def pieces(self, text: str) -> Pieces:
@@ -392,7 +392,7 @@ def goes_on(model: Model) -> TypeGuard[Transformer]:
     return isinstance(model, Transformer) and model.parts.unembedding is not None
 
 
-def _tensors(part: object) -> Iterator[Tensor]:
+def tensors_of(part: object) -> Iterator[Tensor]:
     """All tensors that a part of a model is made of."""
     if isinstance(part, Tensor):
         yield part
@@ -400,9 +400,9 @@ def _tensors(part: object) -> Iterator[Tensor]:
         yield from part.buffers()
     elif isinstance(part, list | tuple):
         for each in part:
-            yield from _tensors(each)
+            yield from tensors_of(each)
     elif is_dataclass(part):
-        yield from _tensors([*vars(part).values()])
+        yield from tensors_of([*vars(part).values()])
 
 
 def _padding(batch: Padded, layer: Layer, x: Tensor, memory: Tensor | None) -> Tensor | None:

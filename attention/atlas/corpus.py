@@ -1,0 +1,189 @@
+"""Texts that the heads of a model are measured on, in two halves."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from attention.analysis.losses_on_corpus import MEANS_OVER
+from attention.analysis.names import marked
+from attention.analysis.sentences import PRONOUNS, SENTENCES
+from attention.atlas.passport import half_of
+from attention.atlas.prompts import ANSWERS
+from attention.trained.models import Model, goes_on
+from attention.trained.sources import CONSTRUCTED, GRAMMAR
+from attention.training.tasks.grammar import WORDS, Sentence, sentence
+
+ENGLISH = "English"
+EVERYDAY = "everyday"  # the kind of prompts that are made of sentences at large
+OWN = "own sentences"
+EVERYDAY_PROMPTS = 62
+ELSEWHERE = 80  # sentences that costs are measured on
+BY_ZERO = 3  # one of so many everyday prompts is measured by zero, too
+LEAST_LINES = 12
+DRAWN = 80  # sentences of a made language, and its everyday prompts
+DRAWN_OF_KIND = 70
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A text to be measured; for its fields see `passport.Text`."""
+
+    text: str
+    kind: str
+    half: str
+    by_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts that a model is measured on.
+
+    sentences: for patterns, the first of them for costs elsewhere; prompts: for effects on what
+    the model answers; means_over: texts of their own, over which the means of heads are taken.
+    """
+
+    sentences: tuple[Asked, ...]
+    prompts: tuple[Asked, ...]
+    means_over: tuple[str, ...]
+
+    @property
+    def elsewhere(self) -> tuple[Asked, ...]:
+        """The sentences that the cost of a head's loss is measured on."""
+        return self.sentences[:ELSEWHERE]
+
+
+def corpus_of(model: Model) -> Corpus:
+    """The texts for a model: of its own language where it knows few words, else English.
+
+    Raises ValueError for models of another language: `of_lines` takes texts of theirs.
+    """
+    name, language = model.about.name, model.about.language
+    if name == GRAMMAR.about.name:
+        return of_grammar()
+    if name == CONSTRUCTED.about.name:
+        return of_letters()
+    if language not in ("", ENGLISH):
+        raise ValueError(f"the packaged texts are {ENGLISH}, {name} has learned {language}")
+    return of_english(goes_on(model))
+
+
+def of_english(answers: bool) -> Corpus:
+    """English texts. answers: if the model says a next piece, so that sentences can end early."""
+    means_over, others = SENTENCES[:MEANS_OVER], SENTENCES[MEANS_OVER:]
+    if answers:
+        beginnings = [begun(text) for text in others[-EVERYDAY_PROMPTS:]]
+        kinds = {kind: [*prompts] for kind, prompts in ANSWERS.items()}
+    else:
+        beginnings = [text.rstrip(".?!") for text in others]
+        kinds = {"pronouns": [marked(text)[0].rstrip(".") for text in PRONOUNS]}
+    return _corpus(means_over, others, {**kinds, EVERYDAY: beginnings})
+
+
+def of_lines(lines: Sequence[str], answers: bool) -> Corpus:
+    """Texts of one's own, one a line: the first fifth for means, the others as sentences, and as
+    prompts without their last word where the model says a next piece.
+
+    Raises ValueError where there are few, or one of them is a single word.
+    """
+    texts = [line.strip() for line in dict.fromkeys(lines) if line.strip()]
+    if len(texts) < LEAST_LINES:
+        raise ValueError(f"there must be at least {LEAST_LINES} lines of text, got {len(texts)}")
+    short = next((text for text in texts if len(text.split()) < 2), None)
+    if short is not None:
+        raise ValueError(f"each line must have two words at least, got {short!r}")
+    over = min(MEANS_OVER, len(texts) // 5)
+    others = texts[over:]
+    return _corpus(texts[:over], others, {OWN: [*map(begun, others)] if answers else others})
+
+
+def of_grammar() -> Corpus:
+    """Sentences of the small grammar that nothing is learned from, and their beginnings."""
+    chance = random.Random(SEED)
+    drawn = [
+        *_distinct(lambda: _held_out(chance, chance.choice((0, 1, 2))), MEANS_OVER + 2 * DRAWN)
+    ]
+    over, whole, cut = drawn[:MEANS_OVER], drawn[MEANS_OVER:-DRAWN], drawn[-DRAWN:]
+    names = ("no clause between", "a clause between", "two clauses between")
+    kinds: dict[str, Sequence[str]] = {}
+    for clauses, name in enumerate(names):
+        draw = functools.partial(_held_out, chance, clauses)
+        kinds[f"agreement, {name}"] = [one.begun for one in _distinct(draw, DRAWN_OF_KIND)]
+    beginnings = [" ".join(one.words[1 : chance.randrange(3, len(one.words) - 1)]) for one in cut]
+    whole_texts = [one.text for one in whole]
+    return _corpus([one.text for one in over], whole_texts, {**kinds, EVERYDAY: beginnings})
+
+
+def of_letters() -> Corpus:
+    """Letters and words in any order, in most of which some stand twice: all that is asked of the
+    model that was built by hand."""
+    generator = torch.Generator().manual_seed(SEED)
+    letters, words = [chr(ord("a") + at) for at in range(26)], WORDS[3:]
+    kinds = {
+        "repeated letters": _repeated(letters, generator, DRAWN_OF_KIND),
+        "repeated words": _repeated(words, generator, DRAWN_OF_KIND),
+        "nothing repeated": _repeated(letters, generator, DRAWN_OF_KIND, again=False),
+    }
+    sentences = [
+        text
+        for pair in zip(
+            _repeated(letters, generator, DRAWN // 2),
+            _repeated(words, generator, DRAWN // 2),
+            strict=True,
+        )
+        for text in pair
+    ]
+    return _corpus(_repeated(letters, generator, MEANS_OVER), sentences, kinds)
+
+
+def begun(text: str) -> str:
+    """A sentence without its last word."""
+    return text.rsplit(maxsplit=1)[0]
+
+
+def _corpus(
+    means_over: Sequence[str], sentences: Sequence[str], kinds: dict[str, Sequence[str]]
+) -> Corpus:
+    """All in halves; of the sentences half, and of prompts all but most everyday ones, by zero."""
+    return Corpus(
+        tuple(
+            Asked(text, "", half_of(place), place % 4 < 2) for place, text in enumerate(sentences)
+        ),
+        tuple(
+            Asked(text, kind, half_of(place), kind not in (EVERYDAY, OWN) or place % BY_ZERO == 0)
+            for kind, prompts in kinds.items()
+            for place, text in enumerate(dict.fromkeys(prompts))
+        ),
+        tuple(means_over),
+    )
+
+
+def _held_out(chance: random.Random, clauses: int) -> Sentence:
+    return next(one for one in iter(lambda: sentence(chance, clauses), None) if one.held_out)
+
+
+def _distinct(draw: Callable[[], Sentence], many: int) -> Iterator[Sentence]:
+    """So many sentences, each once."""
+    seen = dict[str, Sentence]()
+    while len(seen) < many:
+        one = draw()
+        seen.setdefault(one.text, one)
+    return iter(seen.values())
+
+
+def _repeated(
+    among: Sequence[str], generator: torch.Generator, many: int, again: bool = True
+) -> list[str]:
+    """Texts of some of these, of which those at the beginning come again, but for the last."""
+    texts = dict[str, None]()
+    while len(texts) < many:
+        order = [among[at] for at in torch.randperm(len(among), generator=generator).tolist()]
+        known, between = torch.randint(3, 7, (2,), generator=generator).tolist()
+        repeated = order[: known - 1] if again else order[known + between :][: known - 1]
+        texts[" ".join([*order[: known + between], *repeated])] = None
+    return [*texts]

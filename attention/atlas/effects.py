@@ -1,0 +1,191 @@
+"""Effects of each head's loss: on the answers of prompts, and on sentences at large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention.analysis import losses_on_corpus, switches
+from attention.analysis.causes import Metric
+from attention.analysis.switches import Head, Replacement
+from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.passport import CHECKED, FOUND, Cost, Effects, Kind, Text
+from attention.atlas.stages import Subject
+from attention.atlas.statistics import clear_of, mean_of
+from attention.trained.models import Model, Run
+
+MEAN, ZERO = losses_on_corpus.WAYS
+NEEDED = 0.05  # what an answer loses at least in the mean where a kind of prompts needs a head
+POINT = 0.01
+MOST = 5  # prompts that hang on a head, and their controls
+NO_PIECE = -1
+
+Raw = Sequence[dict[str, Tensor]]
+
+
+def ways(subject: Subject, asked: Asked) -> dict[str, Replacement]:
+    """The ways to take a head away that are measured on a text, by name."""
+    found = {MEAN: switches.by_mean(subject.means)}
+    return found | {ZERO: switches.by_zero()} if asked.by_zero else found
+
+
+@dataclass(frozen=True)
+class OnAnswers:
+    """On each prompt the change of the model's answer without each head, see `answer_of`.
+
+    Gives by each of `ways` a change for each head, (heads,); the answer's piece, -1 where it is a
+    vector; and before, the answer's probability with all heads.
+    """
+
+    name: str = "effects"
+    version: int = 1
+
+    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+        return corpus.prompts
+
+    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+        model, run = subject.model, subject.model.run(asked.text)
+        metric, piece = answer_of(model, run)
+        found = {
+            way: torch.cat(
+                [
+                    switches.layer_effects(model, run, layer, metric, replacement)
+                    for layer in range(len(model.layers))
+                ]
+            )
+            for way, replacement in ways(subject, asked).items()
+        }
+        before = metric(run.hidden).detach()
+        return {"piece": torch.tensor(piece), "before": before, **found}
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """On each of some sentences the growth of the loss without each head, by each of `ways`
+    (heads,), see `losses_on_corpus.loss_of`."""
+
+    name: str = "elsewhere"
+    version: int = 1
+
+    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+        return corpus.elsewhere
+
+    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+        def growth(replacement: Replacement) -> Tensor:
+            several = [[replacement(layer, [head])] for layer, head in subject.heads]
+            return losses_on_corpus.losses_after(subject.model, [asked.text], several)[0]
+
+        return {way: growth(replacement) for way, replacement in ways(subject, asked).items()}
+
+
+def answer_of(model: Model, run: Run) -> tuple[Metric, int]:
+    """The probability of a model's answer where a text ends, and its piece, see
+    `switches.answer_at`.
+
+    For encoder-decoders it is that of the last piece they wrote that is part of their text; for
+    models without an answer the cosine of the last word's vector to that of the run, with -1.
+    """
+    position = run.inputs[-1].pieces.kept(aside=True)[-1]
+    metric, piece = switches.answer_at(model, run, position)
+    if piece is None:
+        return lambda states: 1 - metric(states), NO_PIECE
+    return metric, piece
+
+
+def prompts_of(subject: Subject, raw: Raw) -> tuple[Text, ...]:
+    """The prompts as the atlas has them, with the answers that `OnAnswers` found."""
+    return tuple(
+        Text(
+            asked.text,
+            asked.half,
+            subject.model.pieces(asked.text).texts,
+            asked.kind,
+            "" if int(one["piece"]) == NO_PIECE else subject.model.shown([int(one["piece"])])[0],
+            float(one["before"]),
+            asked.by_zero,
+        )
+        for asked, one in zip(subject.corpus.prompts, raw, strict=True)
+    )
+
+
+def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, Effects]:
+    """Effects of each head, of what `OnAnswers` and `Elsewhere` measured."""
+    corpus = subject.corpus
+    by_mean = torch.stack([one[MEAN] for one in on_answers])
+    by_zero = [one.get(ZERO) for one in on_answers]
+    costs = {
+        way: [
+            (asked.half, one.get(way))
+            for asked, one in zip(corpus.elsewhere, elsewhere, strict=True)
+        ]
+        for way in (MEAN, ZERO)
+    }
+    found = {}
+    for at, head in enumerate(subject.heads):
+        means = by_mean[:, at].tolist()
+        zeros = [None if one is None else float(one[at]) for one in by_zero]
+        hangs = hanging(means)
+        kinds = kinds_of(corpus.prompts, means, zeros)
+        paid = {
+            way: cost_of([(half, float(one[at])) for half, one in each if one is not None])
+            for way, each in costs.items()
+        }
+        found[head] = Effects(
+            tuple(means),
+            tuple(each for each in zeros if each is not None),
+            kinds,
+            paid[MEAN],
+            paid[ZERO],
+            hangs,
+            controls_of(corpus.prompts, means, hangs),
+        )
+    return found
+
+
+def kinds_of(
+    prompts: Sequence[Asked], by_mean: Sequence[float], by_zero: Sequence[float | None]
+) -> tuple[Kind, ...]:
+    """Effects on each kind of prompts, the most lost first, over both halves."""
+    found = []
+    for kind in dict.fromkeys(asked.kind for asked in prompts):
+        among = [at for at, asked in enumerate(prompts) if asked.kind == kind]
+        halves = [
+            mean_of([by_mean[at] for at in among if prompts[at].half == half])
+            for half in (FOUND, CHECKED)
+        ]
+        zeros = [zero for zero in (by_zero[at] for at in among) if zero is not None]
+        needed = all(clear_of(one, 0) < 0 and one.mean <= -NEEDED for one in halves)
+        found.append(Kind(kind, *halves, needed, mean_of(zeros) if zeros else None))
+    return tuple(sorted(found, key=lambda one: one.found.mean + one.checked.mean))
+
+
+def cost_of(growths: Sequence[tuple[str, float]]) -> Cost:
+    """The cost of a head's loss, of how the loss grew on sentences of either half."""
+    halves = [mean_of([grown for at, grown in growths if at == half]) for half in (FOUND, CHECKED)]
+    sides = {clear_of(one, 0) for one in halves}
+    return Cost(*halves, sides.pop() if len(sides) == 1 else 0)
+
+
+def hanging(by_mean: Sequence[float]) -> tuple[int, ...]:
+    """The prompts that lose most without a head, each at least a point."""
+    order = sorted(range(len(by_mean)), key=lambda at: by_mean[at])
+    return tuple(at for at in order[:MOST] if by_mean[at] <= -POINT)
+
+
+def controls_of(
+    prompts: Sequence[Asked], by_mean: Sequence[float], hangs: Sequence[int]
+) -> tuple[int, ...]:
+    """For each prompt that hangs on a head another of its kind, the one of those left whose answer
+    changes least."""
+    found: list[int] = []
+    for hung in hangs:
+        left = [
+            at
+            for at, asked in enumerate(prompts)
+            if asked.kind == prompts[hung].kind and at not in (*hangs, *found)
+        ]
+        found += sorted(left, key=lambda at: abs(by_mean[at]))[:1]
+    return tuple(found)
