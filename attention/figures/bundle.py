@@ -14,7 +14,10 @@ from attention.figures import plotly_templates
 from attention.figures.modules import BROWSER
 from attention.figures.scene import Scene
 
-SHARED_STYLES = ("scene/style.css", "shared/matrix.css")
+SHARED_STYLES = (
+    "scene/style.css",
+    *sorted(path.relative_to(BROWSER).as_posix() for path in BROWSER.glob("shared/*.css")),
+)
 IMPORT = re.compile(r'^((?:import|export)\b[^"]*?)"(\.{1,2}/[^"]+)"', re.MULTILINE)
 
 # Each module is loaded from an address of its own bytes, those it imports first. No bundler: it

@@ -10,6 +10,7 @@ import {
   settle,
   under,
 } from "../shared/elements.js"
+import { fillTile, layoutOf, nameTiles, outlineTile } from "../shared/head_map.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
 import { corner, layTiles, makeTiles } from "../shared/tiles.js"
@@ -20,20 +21,15 @@ import { finePercent } from "../shared/words.js"
     @typedef {ReturnType<typeof build>} View
     @typedef {ReturnType<typeof layoutOf>} Layout */
 
-const GAP = 3
-const LEFT = 22
-const TOP = 18
-const LARGEST = 46
-const MOST_HEIGHT = 330
 const SIDE = 19 * 16
 const BETWEEN = 36
-const LEAST = 20 // of a tile on a phone, where layers go down
 const NARROW = 884
 const MOST_KEYS = 8
 const ROW = 26
 const ARC = 34 // pixels that an arc may rise above the sentence
 const LEAST_SHARE = 0.045 // that is written below a word
 
+export const style = "shared/head_map.css"
 export default component(build, draw)
 
 /** @param {Mount<"model_window">} mount */
@@ -116,30 +112,6 @@ function build({ root, content, send }) {
 /** @type {(content: Pick<ModelWindowHeader, "layers" | "heads">) => number} */
 function countOf({ layers, heads }) {
   return layers.length * heads
-}
-
-/** The longer of layers and heads across where there is room, else layers down.
-    @type {(content: Pick<ModelWindowHeader, "layers" | "heads">, width: number) => {
-      across: number, side: number, width: number, height: number, left: number, top: number,
-      label: number, gap: number, turned: boolean }} */
-export function layoutOf({ layers, heads }, width) {
-  const sideOf = (/** @type {number} */ columns) =>
-    Math.min(LARGEST, Math.floor((width - LEFT - GAP * (columns - 1)) / columns))
-  const turned = layers.length >= heads && sideOf(layers.length) >= LEAST
-  const [columns, rows] = turned ? [layers.length, heads] : [heads, layers.length]
-  const fits = columns < rows ? LARGEST : Math.floor((MOST_HEIGHT - TOP) / rows) - GAP
-  const side = Math.max(1, Math.min(sideOf(columns), fits))
-  return {
-    across: heads,
-    side,
-    width: LEFT + columns * (side + GAP) - GAP,
-    height: TOP + rows * (side + GAP) - GAP,
-    left: LEFT,
-    top: TOP,
-    label: 0,
-    gap: GAP,
-    turned,
-  }
 }
 
 /** @type {(view: View) => void} */
@@ -226,7 +198,7 @@ function drawLenses(view) {
 /** @type {(view: View) => void} */
 function lay(view) {
   const { map, canvas, tiles, names, layout, content } = view
-  const { width, height, side, gap, turned, left, top } = layout
+  const { width, height } = layout
   setLengths(map, { width, height })
   setLengths(canvas, { width, height })
   const count = countOf(content)
@@ -237,19 +209,7 @@ function lay(view) {
     tile.ariaDescription = content.told[head] ?? ""
     tile.setAttribute("aria-keyshortcuts", "X")
   }
-  names.replaceChildren()
-  const [across, down] = turned
-    ? [content.layers.length, content.heads]
-    : [content.heads, content.layers.length]
-  for (let at = 0; at < across; at++) {
-    const name = make("span", "across", names, { textContent: String(at) })
-    setLengths(name, { left: left + at * (side + gap), width: side, top: 0 })
-  }
-  make("span", "axis", names, { textContent: turned ? "layer" : "head" })
-  for (let at = 0; at < down; at++) {
-    const name = make("span", "down", names, { textContent: String(at) })
-    setLengths(name, { top: top + at * (side + gap), height: side, left: 0, width: left - 4 })
-  }
+  nameTiles(names, content, layout)
 }
 
 /** @type {(view: View) => void} */
@@ -263,10 +223,7 @@ function paint(view) {
   const fill = fillOf(view)
   for (let head = 0; head < countOf(content); head++) {
     const [x, y] = corner(layout, head)
-    context.fillStyle = fill?.(head) ?? ground
-    context.beginPath()
-    context.roundRect(x, y, side, side, 2)
-    context.fill()
+    fillTile(context, layout, head, fill?.(head) ?? ground)
     paintPattern(context, content, head, [x, y, side], fill ? ink : "", blues)
     if (content.needed.includes(head)) {
       context.fillStyle = ink
@@ -292,13 +249,7 @@ function paint(view) {
 /** @type {(view: View, context: CanvasRenderingContext2D, head: number, wide: number,
       colour: string) => void} */
 function outline({ layout, content }, context, head, wide, colour) {
-  if (head < 0 || head >= countOf(content)) return
-  const [x, y] = corner(layout, head)
-  context.strokeStyle = colour
-  context.lineWidth = wide
-  context.beginPath()
-  context.roundRect(x - 1, y - 1, layout.side + 2, layout.side + 2, 3)
-  context.stroke()
+  if (head >= 0 && head < countOf(content)) outlineTile(context, layout, head, wide, colour)
 }
 
 /** The colour of each tile, null where the pattern alone has colours.
