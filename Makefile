@@ -46,7 +46,7 @@ load: $(VENV)/dev
 
 # Tests of several processes behind nginx and of many links; then two shortened days of visitors,
 # and whether the server is then as it was.
-soak: $(VENV)/dev chromium nginx
+soak: $(VENV)/dev $(VENV)/docs chromium nginx
 	$(BIN)/python -m pytest -m soak --nothing-skips
 	$(BIN)/python -m benchmarks.soak
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from attention.analysis.heads import MEASURES
-from attention.atlas.passport import Atlas, Mean, Passport, Row
+from attention.atlas.files import rows_of
+from attention.atlas.passport import Atlas, Mean, Passport
 
 INTERVALS = 5  # equal parts of the range of a head's greatest weights; 1: the least
 MOST_TOKENS = 50  # of a table
@@ -210,7 +211,7 @@ def sequences_of(atlas: Atlas, one: Passport) -> list[dict[str, Any]]:
     weight of a sentence leaves its first piece out, as query and as key, as HeadVis does.
     """
     cells: dict[int, dict[int, float]] = defaultdict(dict)
-    for row in _rows(one):
+    for row in rows_of(one):
         start = row.query * len(atlas.sentences[row.sentence].pieces)
         cells[row.sentence] |= {start + key: each for key, each in enumerate(row.weights) if each}
     found = []
@@ -235,14 +236,6 @@ def sequences_of(atlas: Atlas, one: Passport) -> list[dict[str, Any]]:
             place = (each["max_activation"] - least) / (top - least) if top > least else 1.0
             each["interval"] = min(INTERVALS, 1 + int(place * INTERVALS))
     return found
-
-
-def _rows(one: Passport) -> Iterable[Row]:
-    for name in one.names:
-        yield name.example
-        if name.counter is not None:
-            yield name.counter
-    yield from one.rows
 
 
 def _histogram(edges: Sequence[float], values: Iterable[tuple[float, float]]) -> dict[str, Any]:

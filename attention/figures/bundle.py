@@ -47,7 +47,7 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
-<style>:root {{ color-scheme: light dark; }} body {{ margin: 1rem; }}</style>
+<style>:root {{ color-scheme: light dark; }} body {{ margin: 1rem; background: Canvas; }}</style>
 </head>
 <body>
 {body}
