@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from attention import subjects
 from attention.inputs.vectors import PackagedGlove
 from tests.opening import browser, open_page, profile
 
-subjects.declare_pages()
+if find_spec("streamlit"):  # the library is tested without the app too: `make bounds`
+    subjects.declare_pages()
 
 __all__ = ["browser", "open_page", "profile"]
 

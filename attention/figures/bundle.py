@@ -18,6 +18,7 @@ SHARED_STYLES = (
     "scene/style.css",
     *sorted(path.relative_to(BROWSER).as_posix() for path in BROWSER.glob("shared/*.css")),
 )
+Kinds = frozenset[tuple[str, bool]]  # of figures, and whether each is drawn by plotly.js
 IMPORT = re.compile(r'^((?:import|export)\b[^"]*?)"(\.{1,2}/[^"]+)"', re.MULTILINE)
 
 # Each module is loaded from an address of its own bytes, those it imports first. No bundler: it
@@ -38,6 +39,7 @@ export default entry.default
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
 )
+ASKS = "; connect-src http: https:"
 PLACE = '<div id="place"></div>'
 PAGE = """\
 <!doctype html>
@@ -68,15 +70,17 @@ def file_of(
     before: str = "",
     body: str = PLACE,
     language: str = "en",
+    asks: bool = False,
 ) -> str:
-    """A file of HTML that draws what it is given, and asks no other address for anything.
+    """A file of HTML that draws what it is given. The browser lets it ask no other address.
 
     given: JSON; modules: of `bundle`, whose entry reads it from the element `given` and draws in
     the element `place`; before: elements of HTML that stand before both; body: those that are
-    seen, with a place to draw in; language: that of its words.
+    seen, with a place to draw in; language: that of its words; asks: whether its modules may ask
+    other addresses.
     """
     return PAGE.format(
-        policy=POLICY,
+        policy=POLICY + ASKS * asks,
         language=html.escape(language),
         body=body,
         title=html.escape(title),
@@ -86,19 +90,25 @@ def file_of(
     )
 
 
-def drawing(scenes: Sequence[Scene], entry: str) -> tuple[dict[str, object], str, str]:
-    """All that draws some scenes in a file: looks, modules, and plotly.js where one needs it.
+def kinds_of(scenes: Sequence[Scene]) -> Kinds:
+    """The kinds of the figures in some scenes."""
+    return frozenset((figure.kind, figure.plots) for scene in scenes for figure in scene)
+
+
+def drawing(needed: Kinds, entry: str) -> tuple[dict[str, object], str, str]:
+    """All that draws some kinds of figures in a file: looks, modules, and plotly.js where one
+    needs it.
 
     entry: the path of the module that begins; looks are part of what it is given.
     """
-    kinds = sorted({figure.kind for scene in scenes for figure in scene})
+    kinds = sorted({kind for kind, _ in needed})
     modules = bundle(entry, *(f"{kind}/index.js" for kind in kinds))
     paths = (*SHARED_STYLES, *(f"{kind}/style.css" for kind in kinds))
     looks: dict[str, object] = {
         "styles": {path: (BROWSER / path).read_text("utf-8") for path in paths},
         "themes": plotly_templates.THEMES,
     }
-    plots = any(figure.plots for scene in scenes for figure in scene)
+    plots = any(plots for _, plots in needed)
     return looks, modules, f"<script>{get_plotlyjs()}</script>" if plots else ""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention.figures.bundle import drawing, file_of
+from attention.figures.bundle import drawing, file_of, kinds_of
 from attention.figures.chart import Chart
 from attention.figures.scene import Figure, Row, Scene
 from attention.figures.scene_message import QueryAndStage, SelectionHeader, scene_message
@@ -49,7 +49,7 @@ def page_of_scene(
 ) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, *code = drawing([whole, *(answers or {}).values()], "notebook/scene.js")
+    looks, *code = drawing(kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js")
     chosen: QueryAndStage = {"query": query, "stage": ""}
     selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
     given = {

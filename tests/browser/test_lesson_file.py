@@ -34,9 +34,9 @@ def test_a_lesson_is_answered_and_printed_without_a_network(
     check_with_axe(page)
 
     page.get_by_role("button", name="tea", exact=True).click()
-    expect(page.locator("section:visible .verdict")).to_have_text("✗")
+    expect(page.locator("section:visible .verdict")).to_have_text("✗ Not this one")
     page.get_by_role("button", name="good", exact=True).click()
-    expect(page.locator("section:visible .verdict")).to_have_text("✓")
+    expect(page.locator("section:visible .verdict")).to_have_text("✓ Right")
     expect(page.locator("section:visible").get_by_text("It is good.")).to_be_visible()
     expect(rows.first).to_be_visible()
     before = rows.count()

@@ -10,7 +10,7 @@ from attention.figures.tables import number, whole_number
 from attention.figures.working import FEWER_ROWS, MAX_ROWS, Working
 from tests.cases import over
 from tests.figures.test_tables import read
-from tests.running import sent_as
+from tests.sent import sent_as
 
 
 def rows_of(work: Working) -> list[Sequence[str]]:

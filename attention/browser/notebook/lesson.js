@@ -12,18 +12,24 @@ import { follow } from "./theme.js"
     as base64; after: "" where it is the same.
     @typedef {{ answer: number, before: string, after: string }} Chapter
     @typedef {{ chapters: Chapter[], asked: string, letters: string, style: string,
-      styles: Record<string, string>, themes: Themes, lights: Record<string, string> }} Given */
+      styles: Record<string, string>, themes: Themes, lights: Record<string, string>,
+      words: Record<string, string>, mastery: number }} Given
+
+    The lesson to others: what it was given, the first choice in each chapter, how many of them are
+    right, and what chooses one.
+    @typedef {{ given: Given, guesses: (number | null)[], right: () => number,
+      answer: (chapter: number, choice: number) => void }} Lesson */
 
 const MOST = 5 // numbers of a choice: none, and up to four
 
 /** Leads through the chapters of a lesson that a file holds. Nothing is kept, nothing is sent.
+    heard: called after each choice.
     @param {Record<string, Module>} modules
-    @returns {Promise<void>} */
-export default async function showLesson(modules) {
-  const data = document.getElementById("given")
-  if (!data) return
+    @returns {Promise<Lesson>} */
+export default async function showLesson(modules, heard = () => {}) {
+  const data = one(document, "#given")
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
-  const { chapters, styles, style, themes } = given
+  const { chapters, styles, style, themes, words } = given
   make("style", "", document.head, { textContent: styles["scene/style.css"] + style })
   follow(document.body, [document.documentElement], themes)
   const sections = [...document.querySelectorAll("section")]
@@ -78,25 +84,27 @@ export default async function showLesson(modules) {
     for (const [place, button] of section.querySelectorAll("[data-choice]").entries())
       button.ariaPressed = String(place === choice)
     const isRight = choice === chapters[chapter].answer
-    one(section, ".verdict").textContent = isRight ? "✓" : "✗"
+    one(section, ".verdict").textContent = isRight ? `✓ ${words.right}` : `✗ ${words.wrong}`
     for (const [place, reply] of section.querySelectorAll(".reply").entries())
       reply.toggleAttribute("hidden", place !== choice)
     one(section, ".because").hidden = false
-    one(section, ".reveal").hidden = !chapters[chapter].after
+    one(section, ".shows").hidden = !chapters[chapter].after
     dots[chapter].textContent = "✓"
-    if (guesses.every((guess) => guess !== null)) tell()
+    if (!guesses.includes(null)) tell()
+    heard()
   }
 
   function tell() {
-    const right = guesses.filter((guess, chapter) => guess === chapters[chapter].answer).length
     const code = codeOf(guesses, given.asked, given.letters)
-    one(document, ".code").textContent = `${right} / ${guesses.length} · ${code}`
+    one(document, ".code").textContent = `${right()} / ${guesses.length} · ${code}`
   }
+
+  const right = () => guesses.filter((guess, at) => guess === chapters[at].answer).length
 
   for (const [place, section] of sections.entries()) {
     for (const [choice, button] of section.querySelectorAll("[data-choice]").entries())
       button.addEventListener("click", () => answer(place, choice))
-    const reveal = one(section, ".reveal button")
+    const reveal = one(section, ".reveal")
     reveal.addEventListener("click", () => {
       revealed[place] = !revealed[place]
       reveal.ariaPressed = String(revealed[place])
@@ -122,6 +130,7 @@ export default async function showLesson(modules) {
   })
   lightParts(given.lights)
   await open(0)
+  return { given, guesses, right, answer }
 }
 
 /** Words that speak of a part of the figure beside them light it, while they are pointed at.
