@@ -199,7 +199,7 @@ def schema() -> dict[str, Any]:
 
 
 def field_words(words: str, names: Iterable[str]) -> dict[str, str]:
-    """What a docstring says of each field: behind "name:" or "name, other:", up to the next one."""
+    """Words of a docstring on each field: behind "name:" or "name, other:", up to the next one."""
     known = "|".join(names)
     heads = [*re.finditer(rf"(?:^|[.;:] )((?:{known})(?:, (?:{known}))*): ", words)]
     ends = [*(head.start() for head in heads), len(words)][1:]

@@ -127,7 +127,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Effects:
-    """What fails without a head.
+    """Failures without a head.
 
     by_mean: of each prompt the change of its answer; by_zero: of each prompt that is asked so, in
     their order; kinds: each kind of prompts, the most lost first; elsewhere: by mean, and by zero;
@@ -174,7 +174,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Circuit:
-    """What a head's weights say, through the vocabulary, norms left out but for their gains.
+    """Statements of a head's weights, through the vocabulary, norms left out but for their gains.
 
     copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021); copied, suppressed: of how many
     pieces of a sample the piece itself is among the ten that W_V W_O raises most, lowers most

@@ -33,7 +33,9 @@ def share_of(count: int, of: int) -> Mean:
     middle = (share + squared / (2 * of)) / (1 + squared / of)
     spread = math.sqrt(share * (1 - share) / of + squared / (4 * of * of))
     width = DEVIATIONS * spread / (1 + squared / of)
-    return Mean(share, max(0.0, middle - width), min(1.0, middle + width), of)
+    # of none or all one end is the share itself, but for rounding
+    low, high = max(0.0, middle - width), min(1.0, middle + width)
+    return Mean(share, min(share, low), max(share, high), of)
 
 
 def clear_of(mean: Mean, other: float) -> int:

@@ -103,7 +103,7 @@ def costs(draw: Any) -> Cost:
 
 @st.composite
 def effects_on(draw: Any, prompts: tuple[Text, ...]) -> Effects:
-    """What fails without a head, on these prompts."""
+    """Failures without a head, on these prompts."""
     by_mean = tuple(draw(effects) for _ in prompts)
     by_zero = tuple(draw(effects) for text in prompts if text.by_zero)
     order = sorted(range(len(prompts)), key=lambda at: by_mean[at])
