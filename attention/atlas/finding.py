@@ -1,0 +1,280 @@
+"""Heads found by a sentence: "looks one word back", "needed by capitals", "west", "23.4".
+
+Words are folded and lose their endings; those that say nothing of a head are left out. A head is
+found by what it does: names that hold, kinds of prompts that need it, prompts that it decides, its
+weights. Those found by most words come first, then those where the effect or share is largest.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attention.atlas import words
+from attention.atlas.passport import Atlas, Passport
+
+ALIASES = {
+    "previous": "previous token before last back",
+    "next": "next token after following ahead",
+    "itself": "itself self same token diagonal",
+    "same word": "same equal duplicate token elsewhere repeated again",
+    "induction": "induction repeated pattern followed equal earlier before again",
+    "first": "first token sink start beginning rests",
+    "separator": "separator marker end special",
+    "noun": "noun pronoun coreference stands refers",
+}
+FILLERS = (
+    "a an and are at by every for from has have head heads if in into is it its of on one or that "
+    "the their them there they this those to what where which who whose with without word words "
+    "look looks looking find show me all on token tokens do does"
+)
+WHOLE, ASIDE = 1.0, 0.5  # of the size, by what a word stands in: an answer, or the text before it
+LEAST = 0.01  # of a probability: an effect that counts
+MOST_LETTERS, MOST_WORDS = 200, 16  # of a text
+SUGGESTED, ALIKE = 4, 0.7  # how many searches, of words how alike: Ratcliff and Metzener 1988
+USUAL = ("looks one word back", "copies")
+HEAD = re.compile(r"\b(?:l|layer )?(\d{1,4})(?:\.| ?h(?:ead )?)(\d{1,4})\b")
+WORD = re.compile(r"[^\W_]+")
+
+Place = tuple[int, int, int]  # of a head: which atlas, layer, head
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A head that was found. score: the size of the effect or share it was found by; why: that, in
+    a sentence."""
+
+    model: str
+    layer: int
+    head: int
+    score: float
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A claim about a head: the stems that it is found by, its size, and what says it."""
+
+    stems: frozenset[str]
+    size: float
+    say: Callable[[], str]
+
+
+def found(atlases: Sequence[Atlas], text: str) -> list[Hit]:
+    """The heads that a text describes, the best first; none where no word of it is known."""
+    return Index(atlases).found(text)
+
+
+class Index:
+    """All claims about the heads of some atlases, to be searched again and again."""
+
+    def __init__(self, atlases: Sequence[Atlas]) -> None:
+        self._atlases = tuple(atlases)
+
+    @functools.cached_property
+    def _claims(self) -> dict[str, dict[Place, list[Claim]]]:
+        """Claims by each stem in them, then by head."""
+        made: dict[str, dict[Place, list[Claim]]] = {}
+        for at, atlas in enumerate(self._atlases):
+            prompts = _Prompts(atlas)
+            for one in atlas.passports:
+                head = (at, one.layer, one.head)
+                for claim in claims(atlas, one, prompts):
+                    for each in claim.stems:
+                        made.setdefault(each, {}).setdefault(head, []).append(claim)
+        return made
+
+    def found(self, text: str) -> list[Hit]:
+        """The heads that a text describes, see `found`."""
+        folded = fold(text)
+        meant = {at for at, one in enumerate(self._atlases) if fold(one.model) in folded.split()}
+        numbers = HEAD.findall(folded)
+        hits = self._named(numbers) if numbers else self._ranked(stems_of(text))
+        return [hit for at, hit in hits if not meant or at in meant]
+
+    def _ranked(self, asked: Sequence[str]) -> Iterator[tuple[int, Hit]]:
+        """Heads by how many of these stems they are found by, then how many in one claim, then by
+        the sum of sizes; of those found by fewer stems than others none."""
+        by_head: dict[Place, dict[str, list[Claim]]] = {}
+        for each in asked:
+            for head, these in self._claims.get(each, {}).items():
+                by_head.setdefault(head, {})[each] = these
+        most = max(map(len, by_head.values()), default=0)
+        ranked = []
+        for head, by_stem in by_head.items():
+            if len(by_stem) < most:
+                continue
+            together = {
+                one: sum(one in these for these in by_stem.values())
+                for these in by_stem.values()
+                for one in these
+            }
+            best = max(together, key=lambda one: (together[one], one.size))
+            sizes = sum(max(one.size for one in these) for these in by_stem.values())
+            ranked.append(((-together[best], -sizes, head), best))
+        for (_, _, (at, layer, head)), best in sorted(ranked, key=lambda each: each[0]):
+            yield at, Hit(self._atlases[at].model, layer, head, best.size, best.say())
+
+    def _named(self, numbers: Sequence[tuple[str, str]]) -> Iterator[tuple[int, Hit]]:
+        """Heads of these numbers, in every atlas that has them."""
+        for layer, head in dict.fromkeys((int(layer), int(head)) for layer, head in numbers):
+            for at, atlas in enumerate(self._atlases):
+                for one in atlas.passports:
+                    if (one.layer, one.head) == (layer, head):
+                        yield at, Hit(atlas.model, layer, head, 1.0, words.title(atlas, one))
+
+    def suggested(self, text: str) -> list[str]:
+        """Searches that find something, near to a text that finds nothing: known words that are
+        spelt alike, else what needs heads most, and names."""
+        near = [
+            self._plain[known]
+            for each in stems_of(text)
+            for known in difflib.get_close_matches(each, self._plain, SUGGESTED, ALIKE)
+        ]
+        return list(dict.fromkeys(near or self._usual))[:SUGGESTED]
+
+    @functools.cached_property
+    def _plain(self) -> dict[str, str]:
+        """By stem a word that it comes from, as one may type it."""
+        said: dict[str, str] = {}
+        for atlas in self._atlases:
+            texts = [*ALIASES.values(), *USUAL]
+            texts += [f"{each.kind} {each.answer.strip(words.MARKS)}" for each in atlas.prompts]
+            for word in WORD.findall(fold(" ".join(texts), None)):
+                if (known := stem(word)) in self._claims:
+                    said.setdefault(known, word)
+        return said
+
+    @functools.cached_property
+    def _usual(self) -> list[str]:
+        """Searches that find something in these atlases."""
+        kinds = {
+            f"needed by {kind.kind}": min(kind.found.mean, kind.checked.mean)
+            for atlas in self._atlases
+            for one in atlas.passports
+            for kind in one.effects.kinds
+            if kind.needed and kind.kind
+        }
+        most = sorted(kinds, key=lambda said: (kinds[said], said))[: SUGGESTED - len(USUAL)]
+        return [each for each in (*most, *USUAL) if next(self._ranked(stems_of(each)), None)]
+
+
+def fold(text: str, most: int | None = MOST_LETTERS) -> str:
+    """A text in small letters without accents, as far as searches read it."""
+    plain = unicodedata.normalize("NFKD", text[:most])
+    return "".join(each for each in plain if not unicodedata.combining(each)).lower()
+
+
+def stem(word: str) -> str:
+    """A word without its commonest English endings: capital(s), need(s, ed, ing), copy (-ies)."""
+    for ending, put in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ing", ""), ("ed", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 - len(put):
+            return _without_e(word[: len(word) - len(ending)] + put)
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    return _without_e(word)
+
+
+def _without_e(word: str) -> str:
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+FILLER_STEMS = frozenset(map(stem, FILLERS.split()))
+
+
+def stems_of(text: str) -> list[str]:
+    """The stems of a text's words, each once, without those that say nothing of a head; these too
+    where there are no others."""
+    every = list(dict.fromkeys(map(stem, WORD.findall(fold(text)))))[:MOST_WORDS]
+    return [each for each in every if each not in FILLER_STEMS]
+
+
+class _Prompts:
+    """The prompts of an atlas by the stems of their answers, and by those of their texts."""
+
+    def __init__(self, atlas: Atlas) -> None:
+        self.answers: dict[str, list[int]] = {}
+        self.texts: dict[str, list[int]] = {}
+        for at, prompt in enumerate(atlas.prompts):
+            for each in stems_of(prompt.answer.strip(words.MARKS)):
+                self.answers.setdefault(each, []).append(at)
+            for each in stems_of(f"{prompt.text} {prompt.kind}"):
+                self.texts.setdefault(each, []).append(at)
+
+
+def claims(atlas: Atlas, one: Passport, prompts: _Prompts) -> Iterator[Claim]:
+    """All that a head is found by."""
+    yield from _of_attention(one)
+    yield from _of_kinds(atlas, one)
+    yield from _of_prompts(atlas, one, prompts)
+    yield from _of_weights(one)
+
+
+def _claim(text: str, size: float, say: Callable[..., str], *about: Any) -> Claim:
+    return Claim(frozenset(stems_of(text)), size, functools.partial(say, *about))
+
+
+def _of_attention(one: Passport) -> Iterator[Claim]:
+    for name in one.names:
+        if name.holds:
+            said = f"{name.name} {words.place(name.name)} {ALIASES.get(name.name, '')}"
+            size = min(name.found.mean, name.checked.mean)
+            yield _claim(said, size, words.name_words, name)
+        else:
+            yield _claim("failed the check", name.found.mean, words.name_words, name)
+    for each in words.beyond_chance(one):
+        said = f"{each.name} {words.place(each.name)} {ALIASES.get(each.name, '')}"
+        size = min(each.found.mean, each.checked.mean)
+        yield _claim(said, ASIDE * size, words.measure_words, each)
+
+
+def _of_kinds(atlas: Atlas, one: Passport) -> Iterator[Claim]:
+    effects = one.effects
+    for kind in effects.kinds:
+        size = min(abs(kind.found.mean), abs(kind.checked.mean))
+        if kind.needed:
+            said = f"needed loses breaks hangs {kind.kind}"
+            yield _claim(said, size, words.need_words, atlas, kind)
+        elif words.gains(kind):
+            yield _claim(f"gains helps {kind.kind}", size, words.gain_words, atlas, kind)
+        elif words.fell(kind):
+            size = -kind.found.mean
+            yield _claim(f"failed the check {kind.kind}", size, words.fell_words, kind)
+    cost = effects.elsewhere
+    if cost.sure and not words.of_vectors(atlas):
+        said = "gains helps harmful" if cost.sure < 0 else "needed loses costs"
+        size = min(abs(cost.found.mean), abs(cost.checked.mean))
+        said = f"{said} others elsewhere sentences"
+        yield _claim(said, size, words.elsewhere_words, atlas, effects)
+
+
+def _of_prompts(atlas: Atlas, one: Passport, prompts: _Prompts) -> Iterator[Claim]:
+    """What answers lose on average, by words of the answer, or of the text and its kind."""
+    effects = one.effects
+    for by_stem, part in ((prompts.answers, WHOLE), (prompts.texts, ASIDE)):
+        for each, places in by_stem.items():
+            lost = -sum(effects.by_mean[at] for at in places) / len(places)
+            if lost >= LEAST:
+                worst = min(places, key=lambda at: effects.by_mean[at])
+                stems = frozenset([each])
+                say = functools.partial(words.lost_sentence, atlas, effects, worst)
+                yield Claim(stems, part * lost, say)
+
+
+def _of_weights(one: Passport) -> Iterator[Claim]:
+    circuit = one.circuit
+    if circuit is None:
+        return
+    if does := words.copies(circuit.copying):
+        said = "copies" if does > 0 else "suppresses suppression"
+        size = abs(circuit.copying.value)
+        yield _claim(said, size, words.copying_words, circuit.copying)
+    for each in words.telling_directions(circuit):
+        said = " ".join(piece.strip(words.MARKS) for piece in (*each.reads, *each.writes))
+        said = f"reads writes direction {said}"
+        yield _claim(said, ASIDE * each.strength, words.direction_words, each)

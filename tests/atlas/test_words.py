@@ -1,0 +1,345 @@
+"""Sentences of passports, held to the numbers that they stand beside."""
+
+from __future__ import annotations
+
+import re
+
+from attention.atlas import words
+from attention.atlas.passport import Atlas, Kind, Mean, Passport
+from attention.core.printing import listed
+from tests.atlas.strategies import atlases
+from tests.properties import given, settings
+
+NUMBER = r"(−?\d+(?:\.\d+)?)"
+SHARE = rf"{NUMBER} % \({NUMBER} to {NUMBER}\)"
+POINTS = rf"{NUMBER} points \({NUMBER} to {NUMBER}\)"
+COST = rf"{NUMBER} ± {NUMBER}"
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def is_shown(text: str, value: float) -> None:
+    """A number as a text shows it: no further off than its own last digit lets it be."""
+    digits = len(text.partition(".")[2])
+    assert abs(read(text) - value) <= 0.5 * 10**-digits + 1e-9, (text, value)
+
+
+def is_share(texts: tuple[str, ...], found: Mean, sign: int = 100) -> None:
+    """A mean with its interval; sign: -100 of a loss, whose ends change places."""
+    low, high = sorted((sign * found.low, sign * found.high))
+    for text, value in zip(texts, (sign * found.mean, low, high), strict=True):
+        is_shown(text, value)
+
+
+def matches(pattern: str, sentences: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The groups of the sentences that a pattern fits whole."""
+    fits = (re.fullmatch(pattern, each, re.DOTALL) for each in sentences)
+    return [found.groups() for found in fits if found]
+
+
+def names_are_true(one: Passport, told: words.Said) -> None:
+    nulls = rf"shuffled keys: {NUMBER} %; the untrained twin's best head: {NUMBER} %"
+    holding = matches(
+        rf"Looks (.+): on {SHARE} of (\d+) sentences; on (\d+) others: {SHARE}; {nulls}\.",
+        told.looks,
+    )
+    failed = matches(
+        rf"Seemed to look (.+), on {SHARE} of (\d+) sentences, but the check on (\d+) others "
+        rf"failed: {SHARE}, (.+) \({nulls}\)\.",
+        told.looks,
+    )
+    by_words = {words.place(name.name): name for name in one.names}
+    assert len(holding) == sum(name.holds for name in one.names)
+    assert len(failed) == sum(not name.holds for name in one.names)
+    assert ("No name holds for it." in told.looks) == (not holding)
+    for place, *told_found, count, others, mean, low, high, shuffled, untrained in holding:
+        name = by_words[place]
+        assert name.holds
+        assert (int(count), int(others)) == (name.found.count, name.checked.count)
+        is_share((*told_found,), name.found)
+        is_share((mean, low, high), name.checked)
+        is_shown(shuffled, 100 * name.shuffled)
+        is_shown(untrained, 100 * name.untrained)
+        assert read(mean) >= 50
+    for place, *told_found, _, _, mean, low, high, reason, shuffled, untrained in failed:
+        name = by_words[place]
+        is_share((*told_found,), name.found)
+        is_share((mean, low, high), name.checked)
+        assert ("more than half" in reason) == (name.checked.mean <= 0.5)
+        assert ("above shuffled keys" in reason) == (name.checked.low <= name.shuffled)
+        assert ("the untrained twin" in reason) == (name.checked.low <= name.untrained)
+        if "more than half" in reason:
+            assert read(mean) <= 50
+        is_shown(shuffled, 100 * name.shuffled)
+        is_shown(untrained, 100 * name.untrained)
+
+
+def measures_are_true(one: Passport, told: words.Said) -> None:
+    pattern = (
+        rf"{SHARE} of its weight lies on (.+), on other sentences {SHARE}; shuffled keys: "
+        rf"{NUMBER} %; heads of the untrained twin: up to {NUMBER} %\."
+    )
+    by_words = {words.MEASURES[each.name].words: each for each in one.measures}
+    for *found, on, mean, low, high, shuffled, untrained in matches(pattern, told.looks):
+        each = by_words[on]
+        is_share((*found,), each.found)
+        is_share((mean, low, high), each.checked)
+        is_shown(shuffled, 100 * each.shuffled.mean)
+        is_shown(untrained, 100 * each.untrained.high)
+        assert read(low) >= read(untrained) - 0.5
+        assert all(name.name != each.name for name in one.names if name.holds)
+
+
+def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
+    by_name = {words.capital(words.kind_name(kind)): kind for kind in one.effects.kinds}
+    what = "the vector" if words.of_vectors(atlas) else "the answer"
+    need = matches(
+        rf"(.+) need it: without it {what} loses {POINTS} on average of (\d+), and {POINTS} of "
+        r"(\d+) others\.",
+        told.fails,
+    )
+    assert {name for name, *_ in need} == {name for name, kind in by_name.items() if kind.needed}
+    gain = matches(
+        rf"(.+) gain without it: {what} rises by {POINTS} on average of (\d+), and {POINTS} of "
+        r"(\d+) others\.",
+        told.fails,
+    )
+    fell = matches(
+        rf"(.+) seemed to need it, by {POINTS} of (\d+), but the check on (\d+) others failed: "
+        rf"{POINTS}\.",
+        told.fails,
+    )
+    for name, *found, count, mean, low, high, others in need:
+        kind = by_name[name]
+        assert (int(count), int(others)) == (kind.found.count, kind.checked.count)
+        is_share((*found,), kind.found, -100)
+        is_share((mean, low, high), kind.checked, -100)
+        assert min(read(found[0]), read(mean)) >= 5
+        assert min(read(found[1]), read(low)) >= 0
+    for name, *found, _, mean, low, high, _ in gain:
+        kind = by_name[name]
+        is_share((*found,), kind.found)
+        is_share((mean, low, high), kind.checked)
+        assert min(read(found[1]), read(low)) >= 0
+    for name, *found, _, _, mean, low, high in fell:
+        kind = by_name[name]
+        assert not kind.needed
+        is_share((*found,), kind.found, -100)
+        is_share((mean, low, high), kind.checked, -100)
+        assert read(low) <= 0 or read(mean) <= 5
+    none = matches(r"(?:None of (\d+) kinds|The kind) of prompts .+\.", told.fails)
+    assert len(none) == (not need and bool(by_name))
+    assert all(int(count or 1) == len(by_name) for (count,) in none)
+
+
+def least_is_true(one: Passport, told: words.Said) -> None:
+    kinds = {words.kind_name(kind): kind for kind in one.effects.kinds}
+    pattern = (
+        rf".+ surely loses? 5 points without it; (.+) lose most: {POINTS} on average of \d+, "
+        rf"{POINTS} of \d+ others\."
+    )
+    for name, *found, mean, low, high in matches(pattern, told.fails):
+        is_share((*found,), kinds[name].found, -100)
+        is_share((mean, low, high), kinds[name].checked, -100)
+        both = [kind.found.mean + kind.checked.mean for kind in kinds.values()]
+        assert kinds[name].found.mean + kinds[name].checked.mean == min(both)
+
+
+def prompts_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
+    changed = rf"“([^“”]*)”, (?:“([^“”]*)”|its vector) (loses|gains) {NUMBER} points"
+    pattern = rf"Most hangs on it here: {changed}\.(?: Another one of that kind: {changed}\.)?"
+    told_of = matches(pattern, told.fails)
+    assert len(told_of) == bool(one.effects.hangs)
+    for groups in told_of:
+        places = (*one.effects.hangs[:1], *one.effects.controls[:1])
+        for at, place in enumerate(places):
+            text, answer, moves, points = groups[4 * at : 4 * at + 4]
+            prompt, change = atlas.prompts[place], one.effects.by_mean[place]
+            assert text == (prompt.text.strip("·▁ ") or prompt.text)
+            assert (answer or "") == prompt.answer.strip("·▁ ")
+            assert (moves == "loses") == (change < 0)
+            is_shown(points, 100 * abs(change))
+
+
+def zero_is_true(one: Passport, told: words.Said) -> None:
+    by_name = {words.kind_name(kind): kind for kind in one.effects.kinds}
+    pattern = (
+        rf"Zero misleads on (.+): set to zero it seems to cost {POINTS} on (\d+), set to its mean "
+        rf"{NUMBER} and {NUMBER}\."
+    )
+    found = matches(pattern, told.fails)
+    assert {name for name, *_ in found} == {
+        name for name, kind in by_name.items() if misleads(kind)
+    }
+    for name, mean, low, high, count, one_half, other in found:
+        kind = by_name[name]
+        assert kind.by_zero is not None
+        assert int(count) == kind.by_zero.count
+        is_share((mean, low, high), kind.by_zero, -100)
+        is_shown(one_half, -100 * kind.found.mean)
+        is_shown(other, -100 * kind.checked.mean)
+        assert read(low) + 0.5 >= max(read(one_half), read(other))
+
+
+def misleads(kind: Kind) -> bool:
+    """Zero takes at least 5 points more than the mean, and its interval lies beyond both others."""
+    if kind.by_zero is None:
+        return False
+    clear = all(kind.by_zero.high < each.low for each in (kind.found, kind.checked))
+    return clear and min(kind.found.mean, kind.checked.mean) - kind.by_zero.mean >= 0.05
+
+
+def cost_is_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
+    cost, (sentence, *zero) = one.effects.elsewhere, told.elsewhere
+    size, unit = (100, " %") if words.of_vectors(atlas) else (1, "")
+    shown = re.findall(COST + unit, sentence)
+    assert len(shown) == 2
+    less = "less" in sentence
+    for (mean, width), half in zip(shown, (cost.found, cost.checked), strict=True):
+        is_shown(mean, size * half.mean * (-1 if less else 1))
+        is_shown(width, size * (half.high - half.low) / 2)
+    assert re.findall(r"\b\d+\b(?! ?[%.])(?= other| more| cost)", sentence) == [
+        f"{half.count}" for half in (cost.found, cost.checked)
+    ]
+    if words.of_vectors(atlas):
+        return
+    assert less == sentence.startswith("Other sentences even gain") == (cost.sure < 0)
+    assert sentence.startswith("Other sentences need it too") == (cost.sure > 0)
+    assert sentence.endswith("nothing sure.") <= (cost.sure == 0)
+    if "may even gain" in sentence:
+        assert max(read(mean) for mean, _ in shown) < 0
+    if zero:
+        by_zero = one.effects.elsewhere_by_zero
+        for (mean, _), half in zip(
+            re.findall(COST, zero[0]), (by_zero.found, by_zero.checked), strict=True
+        ):
+            is_shown(mean, half.mean)
+        assert by_zero.found.low > cost.found.high
+        assert by_zero.checked.low > cost.checked.high
+
+
+def weights_are_true(one: Passport, told: words.Said) -> None:
+    circuit = one.circuit
+    if circuit is None:
+        assert told.weights == ("Its weights were not read through the vocabulary.",)
+        return
+    first, *more = told.weights
+    value, low, high = re.findall(
+        rf"{NUMBER} of −1 to 1; random matrices: {NUMBER} to {NUMBER}\.", first
+    )[0]
+    for text, number in zip(
+        (value, low, high),
+        (circuit.copying.value, circuit.copying.low, circuit.copying.high),
+        strict=True,
+    ):
+        is_shown(text, number)
+    if "weights copy" in first:
+        assert read(value) >= max(0, read(high))
+    elif "weights suppress" in first:
+        assert read(value) <= min(0, read(low))
+    else:
+        inside = circuit.copying.low <= circuit.copying.value <= circuit.copying.high
+        assert inside or circuit.copying.value * (circuit.copying.value - circuit.copying.mean) <= 0
+    for moved, against in (("raises", circuit.copied), ("lowers", circuit.suppressed)):
+        pattern = rf"Of {NUMBER} % of the sampled pieces it {moved} .*: {NUMBER} to {NUMBER} %\."
+        found = matches(pattern, (*more,))
+        assert len(found) == (against.value > against.high)
+        for numbers in found:
+            for text, number in zip(
+                numbers, (against.value, against.low, against.high), strict=True
+            ):
+                is_shown(text, 100 * number)
+    reading = [each for each in more if each.startswith("A direction")]
+    telling = [each for each in circuit.directions if each.tells.value > each.tells.high]
+    assert len(reading) == min(len(telling), words.DIRECTIONS_NAMED)
+    for sentence, each in zip(reading, telling, strict=False):
+        is_shown(re.findall(rf"of {NUMBER} %", sentence)[0], 100 * each.strength)
+        assert words.quoted(each.reads[0]) in sentence.partition("; it raises")[0]
+        assert words.quoted(each.writes[0]) in sentence.partition("; it raises")[2]
+
+
+def kin_is_true(one: Passport, told: words.Said) -> None:
+    alike = [
+        each
+        for each in one.alike
+        if each.found.low > each.chance and each.checked.low > each.chance
+    ]
+    found = matches(
+        rf"Looks as (.+) does: correlation {NUMBER} \({NUMBER} to {NUMBER}\), on other sentences "
+        rf"{NUMBER}; untrained heads: up to {NUMBER}\.",
+        told.kin,
+    )
+    assert len(found) == min(len(alike), words.KIN_NAMED)
+    assert ("No head looks at the same words beyond chance." in told.kin) == (not alike)
+    for (name, *correlation, checked, chance), each in zip(found, alike, strict=False):
+        assert name.endswith(f"{each.layer}.{each.head}")
+        is_share((*correlation,), each.found, 1)
+        is_shown(checked, each.checked.mean)
+        is_shown(chance, each.chance)
+        assert min(read(correlation[1]), read(checked)) >= read(chance)
+    pattern = (
+        rf"(?:Reads|Writes) .+: subspaces overlap by {NUMBER}; random ones: {NUMBER} to {NUMBER}\."
+    )
+    for value, low, high in matches(pattern, told.kin):
+        assert read(value) >= read(high) >= read(low)
+
+
+def rest_is_true(one: Passport, told: words.Said) -> None:
+    assert len(told.unexplained) == 2
+    for sentence, mean in zip(told.unexplained, (one.unexplained, one.sink), strict=True):
+        is_share(re.findall(SHARE, sentence)[0], mean)
+
+
+def title_is_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
+    title = told.title
+    assert title.endswith(".")
+    assert len(title) <= 120
+    assert "\n" not in title
+    holding = [name for name in one.names if name.holds]
+    needing = [words.kind_name(kind) for kind in one.effects.kinds if kind.needed]
+    assert title.startswith("Looks ") == bool(holding)
+    assert title.endswith(" need it.") == (bool(needing) or title == "Other sentences need it.")
+    if holding:
+        best = max(name.checked.mean for name in holding)
+        assert any(words.place(name.name) in title for name in holding if name.checked.mean == best)
+    if needing:
+        named = title.removesuffix(" need it.").rpartition("; ")[2]
+        more = re.search(r"(\d+) more kinds$", named)
+        told_of = [kind for kind in needing if kind.lower() in named.lower()]
+        assert len(told_of) >= min(len(needing), words.KINDS_NAMED)
+        if more:
+            assert int(more[1]) == len(needing) - words.KINDS_NAMED
+        else:
+            assert words.capital(listed(needing)) == words.capital(named)
+    if title == "Other sentences need it.":
+        assert one.effects.elsewhere.sure > 0
+    if title == "Other sentences gain without it.":
+        assert one.effects.elsewhere.sure < 0
+    if "check failed" in title:
+        assert one.names
+        assert not holding
+
+
+def sentences_are_true(atlas: Atlas) -> None:
+    for one in atlas.passports:
+        told = words.said(atlas, one)
+        assert told.sentences[0] == told.title
+        names_are_true(one, told)
+        measures_are_true(one, told)
+        kinds_are_true(atlas, one, told)
+        least_is_true(one, told)
+        prompts_are_true(atlas, one, told)
+        zero_is_true(one, told)
+        cost_is_true(atlas, one, told)
+        weights_are_true(one, told)
+        kin_is_true(one, told)
+        rest_is_true(one, told)
+        title_is_true(atlas, one, told)
+
+
+@settings(max_examples=60)
+@given(atlases())
+def test_sentences_of_any_passport_are_true_for_its_numbers(atlas: Atlas) -> None:
+    sentences_are_true(atlas)
