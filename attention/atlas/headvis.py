@@ -96,7 +96,7 @@ METRICS: Mapping[str, Metric] = {
     ),
     "copying": Metric(
         "Σ Re λ / Σ |λ| of W_U W_O W_V W_E: above 0 the head copies, below 0 it suppresses.",
-        lambda one: one.circuit and one.circuit.copying.value,
+        lambda one: None if one.circuit is None else one.circuit.copying.value,
     ),
 }
 
@@ -214,7 +214,7 @@ def sequences_of(atlas: Atlas, one: Passport) -> list[dict[str, Any]]:
     for row in rows_of(one):
         start = row.query * len(atlas.sentences[row.sentence].pieces)
         cells[row.sentence] |= {start + key: each for key, each in enumerate(row.weights) if each}
-    found = []
+    found: list[dict[str, Any]] = []
     for sentence, weights in cells.items():
         pieces = atlas.sentences[sentence].pieces
         inner = [each for at, each in weights.items() if all(divmod(at, len(pieces)))]

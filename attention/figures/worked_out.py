@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attention.figures.messages import KINDS, is_a
@@ -15,41 +15,41 @@ from attention.figures.scene_message import about, rows_of
 Done = tuple[str, str, Any]  # the key of a figure, its event, and what that carries
 
 
-def packed(first: Scene, answers: Mapping[Done, Scene]) -> str:
+def packed(first: Scene, answers: Mapping[Done, Scene], keeps: bool = False) -> str:
     """The scene that each event leads to, as base64 of JSON packed by gzip.
 
-    first: the scene that is shown before any. Each value of a figure's header, and all numbers of
-    a figure, are there once, however many scenes have them: see `browser/notebook/worked_out.js`.
-    Raises ValueError for an event that no figure of that key has, or that carries something else.
+    first: the scene that is shown before any; keeps: an event changes only what its scenes have
+    otherwise than the first or each other, and leaves all else as it is then. Each value of a
+    figure's header, and all numbers of a figure, are there once, however many scenes have them: see
+    `browser/notebook/worked_out.js`. Raises ValueError for an event that no figure of that key has,
+    or that carries something else, and where figures must be kept and are not those of the first.
     """
-    scenes = [*dict.fromkeys(answers.values())]
-    events = {
-        (figure.key, event)
-        for each in (first, *scenes)
-        for figure in each
-        for event in figure.answers
-    }
-    led: dict[str, list[tuple[Any, int]]] = {}
+    check(first, answers)
+    held = Held()
+    by_event: dict[str, list[tuple[Any, Scene]]] = {}
     for (key, event, value), scene in answers.items():
+        by_event.setdefault(f"{key}.{event}", []).append((value, scene))
+    if keeps:
+        held.whole(first)  # what is kept from, before anything is done
+        led = {name: held.changes(first, leads) for name, leads in by_event.items()}
+    else:
+        led = {
+            name: [(value, held.whole(scene)) for value, scene in leads]
+            for name, leads in by_event.items()
+        }
+    return b64encode(gzip.compress(held.written(led).encode(), mtime=0)).decode()
+
+
+def check(first: Scene, answers: Mapping[Done, Scene]) -> None:
+    """Check the events. Raises ValueError for one that no figure has, or that carries otherwise."""
+    scenes = [first, *dict.fromkeys(answers.values())]
+    events = {(figure.key, event) for each in scenes for figure in each for event in figure.answers}
+    for key, event, value in answers:
         if (key, event) not in events:
             there = sorted(f"{one}.{other}" for one, other in events if one)
             raise ValueError(f"an event must be one of {there}, got {key}.{event}")
         if not is_a([0, json.loads(json.dumps(value))], KINDS[event]):
             raise ValueError(f"event {event} must carry {KINDS[event]}, got {value!r}")
-        led.setdefault(f"{key}.{event}", []).append((value, scenes.index(scene)))
-    values, rests, figures = Once(), Once(), Once()
-    told = [
-        {
-            "figures": [figures.at(_figure(figure, values, rests)) for figure in scene],
-            "rows": rows_of(scene),
-        }
-        for scene in scenes
-    ]
-    lists = {"values": values, "rests": rests, "figures": figures}
-    parts = [f'"{name}":[{",".join(once.texts)}]' for name, once in lists.items()]
-    parts += [f'"scenes":{json.dumps(told)}', f'"answers":{json.dumps(led)}']
-    text = "{" + ",".join(parts) + "}"
-    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 class Once:
@@ -63,11 +63,66 @@ class Once:
         return self.texts.setdefault(text, len(self.texts))
 
 
-def _figure(figure: Figure, values: Once, rests: Once) -> str:
-    """A figure by where each value of its header is, and where what follows it."""
-    content = figure.content()
-    end = 4 + int.from_bytes(content[:4], "little")
-    header = json.loads(content[4:end])
-    fields = {name: values.at(json.dumps(value)) for name, value in header.items()}
-    rest = rests.at(json.dumps(b64encode(content[end:]).decode()))
-    return json.dumps({**about(figure, content), "fields": fields, "rest": rest})
+class Held:
+    """What a file holds of scenes: each value, each figure and each scene once."""
+
+    def __init__(self) -> None:
+        self.values, self.rests, self.figures, self.scenes = Once(), Once(), Once(), Once()
+        self._made: dict[Scene, list[dict[str, Any]]] = {}
+
+    def whole(self, scene: Scene) -> int:
+        """Where a scene stands."""
+        figures = [self.figures.at(json.dumps(figure)) for figure in self._figures(scene)]
+        return self.scenes.at(json.dumps({"figures": figures, "rows": rows_of(scene)}))
+
+    def changes(self, first: Scene, leads: Sequence[tuple[Any, Scene]]) -> list[tuple[Any, int]]:
+        """What each event carries, and where that stands which it changes. Raises ValueError."""
+        before = _by_key(self._figures(first))
+        after = [_by_key(self._figures(scene)) for _, scene in leads]
+        for one in after:
+            if one.keys() != before.keys():
+                raise ValueError(f"figures must be {[*before]} to be kept, got {[*one]}")
+        differ = {
+            key: [
+                name
+                for name, at in known["fields"].items()
+                if any(one[key]["fields"].get(name) != at for one in after)
+            ]
+            for key, known in before.items()
+        }
+        found = []
+        for (value, _), one in zip(leads, after, strict=True):
+            changed = {
+                key: {
+                    "fields": {name: one[key]["fields"][name] for name in names},
+                    "rest": one[key]["rest"],
+                }
+                for key, names in differ.items()
+                if names or any(each[key]["rest"] != before[key]["rest"] for each in after)
+            }
+            found.append((value, self.scenes.at(json.dumps({"changes": changed}))))
+        return found
+
+    def written(self, led: Mapping[str, Sequence[tuple[Any, int]]]) -> str:
+        """All of it as JSON, with the scenes that events lead to, by their names."""
+        lists = {name: getattr(self, name) for name in ("values", "rests", "figures", "scenes")}
+        parts = [f'"{name}":[{",".join(once.texts)}]' for name, once in lists.items()]
+        return "{" + ",".join([*parts, f'"answers":{json.dumps(led)}']) + "}"
+
+    def _figures(self, scene: Scene) -> list[dict[str, Any]]:
+        """Figures by where each value of their headers is, and where what follows these."""
+        if scene not in self._made:
+            self._made[scene] = [self._figure(figure) for figure in scene]
+        return self._made[scene]
+
+    def _figure(self, figure: Figure) -> dict[str, Any]:
+        content = figure.content()
+        end = 4 + int.from_bytes(content[:4], "little")
+        header = json.loads(content[4:end])
+        fields = {name: self.values.at(json.dumps(value)) for name, value in header.items()}
+        rest = self.rests.at(json.dumps(b64encode(content[end:]).decode()))
+        return {**about(figure, content), "fields": fields, "rest": rest}
+
+
+def _by_key(figures: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {figure["key"]: figure for figure in figures}

@@ -29,16 +29,21 @@ def save_scene(
     *,
     query: int = 0,
     answers: Mapping[Done, Scene] | None = None,
+    keeps: bool = False,
+    opens: Mapping[str, Done] | None = None,
 ) -> None:
     """Write a scene, or one figure, as a file of HTML that opens without a network.
 
     title: that of the file; query: the token that its figures show first; answers: the scene that
     the app would draw after an event, by the key of its figure, its name and what that carries:
-    what is done in the file is answered by these. A file with a heatmap to zoom into or a chart
-    holds plotly.js, which is 5 MB; any other is as large as its numbers and 0.3 MB of modules.
-    Raises ValueError for an event that no figure has.
+    what is done in the file is answered by these; keeps: each changes only what the scenes of its
+    event have otherwise than the first, so that all else stays as it is; opens: names that may
+    stand behind a # in the file's address, each with the event that it opens with. A file with a
+    heatmap to zoom into or a chart holds plotly.js, which is 5 MB; any other is as large as its
+    numbers and 0.3 MB of modules. Raises ValueError for an event that no figure has.
     """
-    Path(path).write_text(page_of_scene(scene, title, query, answers or {}), "utf-8")
+    text = page_of_scene(scene, title, query, answers, keeps, opens)
+    Path(path).write_text(text, "utf-8")
 
 
 def page_of_scene(
@@ -46,6 +51,8 @@ def page_of_scene(
     title: str = "Attention",
     query: int = 0,
     answers: Mapping[Done, Scene] | None = None,
+    keeps: bool = False,
+    opens: Mapping[str, Done] | None = None,
 ) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
@@ -54,7 +61,10 @@ def page_of_scene(
     selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
     given = {
         "scene": b64encode(gzip.compress(scene_message(whole, selection), mtime=0)).decode(),
-        "answers": packed(whole, answers) if answers else "",
+        "answers": packed(whole, answers, keeps) if answers else "",
+        "opens": {
+            name: (f"{key}.{event}", value) for name, (key, event, value) in (opens or {}).items()
+        },
         **looks,
     }
     return file_of(title, given, *code)

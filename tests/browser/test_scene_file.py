@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +17,7 @@ from attention.analysis.switches import by_mean, states_without
 from attention.app.state.openings import OPENINGS
 from attention.figures.layer_words import shown as shown_of
 from attention.figures.scene import Scene, Words
-from attention.figures.worked_out import packed
+from attention.figures.worked_out import Held, packed
 from attention.subjects.compare import scene as compare
 from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
@@ -119,6 +123,62 @@ def test_an_answer_must_be_to_an_event_that_a_figure_has() -> None:
     picture = explore.attention(view)
     with pytest.raises(ValueError, match=r"event word must carry .*int.*, got 'a'"):
         packed(picture, {("picture", "word", "a"): picture})
+
+
+def held_in(text: str) -> dict[str, Any]:
+    """All that a file holds of its scenes."""
+    held: dict[str, Any] = json.loads(gzip.decompress(b64decode(text)))
+    return held
+
+
+def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes() -> None:
+    def scene_of(*words: Sequence[str]) -> Scene:
+        return Scene([Words(one, key=f"w{at}", link=link) for at, (one, link) in enumerate(words)])
+
+    first = scene_of(("a", ("x", "y")), ("b", ()))
+    others = [scene_of(("c", ("x", "y")), ("b", ())), first]
+    held = Held()
+    held.whole(first)
+    leads = held.changes(first, [*enumerate(others)])
+    assert [value for value, _ in leads] == [0, 1]
+    told = [json.loads([*held.scenes.texts][at])["changes"] for _, at in leads]
+    values = [json.loads(text) for text in held.values.texts]
+    assert [each.keys() for each in told] == [{"w0"}, {"w0"}]
+    assert [{name: values[at] for name, at in each["w0"]["fields"].items()} for each in told] == [
+        {"parts": ["c"]},
+        {"parts": ["a"]},
+    ]
+    with pytest.raises(ValueError, match=r"must be \['w0', 'w1'\] to be kept, got \['w0'\]"):
+        held.changes(first, [(0, scene_of(("a", ())))])
+
+
+def test_an_event_that_keeps_the_rest_leads_from_the_first_scene_to_its_own() -> None:
+    opening = next(iter(OPENINGS.values()))
+    both = [explore.arcs(viewed("explore", **opening.chosen, s=each)) for each in opening.sentences]
+    answers = {("picture", "word", ending): scene for ending, scene in enumerate(both)}
+    kept = held_in(packed(both[0], answers, keeps=True))
+    whole = held_in(packed(both[0], answers))
+    figures = [kept["figures"][at] for at in kept["scenes"][0]["figures"]]
+    for (_, at), (_, place) in zip(
+        kept["answers"]["picture.word"], whole["answers"]["picture.word"], strict=True
+    ):
+        changes = kept["scenes"][at]["changes"]
+        led = [figure | changed_by(changes.get(figure["key"]), figure) for figure in figures]
+        expected = [whole["figures"][one] for one in whole["scenes"][place]["figures"]]
+        assert [content_of(kept, one) for one in led] == [
+            content_of(whole, one) for one in expected
+        ]
+
+
+def changed_by(change: dict[str, Any] | None, figure: dict[str, Any]) -> dict[str, Any]:
+    """Parts of a figure after a change."""
+    return (change and {**change, "fields": figure["fields"] | change["fields"]}) or {}
+
+
+def content_of(held: dict[str, Any], figure: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The header of a figure, and what follows it."""
+    header = {name: held["values"][at] for name, at in figure["fields"].items()}
+    return header, held["rests"][figure["rest"]]
 
 
 @pytest.mark.parametrize("words", HOSTILE)

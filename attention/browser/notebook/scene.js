@@ -7,10 +7,11 @@ import { answering } from "./worked_out.js"
 /** @import { Given as Drawn, Module } from "../shared/component.js"
     @import { Themes } from "./theme.js"
 
-    A scene as a file holds it: its message packed, the styles of its figures by their paths, and
-    what it answers, see `answering`; "": nothing.
-    @typedef {{ scene: string, styles: Record<string, string>, themes: Themes,
-      answers: string }} Given */
+    A scene as a file holds it: its message packed, the styles of its figures by their paths, what
+    it answers, see `answering`; "": nothing; and events by names that may stand behind a # in its
+    address.
+    @typedef {{ scene: string, styles: Record<string, string>, themes: Themes, answers: string,
+      opens: Record<string, [string, unknown]> }} Given */
 
 const ABSENT = "This file does not hold that; the app works it out."
 
@@ -24,7 +25,7 @@ export default async function showScene(modules) {
   const [data, place] = ["given", "place"].map((id) => document.getElementById(id))
   if (!data || !place) return
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
-  const { styles, themes, answers } = given
+  const { styles, themes, answers, opens } = given
   make("style", "", document.head, { textContent: LOOK + styles["scene/style.css"] })
   follow(document.body, [document.documentElement], themes)
   const first = new Uint8Array(await unpacked(given.scene).arrayBuffer())
@@ -37,14 +38,34 @@ export default async function showScene(modules) {
     load: async (path) => modules[path],
     loadStyle: async (path) => styles[path],
   }
-  if (answers)
-    drawn.setTriggerValue = answering(answers, first, (data, there) => {
+  if (answers) {
+    const answer = answering(answers, first, (data, there) => {
       draw({ ...drawn, data })
       absent.textContent = there ? "" : ABSENT
       absent.hidden = there
     })
-  await draw(drawn)
+    drawn.setTriggerValue = (name, value) => {
+      tell(opens, name, value)
+      answer(name, value)
+    }
+    const follow = () => {
+      const done = opens[decodeURIComponent(location.hash.slice(1))]
+      if (done) answer(done[0], [null, done[1]])
+    }
+    addEventListener("hashchange", follow)
+    await draw(drawn)
+    follow()
+  } else await draw(drawn)
   fit(window.frameElement)
+}
+
+/** Writes the name of what was done into the address, so that it opens there.
+    @type {(opens: Given["opens"], name: string, answer: unknown) => void} */
+function tell(opens, name, answer) {
+  const [, value] = /** @type {[number, unknown]} */ (answer)
+  const wanted = JSON.stringify([name, value])
+  const known = Object.keys(opens).find((each) => JSON.stringify(opens[each]) === wanted)
+  if (known) history.replaceState(null, "", `#${encodeURIComponent(known)}`)
 }
 
 /** Makes the frame that a file stands in as high as what it shows; null: it stands in none.
