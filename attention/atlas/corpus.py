@@ -23,6 +23,7 @@ EVERYDAY = "everyday"  # the kind of prompts that are made of sentences at large
 OWN = "own sentences"
 EVERYDAY_PROMPTS = 62
 ELSEWHERE = 80  # sentences that costs are measured on
+TWICE, SHORT = 40, 8  # sentences that are said twice, and the most words of each
 BY_ZERO = 3  # one of so many everyday prompts is measured by zero, too
 LEAST_LINES = 12
 DRAWN = 80  # sentences of a made language, and its everyday prompts
@@ -74,15 +75,21 @@ def corpus_of(model: Model) -> Corpus:
 
 
 def of_english(answers: bool) -> Corpus:
-    """English texts. answers: if the model says a next piece, so that sentences can end early."""
+    """English texts. answers: if the model says a next piece, so that sentences can end early.
+
+    Behind the sentences some of them are said twice, but for their last word: only there a head can
+    show that it looks for what followed an earlier equal piece (Olsson et al. 2022).
+    """
     means_over, others = SENTENCES[:MEANS_OVER], SENTENCES[MEANS_OVER:]
+    short = [text for text in others if len(text.split()) <= SHORT]
+    twice = [f"{text} {begun(text)}" for text in short[:TWICE]]
     if answers:
         beginnings = [begun(text) for text in others[-EVERYDAY_PROMPTS:]]
         kinds = {kind: [*prompts] for kind, prompts in ANSWERS.items()}
     else:
         beginnings = [text.rstrip(".?!") for text in others]
         kinds = {"pronouns": [marked(text)[0].rstrip(".") for text in PRONOUNS]}
-    return _corpus(means_over, others, {**kinds, EVERYDAY: beginnings})
+    return _corpus(means_over, [*others, *twice], {**kinds, EVERYDAY: beginnings})
 
 
 def of_lines(lines: Sequence[str], answers: bool) -> Corpus:

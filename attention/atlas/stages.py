@@ -20,6 +20,7 @@ from attention.analysis import interventions, losses_on_corpus
 from attention.analysis.interventions import Progress
 from attention.analysis.switches import Head
 from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.twin import twins_of
 from attention.trained.models import Model, tensors_of
 
 DIGITS = 16  # of a digest, in a file's name
@@ -49,6 +50,11 @@ class Subject:
         if found is not None:
             return found.means
         return interventions.means(self.model, self.corpus.means_over, "output")
+
+    @functools.cached_property
+    def twins(self) -> list[Model]:
+        """Untrained twins of the model, see `twin`."""
+        return twins_of(self.model, len(self.heads))
 
     @functools.cached_property
     def weights(self) -> str:

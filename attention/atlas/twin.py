@@ -1,4 +1,4 @@
-"""An untrained twin of a model: as it was before training, but for the sizes of its weights.
+"""Untrained twins of a model: as it was before training, but for the sizes of its weights.
 
 Heads of a twin look somewhere too, and what they show, training has not made. Each matrix is drawn
 from a normal distribution with the mean and the standard deviation of the trained one, so that
@@ -24,10 +24,17 @@ from attention.trained.parts import LayerNorm
 from attention.trained.translator import positions
 
 SEED = 0
+HEADS = 64  # of all twins together, at the least
 GAINS = ("g_q", "g_k")  # of norms of queries and keys
 MOST = 127  # of a number of 8 bits
 
 Kind = TypeVar("Kind", bound=Model)
+
+
+def twins_of(model: Kind, heads: int) -> list[Kind]:
+    """Twins of a model of so many heads: one of a large model, several of a small one, so that the
+    most that untrained heads do is the most of `HEADS`."""
+    return [untrained(model, seed) for seed in range(-(-HEADS // heads))]
 
 
 @torch.no_grad()
@@ -64,8 +71,8 @@ class _Drawing:
         if is_dataclass(part) and not isinstance(part, type):
             parts = {each.name: getattr(part, each.name) for each in fields(part) if each.init}
             drawn = {name: self.part(each) for name, each in parts.items()}
-            if isinstance(part, Embedding) and _is_sines(part.positions):
-                drawn["positions"] = part.positions.clone()
+            if isinstance(part, Embedding):
+                drawn["positions"] = self._positions(part.positions)
             return replace(part, **drawn)
         return part
 
@@ -76,6 +83,12 @@ class _Drawing:
             for name, each in module._buffers.items()
         }
         return made
+
+    def _positions(self, table: Tensor | None) -> Tensor | None:
+        """Positions, drawn anew but for Marian's, which are no parameters."""
+        if table is None or not torch.equal(table, positions(*table.shape)):
+            return None if table is None else self.tensor(table)
+        return table.clone()
 
     def tensor(self, trained: Tensor) -> Tensor:
         """A tensor of the same shape, type and order in memory. Of whole numbers it is rounded."""
@@ -94,11 +107,6 @@ class _Drawing:
         if trained.is_floating_point():
             return drawn.to(trained.dtype)
         return drawn.round().clamp(-MOST, MOST).to(trained.dtype)
-
-
-def _is_sines(table: Tensor | None) -> bool:
-    """True of Marian's positions, which are no parameters."""
-    return table is not None and torch.equal(table, positions(*table.shape))
 
 
 def _redrawn(whole: nn.Module, draw: Callable[[Tensor], Tensor]) -> nn.Module:
