@@ -29,7 +29,7 @@ from attention.subjects.model import (
 )
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import LinesThroughLayers, ModelWindow, TeamFilm
-from attention.subjects.model.window import Shown
+from attention.subjects.model.window import Shown, passport_link
 from attention.trained.models import Model, Transformer
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
@@ -45,6 +45,9 @@ def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None 
         figure,
         film,
         Words(answer) if answer else None,
+        Words("", link=link, key="to_passport")
+        if (link := passport_link(view, shown.model))
+        else None,
         *map(note, () if result is None else result.notes),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from attention.analysis.switches import Head, can_erase
 from attention.app.cached import runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.atlas import files
 from attention.core.printing import distinct_names
 from attention.subjects.model import numbers
 from attention.subjects.model import words as model_words
@@ -60,6 +62,16 @@ def chosen(view: View, model: Model) -> Head:
     """The chosen layer and head, as far as there are such."""
     layer = min(view["layer"], len(model.layers) - 1)
     return layer, min(view["head"], model.layers[layer].attention.heads - 1)
+
+
+def passport_link(view: View, model: Model) -> tuple[str, str] | None:
+    """Words and address of a link to the passport of the chosen head; None where it has none."""
+    if model.about.name not in files.available():
+        return None
+    layer, head = chosen(view, model)
+    named = {"model": model.about.name, "s": view["s"], "layer": layer, "head": head}
+    by = {} if layer or head else {"head_by": model_words.CHOSEN}
+    return f"Passport of head {layer}.{head}", f"atlas?{urlencode({**named, **by})}"
 
 
 def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:

@@ -1,0 +1,236 @@
+import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { make, setLengths, settle, under } from "../shared/elements.js"
+import { fillTile, layoutOf, nameTiles, outlineTile } from "../shared/head_map.js"
+import { countDrawing, sharp } from "../shared/painter.js"
+import { layTiles, makeTiles } from "../shared/tiles.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @import { FoundHead, ShadeSaid } from "../messages.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const SIDE = 19 * 16
+const BETWEEN = 36
+const NARROW = 884
+const TYPING = 250 // milliseconds after the last letter
+const FAINT = 0.3 // of tiles that were not found
+const ORANGE = "#d97706"
+
+export const style = "shared/head_map.css"
+export default component(build, draw)
+
+/** All heads of a model, coloured by a number of their passports, and a search among them.
+    @param {Mount<"head_atlas">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
+  const bar = make("div", "bar", frame)
+  const menuLabel = make("label", "", bar, { textContent: "Tiles show" })
+  const menu = make("select", "", menuLabel)
+  const scale = make("i", "scale", bar, { ariaHidden: "true" })
+  const legend = make("p", "legend", bar)
+  const left = make("div", "left", frame)
+  const map = make("div", "map", left)
+  const canvas = make("canvas", "", map, { ariaHidden: "true" })
+  const names = make("div", "names", map, { ariaHidden: "true" })
+  const tiles = makeTiles(map, "All heads; arrow keys move", () => view.layout, {
+    point: (head) => point(view, head),
+    choose: (head) => choose(view, head),
+  })
+  const below = make("div", "below", left)
+  const told = make("p", "told", below, { ariaLive: "polite" })
+  const acts = make("div", "acts", below)
+  const second = make("button", "", acts, { type: "button" })
+  const alone = make("button", "", acts, { type: "button", textContent: "One head again" })
+  const side = make("div", "side", frame, { role: "search" })
+  const label = make("label", "", side, { textContent: "Find heads" })
+  const input = make("input", "", label, { type: "search", maxLength: 120, autocomplete: "off" })
+  const hints = make("div", "hints", side)
+  const count = make("p", "count", side, { role: "status" })
+  const list = make("ol", "", side)
+  const layout = layoutOf(content, 0)
+  const view = {
+    ...{ content, frame, menu, scale, legend, map, canvas, names, tiles, told, second, alone },
+    ...{ root, input, hints, count, list, layout, send, width: 0, pointed: -1, pairs: false },
+  }
+  menu.addEventListener("change", () => {
+    view.content.shade = menu.value
+    view.content.said = []
+    paint(view)
+    tell(view)
+    send("shade", menu.value)
+  })
+  input.addEventListener("input", () => settle(input, TYPING, () => send("sought", input.value)))
+  hints.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (!button) return
+    input.value = button.textContent ?? ""
+    send("sought", input.value)
+  })
+  list.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button) choose(view, Number(button.dataset.head))
+  })
+  second.addEventListener("click", () => {
+    view.pairs = !view.pairs
+    drawActs(view)
+  })
+  alone.addEventListener("click", () => send("other", -1))
+  return view
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  view.width = view.frame.clientWidth
+  if (!view.width) return
+  const narrow = view.width < NARROW
+  view.frame.classList.toggle("narrow", narrow)
+  view.layout = layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
+  drawMenu(view)
+  lay(view)
+  paint(view)
+  tell(view)
+  drawActs(view)
+  drawFound(view)
+  countDrawing(view.canvas)
+}
+
+/** @type {(view: View) => void} */
+function drawMenu({ menu, content }) {
+  const groups = [...new Set(content.shades.map(({ group }) => group))]
+  menu.replaceChildren(
+    ...groups.map((name) => {
+      const group = make("optgroup", "", null, { label: name })
+      for (const shade of content.shades.filter((each) => each.group === name))
+        make("option", "", group, { value: shade.name, textContent: shade.name })
+      return group
+    }),
+  )
+  menu.value = content.shade
+}
+
+/** The shade of the tiles, and its numbers.
+    @type {(content: View["content"]) => { shade: ShadeSaid, numbers: Float32Array }} */
+function shown(content) {
+  const at = content.shades.findIndex(({ name }) => name === content.shade)
+  const count = content.layers.length * content.heads
+  return {
+    shade: content.shades[at],
+    numbers: content.numbers.subarray(at * count, (at + 1) * count),
+  }
+}
+
+/** @type {(content: View["content"], head: number) => string} */
+function nameOf({ heads }, head) {
+  return `${Math.floor(head / heads)}.${head % heads}`
+}
+
+/** @type {(view: View) => void} */
+function lay({ map, canvas, tiles, names, layout, content }) {
+  const { width, height } = layout
+  setLengths(map, { width, height })
+  setLengths(canvas, { width, height })
+  const count = content.layers.length * content.heads
+  for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
+    const layer = content.layers[Math.floor(head / content.heads)]
+    tile.ariaLabel = `${layer}, head ${head % content.heads}`
+    tile.ariaDescription = `${content.told[head]} ${content.said[head] ?? ""}`
+    tile.hidden = content.absent.includes(head)
+  }
+  nameTiles(names, content, layout)
+}
+
+/** @type {(view: View) => void} */
+function paint({ canvas, frame, layout, content, scale, legend }) {
+  const { shade, numbers } = shown(content)
+  const colours = palette(frame, shade.around0 ? "diverging" : "sequential")
+  legend.textContent = shade.legend
+  scale.style.background = `linear-gradient(to right, ${colours})`
+  const shades = ramp(colours)
+  const ground = palette(frame, "sequential")[0] || "#fff"
+  const context = sharp(canvas, layout.width, layout.height)
+  const ink = getComputedStyle(frame).color
+  const found = new Set(content.found.map(({ head }) => head))
+  for (const [head, number] of numbers.entries()) {
+    if (content.absent.includes(head)) continue
+    context.globalAlpha = found.size && !found.has(head) ? FAINT : 1
+    const low = shade.around0 ? -shade.darkest : 0
+    const sign = shade.around0 ? -shade.sign : 1 // blue says more, orange less
+    const pixel = shadeOf(sign * number, low, shade.darkest, shades)
+    fillTile(context, layout, head, Number.isNaN(number) ? ground : rgb(pixel))
+  }
+  context.globalAlpha = 1
+  for (const head of found) outlineTile(context, layout, head, 1.75, ink)
+  const mark = shade.around0 ? ink : ORANGE
+  if (content.other >= 0) {
+    context.setLineDash([4, 3])
+    outlineTile(context, layout, content.other, 2.5, mark)
+    context.setLineDash([])
+  }
+  outlineTile(context, layout, content.chosen, 3, mark)
+}
+
+/** Tells of the head that is pointed at, else of the chosen one.
+    @type {(view: View) => void} */
+function tell({ told, content, pointed }) {
+  const head = pointed < 0 ? content.chosen : pointed
+  told.replaceChildren()
+  make("b", "", told, { textContent: `${nameOf(content, head)} ` })
+  told.append(content.told[head] ?? "")
+  const said = content.said[head]
+  if (said) make("span", "", told, { textContent: ` · ${content.shade}: ${said}` })
+}
+
+/** @type {(view: View) => void} */
+function drawActs({ second, alone, content, pairs }) {
+  second.textContent = pairs ? "Click a second head …" : "Put a second head beside it"
+  second.ariaPressed = String(pairs)
+  alone.hidden = content.other < 0
+}
+
+/** @type {(view: View) => void} */
+function drawFound({ root, input, hints, count, list, content }) {
+  const focused = root instanceof ShadowRoot && root.activeElement === input
+  if (!focused) input.value = content.sought
+  hints.replaceChildren()
+  if (content.hints.length) make("span", "", hints, { textContent: "Try:" })
+  for (const hint of content.hints) make("button", "", hints, { type: "button", textContent: hint })
+  count.textContent = content.foundWords
+  list.replaceChildren(...content.found.map((found) => itemOf(found, content.chosen)))
+}
+
+/** @type {(found: FoundHead, chosen: number) => HTMLElement} */
+function itemOf({ head, name, why }, chosen) {
+  const item = make("li", "")
+  const button = make("button", "", item, { type: "button" })
+  button.dataset.head = String(head)
+  if (head === chosen) button.ariaCurrent = "true"
+  make("b", "", button, { textContent: name })
+  make("span", "", button, { textContent: why })
+  return item
+}
+
+/** @type {(view: View, head: number) => void} */
+function point(view, head) {
+  if (head === view.pointed) return
+  view.pointed = head
+  tell(view)
+}
+
+/** @type {(view: View, head: number) => void} */
+function choose(view, head) {
+  view.pointed = -1
+  const { content, pairs } = view
+  if (pairs && head !== content.chosen) {
+    content.other = head
+    view.pairs = false
+    view.send("other", head)
+  } else if (head !== content.chosen) {
+    content.chosen = head
+    settle(view, 40, () => view.send("head", head))
+  }
+  lay(view)
+  paint(view)
+  tell(view)
+  drawActs(view)
+  drawFound(view)
+}

@@ -1,0 +1,130 @@
+import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { choose, whenMoved, where } from "../shared/selection.js"
+import { finePercent, sizeOf } from "../shared/words.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const LEAST_SHARE = 0.045 // that is written below a word
+const MARKS = { right: "✓", wrong: "✗" }
+
+/** A head on one's own sentence: where it looks, what its loss does, and its name tried. */
+export default component(build, draw)
+
+/** @param {Mount<"own_sentence">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
+  const line = make("div", "line", frame, { role: "group", ariaLabel: "The sentence" })
+  const asking = make("div", "line queries", frame, { role: "group", ariaLabel: "It asks from" })
+  const both = make("div", "both", frame)
+  const effect = make("section", "", both)
+  const told = make("p", "told", effect, { ariaLive: "polite" })
+  const bars = make("div", "bars", effect)
+  const link = make("a", "", effect, { textContent: "Go on in the window" })
+  const tried = make("section", "", both)
+  const names = make("div", "names", tried, { role: "radiogroup", ariaLabel: "Name to break" })
+  const verdict = make("p", "verdict", tried, { ariaLive: "polite" })
+  const shown = { line, asking, told, bars, link, names, verdict, pointed: -1 }
+  const view = { content, frame, ...shown }
+  for (const words of [line, asking]) {
+    words.addEventListener("click", (event) => {
+      const word = under(event, "button.word")
+      if (word && (words === asking || view.content.same)) choose("query", Number(word.dataset.at))
+    })
+    words.addEventListener("pointerover", (event) => {
+      const word = under(event, "button.word")
+      const asks = words === asking || view.content.same
+      if (event.pointerType === "mouse" && asks) point(view, word ? Number(word.dataset.at) : -1)
+    })
+    words.addEventListener("pointerleave", () => point(view, -1))
+  }
+  names.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button) send("name", button.dataset.name ?? "")
+  })
+  whenMoved(frame, () => follow(view))
+  return view
+}
+
+/** @type {(view: View) => void} */
+function draw(view) {
+  const { content, line, asking, told, bars, link, names, verdict } = view
+  fill(line, content.words)
+  fill(asking, content.same ? [] : content.queries)
+  asking.hidden = content.same
+  told.textContent = content.effect
+  link.href = content.link
+  bars.replaceChildren()
+  for (const [at, { title, mean, said }] of content.bars.entries()) {
+    make("span", "", bars, { textContent: title })
+    const bar = make("i", at ? "without" : "", bars, { ariaHidden: "true" })
+    bar.style.width = `${(100 * sizeOf(mean)).toFixed(2)}%`
+    make("span", "", bars, { textContent: said })
+  }
+  names.replaceChildren(
+    ...content.names.map(({ name, title, holds }) => {
+      const chosen = name === content.tried
+      const button = make("button", holds ? "earned" : "", null, { type: "button", role: "radio" })
+      Object.assign(button, { textContent: title, ariaChecked: String(chosen) })
+      button.dataset.name = name
+      return button
+    }),
+  )
+  verdict.textContent = content.verdict
+  verdict.hidden = !content.verdict
+  verdict.classList.toggle("holds", content.holds)
+  verdict.classList.toggle("breaks", content.breaks)
+  follow(view)
+}
+
+/** @type {(line: HTMLElement, words: string[]) => void} */
+function fill(line, words) {
+  line.replaceChildren(
+    ...words.map((text, at) => {
+      const word = makeName("button", "word", null, text)
+      Object.assign(word, { type: "button" })
+      word.dataset.at = String(at)
+      make("small", "", word)
+      make("span", "mark", word, { ariaHidden: "true", hidden: true })
+      return word
+    }),
+  )
+}
+
+/** @type {(view: View, query: number) => void} */
+function point(view, query) {
+  if (query === view.pointed) return
+  view.pointed = query
+  follow(view)
+}
+
+/** The weights of the word that looks, as fills of the words that it looks at.
+    @type {(view: View) => void} */
+function follow({ content, frame, line, asking, pointed }) {
+  const held = where(frame, content.queries.length).held
+  const query = pointed < 0 ? held : pointed
+  const count = content.words.length
+  const row = content.numbers.subarray(query * count, (query + 1) * count)
+  const shades = ramp(palette(frame, "sequential"))
+  for (const [at, word] of childrenOf(line).entries()) {
+    const pixel = shadeOf(sizeOf(row[at]), 0, 1, shades)
+    Object.assign(word.style, { background: rgb(pixel), color: inkOn(pixel) })
+    const [, small] = childrenOf(word)
+    small.textContent = row[at] >= LEAST_SHARE ? finePercent(row[at]) : ""
+    if (content.same) mark(word, at === query, content.marks[at])
+  }
+  for (const [at, word] of childrenOf(asking).entries()) mark(word, at === query, -1)
+}
+
+/** @type {(word: HTMLElement, asks: boolean, right: number) => void} */
+function mark(word, asks, right) {
+  word.classList.toggle("asks", asks)
+  word.ariaPressed = String(asks)
+  word.classList.toggle("right", right === 1)
+  word.classList.toggle("wrong", right === 0)
+  const sign = /** @type {HTMLElement} */ (word.lastElementChild)
+  sign.hidden = right < 0
+  sign.textContent = right ? MARKS.right : MARKS.wrong
+}

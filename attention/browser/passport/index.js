@@ -1,0 +1,328 @@
+import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { component } from "../shared/component.js"
+import { make, makeShape, under } from "../shared/elements.js"
+import { finePercent, sizeOf } from "../shared/words.js"
+
+/** @import { Mount } from "../shared/component.js"
+    @import { Bar, DirectionSaid, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
+      } from "../messages.js"
+    @typedef {ReturnType<typeof build>} View */
+
+const SENTENCE = ".st-key-s input"
+const CHANCE = 2 // bars of what was measured; those behind them are by chance
+const FEW = 6 // kinds of prompts before one unfolds
+const SOME_ROWS = 3 // that are seen of a head without a name
+const LEAST_SHARE = 0.045 // that is written beside a word
+
+/** Passports of one head, or of two beside each other. */
+export default component(build, draw)
+
+/** @param {Mount<"passport">} mount */
+function build({ root, content, send }) {
+  const frame = make("div", "frame", root)
+  frame.addEventListener("click", (event) => {
+    const button = under(event, "button")
+    if (button?.dataset.head) send("head", Number(button.dataset.head))
+    if (!button?.dataset.name) return
+    send("name", button.dataset.name)
+    const box = /** @type {HTMLElement | null} */ (document.querySelector(SENTENCE))
+    box?.focus()
+  })
+  return { content, frame }
+}
+
+/** @type {(view: View) => void} */
+function draw({ frame, content: { passports, differences, most } }) {
+  const open = [...frame.querySelectorAll("details[open]")].map((each) => each.className)
+  const shades = ramp(palette(frame, "sequential"))
+  const box = make("div", passports.length > 1 ? "passports two" : "passports")
+  box.append(...passports.map((said) => passportOf(said, most, shades)))
+  const list = make("ul", "differences")
+  for (const words of differences) make("li", "", list, { textContent: words })
+  frame.replaceChildren(...(differences.length ? [list] : []), box)
+  for (const name of open)
+    for (const each of frame.getElementsByClassName(name)) each.setAttribute("open", "")
+}
+
+/** @type {(said: PassportSaid, most: number, shades: Uint32Array) => HTMLElement} */
+function passportOf(said, most, shades) {
+  const article = make("article", "", null, { ariaLabel: `Passport of head ${said.name}` })
+  const glance = make("div", "glance", article)
+  const header = make("header", "", glance)
+  make("h2", "", header, { textContent: `Head ${said.name}` })
+  make("span", "place", header, { textContent: said.place })
+  make("a", "", header, { textContent: "Switch it off in the window", href: said.link })
+  make("p", "title", glance, { textContent: said.title })
+  if (said.looked) glance.append(lookedOf(said.looked, shades, true))
+  if (said.fallen) glance.append(fallenOf(said.fallen))
+  for (const words of said.told) make("p", "told", glance, { textContent: words })
+  article.append(
+    breaksOf(said, most),
+    looksOf(said, shades),
+    weightsOf(said),
+    kinOf(said),
+    unexplainedOf(said),
+  )
+  return article
+}
+
+/** @type {(parent: HTMLElement, title: string) => HTMLElement} */
+function sectionOf(parent, title) {
+  make("h3", "", parent, { textContent: title })
+  return parent
+}
+
+/** @type {(parent: HTMLElement, name: string, title: string) => HTMLElement} */
+function folded(parent, name, title) {
+  const details = make("details", name, parent)
+  make("summary", "", details, { textContent: title })
+  return details
+}
+
+/** Words with the weights of a row as fills; the one that looks has an outline.
+    @type {(looked: Looked, shades: Uint32Array, large?: boolean) => HTMLElement} */
+function lookedOf({ words, weights, query, told }, shades, large = false) {
+  const figure = make("figure", "looked")
+  const line = make("div", "", figure)
+  for (const [at, [word, apart]] of words.entries()) {
+    if (apart && at) line.append(" ")
+    const shade = shadeOf(sizeOf(weights[at]), 0, 1, shades)
+    const share = weights[at] >= LEAST_SHARE ? finePercent(weights[at]) : ""
+    const each = make("bdi", at === query ? "asks" : "", line, { textContent: word, title: share })
+    Object.assign(each.style, { backgroundColor: rgb(shade), color: inkOn(shade) })
+  }
+  make("figcaption", large ? "large" : "", figure, { textContent: told })
+  return figure
+}
+
+/** A prompt, its answer, and the share that is left of that without the head.
+    @type {(fallen: Fallen) => HTMLElement} */
+function fallenOf({ words, answer, before, after, said }) {
+  const line = make("p", "fallen")
+  const sentence = make("span", "", line)
+  wordsOf(sentence, words)
+  if (!answer) {
+    make("strong", "", line, { textContent: said })
+    return line
+  }
+  make("bdi", "answer", line, { textContent: answer })
+  make("s", "", line, { textContent: before })
+  make("strong", "", line, { textContent: after })
+  return line
+}
+
+/** @type {(parent: HTMLElement, words: Looked["words"]) => void} */
+function wordsOf(parent, words) {
+  for (const [at, [word, apart]] of words.entries())
+    make("bdi", "", parent, { textContent: apart && at ? ` ${word}` : word })
+}
+
+/** @type {(said: PassportSaid, most: number) => HTMLElement} */
+function breaksOf(said, most) {
+  const section = sectionOf(make("section", "breaks"), "What breaks without it")
+  const [few, more] = [said.kinds.slice(0, FEW), said.kinds.slice(FEW)]
+  section.append(kindsOf(few, most))
+  make("p", "quiet", section, {
+    textContent: "A dot is the answer to a prompt. Upper ones: found on; lower ones: checked on.",
+  })
+  if (more.length)
+    folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, most))
+  if (said.hangs.length) {
+    const hang = folded(section, "hangs", "Sentences that hang on it, and controls")
+    hang.append(promptsOf(said.hangs))
+    make("p", "quiet", hang, { textContent: "Of the same kind, but losing least:" })
+    hang.append(promptsOf(said.controls))
+  }
+  sentencesOf(section, "fails-words", said.fails)
+  const zeroed = said.kinds.filter(({ zero }) => zero)
+  if (zeroed.length) {
+    const cells = zeroed.map(({ kind, said: mean, zero, misleads }) => ({
+      title: kind,
+      cells: [mean, zero, misleads ? "zero misleads" : ""],
+    }))
+    const zero = folded(section, "zeros", "Set to zero instead of its mean")
+    zero.append(tableOf(["by mean", "by zero", ""], cells))
+  }
+  return section
+}
+
+/** @type {(section: HTMLElement, name: string, sentences: string[]) => void} */
+function sentencesOf(section, name, sentences) {
+  const box = folded(section, name, "In sentences")
+  for (const words of sentences) make("p", "", box, { textContent: words })
+}
+
+/** @type {(kinds: KindSaid[], most: number) => HTMLElement} */
+function kindsOf(kinds, most) {
+  const box = make("div", "kinds")
+  for (const kind of kinds) {
+    make("bdi", kind.needed ? "kind needed" : "kind", box, { textContent: kind.kind })
+    box.append(stripOf(kind, most))
+    make("span", "number", box, { textContent: kind.said })
+  }
+  const ends = make("div", "ends", box, { ariaHidden: "true" })
+  const points = Math.round(100 * most)
+  make("span", "", ends, { textContent: `−${points} points` })
+  make("span", "", ends, { textContent: "0" })
+  make("span", "", ends, { textContent: `+${points} points` })
+  return box
+}
+
+/** Effects on single prompts as dots, of each half in a row, with the mean and its interval.
+    @type {(kind: KindSaid, most: number) => SVGElement} */
+function stripOf({ dots, means, kind, said }, most) {
+  const strip = makeShape("svg", { role: "img", "aria-label": `${kind}: ${said}` })
+  const x = (/** @type {number} */ effect) => {
+    const share = 50 + (50 * Math.max(-most, Math.min(most, effect))) / most
+    return `${share.toFixed(2)}%`
+  }
+  makeShape("line", { x1: "0%", x2: "100%", y1: 14, y2: 14, class: "zero" }, strip)
+  makeShape("line", { x1: "50%", x2: "50%", y1: 0, y2: 28, class: "zero" }, strip)
+  for (const [effect, half] of dots) {
+    const side = effect < 0 ? "less" : "more"
+    makeShape("circle", { cx: x(effect), cy: half ? 21 : 7, r: 3.2, class: `dot ${side}` }, strip)
+  }
+  for (const [half, { mean, low, high }] of means.entries()) {
+    const [y1, y2] = half ? [16, 26] : [2, 12]
+    const middle = (y1 + y2) / 2
+    makeShape("line", { x1: x(low), x2: x(high), y1: middle, y2: middle, class: "between" }, strip)
+    makeShape("line", { x1: x(mean), x2: x(mean), y1, y2, class: "mean" }, strip)
+  }
+  return strip
+}
+
+/** @type {(prompts: Fallen[]) => HTMLElement} */
+function promptsOf(prompts) {
+  const list = make("ul", "prompts")
+  for (const { words, said, link } of prompts) {
+    const item = make("li", "", list)
+    wordsOf(make("a", "", item, { href: link }), words)
+    make("span", "", item, { textContent: said })
+  }
+  return list
+}
+
+/** @type {(said: PassportSaid, shades: Uint32Array) => HTMLElement} */
+function looksOf(said, shades) {
+  const section = sectionOf(make("section", "looks"), "What it looks at")
+  for (const name of said.names) section.append(nameOf(name, shades))
+  if (!said.names.length) make("p", "", section, { textContent: said.looks[0] })
+  const shown = said.names.length ? 0 : SOME_ROWS
+  for (const row of said.rows.slice(0, shown)) section.append(lookedOf(row, shades))
+  const rows = folded(section, "rows", "A sample of its rows, not the best alone")
+  for (const row of said.rows.slice(shown)) rows.append(lookedOf(row, shades))
+  sentencesOf(section, "looks-words", said.looks)
+  const columns = ["found", "checked", "keys shuffled", "untrained"]
+  folded(section, "measures", "All measures").append(tableOf(columns, said.measures))
+  return section
+}
+
+/** @type {(name: NameSaid, shades: Uint32Array) => HTMLElement} */
+function nameOf({ name, title, holds, bars, example, counter }, shades) {
+  const box = make("div", holds ? "name" : "name fails")
+  const line = make("h4", "", box, { textContent: title })
+  make("small", "", line, { textContent: holds ? "holds on other texts" : "fails on other texts" })
+  box.append(barsOf(bars))
+  const cases = folded(
+    box,
+    `cases-${title.replaceAll(/\W/g, "-")}`,
+    "An example, and where it fails",
+  )
+  cases.append(lookedOf(example, shades))
+  if (counter) cases.append(lookedOf(counter, shades))
+  else make("p", "quiet", cases, { textContent: "It fails on none of the texts." })
+  const button = make("button", "break", line, { type: "button", textContent: "Break this name" })
+  button.dataset.name = name
+  return box
+}
+
+/** Shares of 1 with their intervals, those by chance grey.
+    @type {(bars: Bar[]) => HTMLElement} */
+function barsOf(bars) {
+  const box = make("div", "bars")
+  for (const [at, { title, mean, low, high, said }] of bars.entries()) {
+    make("span", "", box, { textContent: title })
+    const level = make("span", at < CHANCE ? "level" : "level chance", box, { ariaHidden: "true" })
+    make("i", "", level).style.width = `${(100 * sizeOf(mean)).toFixed(2)}%`
+    if (high > low)
+      Object.assign(make("u", "", level).style, {
+        insetInlineStart: `${(100 * sizeOf(low)).toFixed(2)}%`,
+        width: `${(100 * (sizeOf(high) - sizeOf(low))).toFixed(2)}%`,
+      })
+    make("span", "", box, { textContent: said })
+  }
+  return box
+}
+
+/** @type {(columns: string[], lines: MeasureSaid[]) => HTMLElement} */
+function tableOf(columns, lines) {
+  const box = make("div", "table", null, { tabIndex: 0, ariaLabel: "Table", role: "group" })
+  const table = make("table", "", box)
+  const head = make("tr", "", make("thead", "", table))
+  make("td", "", head)
+  for (const title of columns) make("th", "", head, { textContent: title, scope: "col" })
+  const body = make("tbody", "", table)
+  for (const { title, cells } of lines) {
+    const line = make("tr", "", body)
+    make("th", "", line, { textContent: title, scope: "row" })
+    for (const cell of cells) make("td", "", line, { textContent: cell })
+  }
+  return box
+}
+
+/** @type {(said: PassportSaid) => HTMLElement} */
+function weightsOf({ weights, directions }) {
+  const section = sectionOf(make("section", "weights"), "What its weights say")
+  make("p", "", section, { textContent: weights[0] ?? "" })
+  if (weights.length > 1) sentencesOf(section, "weights-words", weights.slice(1))
+  if (directions.length)
+    folded(section, "reads", "Directions that it reads, and writes then").append(
+      directionsOf(directions),
+    )
+  return section
+}
+
+/** @type {(directions: DirectionSaid[]) => HTMLElement} */
+function directionsOf(directions) {
+  const box = make("div", "directions")
+  for (const { reads, writes, strength } of directions) {
+    const line = make("p", "", box, { textContent: "Reads " })
+    for (const word of reads) line.append(make("bdi", "", null, { textContent: word }), " ")
+    line.append("and raises then ")
+    for (const word of writes) line.append(make("bdi", "", null, { textContent: word }), " ")
+    line.append(`(${strength} of its strength)`)
+  }
+  return box
+}
+
+/** @type {(said: PassportSaid) => HTMLElement} */
+function kinOf({ alike, kinWords, near }) {
+  const section = sectionOf(make("section", "kindred"), "Its kin")
+  for (const words of kinWords) make("p", "", section, { textContent: words })
+  if (alike.length) section.append(kinListOf(alike))
+  if (near.length) folded(section, "near", "Near by their weights").append(kinListOf(near))
+  return section
+}
+
+/** @type {(kin: Kin[]) => HTMLElement} */
+function kinListOf(kin) {
+  const list = make("ul", "kin")
+  for (const { head, name, link, said } of kin) {
+    const item = make("li", "", list)
+    if (head < 0) make("a", "", item, { textContent: name, href: link })
+    else {
+      const button = make("button", "", item, { type: "button", textContent: name })
+      button.dataset.head = String(head)
+    }
+    item.append(` ${said}`)
+  }
+  return list
+}
+
+/** @type {(said: PassportSaid) => HTMLElement} */
+function unexplainedOf({ unexplained, bars }) {
+  const section = sectionOf(make("section", "unexplained"), "What is not explained")
+  for (const words of unexplained) make("p", "", section, { textContent: words })
+  section.append(barsOf(bars))
+  return section
+}

@@ -1,0 +1,337 @@
+"""Figures of the atlas: the map of all heads, passports of one or two, and a sentence tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import torch
+from torch import Tensor
+
+from attention.figures import files
+from attention.figures.messages import message
+from attention.figures.scene import Figure
+from attention.subjects.atlas.shades import Shade
+
+MOST_SOUGHT = 120  # letters
+
+
+class ShadeSaid(TypedDict):
+    """One shade of the tiles, as in `Shade`; its numbers follow."""
+
+    name: str
+    group: str
+    darkest: float
+    around0: bool
+    sign: int
+    legend: str
+
+
+class FoundHead(TypedDict):
+    """A head that was found: its position among all, its name, and why it was, in a sentence."""
+
+    head: int
+    name: str
+    why: str
+
+
+class HeadAtlasHeader(TypedDict):
+    """Map of all heads, besides the numbers of each shade, (heads,) each.
+
+    layers: what each is called; heads: of a layer, the most; chosen, other: positions among all, -1
+    for none; told: a sentence on each head; numbers: for each shade the numbers in words;
+    found: heads that were sought, with words on them; absent: heads that a layer has not.
+    """
+
+    layers: list[str]
+    heads: int
+    chosen: int
+    other: int
+    told: list[str]
+    shades: list[ShadeSaid]
+    said: list[str]
+    shade: str
+    sought: str
+    hints: list[str]
+    found: list[FoundHead]
+    foundWords: str
+    absent: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadAtlas(
+    Figure,
+    kind="head_atlas",
+    header=HeadAtlasHeader,
+    head=int,
+    other=int,
+    shade=str,
+    sought=str,
+):
+    """All heads of a model as tiles, coloured by a number of their passports, with a search.
+
+    It answers `head`, the position of the one chosen; `other`, that of a second one, -1 for none;
+    `shade`, the name of what colours the tiles; `sought`, the words that heads are sought by.
+    """
+
+    shades: Sequence[Shade]
+    shade: Shade
+    layers: Sequence[str]
+    told: Sequence[str]
+    chosen: int
+    other: int
+    sought: str
+    hints: Sequence[str]
+    found: Sequence[FoundHead]
+    found_words: str
+
+    def content(self) -> bytes:
+        numbers = [shade.numbers.flatten().float() for shade in self.shades]
+        header: HeadAtlasHeader = {
+            "layers": list(self.layers),
+            "heads": self.shade.numbers.shape[1],
+            "chosen": self.chosen,
+            "other": self.other,
+            "told": list(self.told),
+            "shades": [
+                ShadeSaid(
+                    name=each.name,
+                    group=each.group,
+                    darkest=each.darkest,
+                    around0=each.around_0,
+                    sign=each.sign,
+                    legend=each.legend,
+                )
+                for each in self.shades
+            ],
+            "said": [
+                "" if number != number else self.shade.say(number)
+                for number in self.shade.numbers.flatten().tolist()
+            ],
+            "shade": self.shade.name,
+            "sought": self.sought,
+            "hints": list(self.hints),
+            "found": list(self.found),
+            "foundWords": self.found_words,
+            "absent": [at for at, words in enumerate(self.told) if not words],
+        }
+        return message(header, *numbers)
+
+    def offer(self) -> None:
+        columns = [shade.name for shade in self.shades]
+        heads = self.shade.numbers.shape[1]
+        names = [f"{at // heads}.{at % heads}" for at in range(len(self.told))]
+        numbers = torch.stack([shade.numbers.flatten() for shade in self.shades], 1)
+        files.offer_matrix("heads of the atlas", numbers, names, columns)
+
+    def has_head(self, head: int) -> bool:
+        """True if there is a head at a position."""
+        return head in range(len(self.told)) and bool(self.told[head])
+
+    def has_other(self, head: int) -> bool:
+        """True if there is such a head, or none is meant."""
+        return head == -1 or self.has_head(head)
+
+    def has_shade(self, name: str) -> bool:
+        """True if tiles can be coloured so."""
+        return name in {shade.name for shade in self.shades}
+
+    def can_be_sought(self, words: str) -> bool:
+        """True if words are short enough to be sought by."""
+        return len(words) <= MOST_SOUGHT
+
+
+class Looked(TypedDict):
+    """A row of attention: words with whether a space goes before each, the weight of each, the one
+    that looks, and words on it."""
+
+    words: Sequence[tuple[str, bool]]
+    weights: Sequence[float]
+    query: int
+    told: str
+
+
+class Bar(TypedDict):
+    """A share of 1 with its interval, and it in words; title: what it was counted on."""
+
+    title: str
+    mean: float
+    low: float
+    high: float
+    said: str
+
+
+class NameSaid(TypedDict):
+    """A name: on how many sentences it holds, on both halves and by chance."""
+
+    name: str
+    title: str
+    holds: bool
+    bars: list[Bar]
+    example: Looked
+    counter: Looked | None
+
+
+class MeasureSaid(TypedDict):
+    """A measure: found, checked, of shuffled keys and of an untrained twin."""
+
+    title: str
+    cells: list[str]
+
+
+class KindSaid(TypedDict):
+    """Effects on prompts of a kind: each as a dot with its half, and means with intervals."""
+
+    kind: str
+    needed: bool
+    dots: list[tuple[float, int]]
+    means: list[Bar]
+    said: str
+    zero: str
+    misleads: bool
+
+
+class Fallen(TypedDict):
+    """A prompt with its answer, "" of vectors, whose probability changes without the head; link: to
+    the window, where it does."""
+
+    words: Sequence[tuple[str, bool]]
+    answer: str
+    before: str
+    after: str
+    said: str
+    link: str
+
+
+class Kin(TypedDict):
+    """A head that is alike, or near, with words on that; head: its position, -1 in another model;
+    link: to its passport."""
+
+    head: int
+    name: str
+    link: str
+    said: str
+
+
+class DirectionSaid(TypedDict):
+    """Pieces along a direction that a head reads, and those that it raises then."""
+
+    reads: list[str]
+    writes: list[str]
+    strength: str
+
+
+class PassportSaid(TypedDict):
+    """A passport as it is read: the first glance, then each part with its sentences."""
+
+    name: str
+    place: str
+    title: str
+    told: list[str]
+    link: str
+    looked: Looked | None
+    fallen: Fallen | None
+    names: list[NameSaid]
+    looks: list[str]
+    measures: list[MeasureSaid]
+    rows: list[Looked]
+    kinds: list[KindSaid]
+    fails: list[str]
+    hangs: list[Fallen]
+    controls: list[Fallen]
+    weights: list[str]
+    directions: list[DirectionSaid]
+    kinWords: list[str]
+    alike: list[Kin]
+    near: list[Kin]
+    unexplained: list[str]
+    bars: list[Bar]
+
+
+class PassportsHeader(TypedDict):
+    """One passport, or two beside each other with their differences; most: the end of the scale of
+    effects."""
+
+    passports: list[PassportSaid]
+    differences: list[str]
+    most: float
+
+
+@dataclass(frozen=True, eq=False)
+class Passports(Figure, kind="passport", header=PassportsHeader, head=int, name=str):
+    """Passports of one head or two.
+
+    It answers `head`, the position of one of their kin, and `name`, one of their names to break.
+    """
+
+    said: PassportsHeader
+
+    def content(self) -> bytes:
+        return message(self.said)
+
+    def has_head(self, head: int) -> bool:
+        """True if one of their kin has that position."""
+        return head >= 0 and any(
+            kin["head"] == head
+            for one in self.said["passports"]
+            for kin in (*one["alike"], *one["near"])
+        )
+
+    def has_name(self, name: str) -> bool:
+        """True if one of the heads has that name."""
+        return name in {each["name"] for one in self.said["passports"] for each in one["names"]}
+
+
+class NameTried(TypedDict):
+    """A name that can be tried, in words, and whether the passport says that it holds."""
+
+    name: str
+    title: str
+    holds: bool
+
+
+class OwnSentenceHeader(TypedDict):
+    """A head on a sentence, before its weights, (queries, keys).
+
+    words, queries: of the keys, and of the queries; same: whether both are one sequence; names:
+    those that can be tried, tried: the one that is; holds, breaks: if it holds there, if it fails
+    there; marks: for each query 1 where it is right, 0
+    where it fails, -1 where it has no such key.
+    """
+
+    head: str
+    words: list[str]
+    queries: list[str]
+    same: bool
+    effect: str
+    bars: list[Bar]
+    link: str
+    names: list[NameTried]
+    tried: str
+    verdict: str
+    holds: bool
+    breaks: bool
+    marks: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnSentence(Figure, kind="own_sentence", header=OwnSentenceHeader, name=str):
+    """A head at work on one's own sentence, its effect there, and its name tried.
+
+    It answers `name`, the one to be tried. The query is that of the selection of the page.
+    """
+
+    said: OwnSentenceHeader
+    weights: Tensor
+
+    def content(self) -> bytes:
+        return message(self.said, self.weights.float())
+
+    def offer(self) -> None:
+        names = self.said["queries"], self.said["words"]
+        files.offer_matrix(f"weights of head {self.said['head']}", self.weights, *names)
+
+    def has_name(self, name: str) -> bool:
+        """True if that name can be tried."""
+        return name in {each["name"] for each in self.said["names"]}

@@ -1,0 +1,174 @@
+"""Atlases as they are read from files, heads chosen in them, and a head on one's own sentence."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from attention.analysis.heads import NAMINGS
+from attention.analysis.names import shown, targets_of
+from attention.app.cached import kept
+from attention.app.cached.runs import run_model
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.atlas import files
+from attention.atlas.finding import Index
+from attention.atlas.passport import Atlas, Passport
+from attention.atlas.words import title
+from attention.inputs.text import plain
+from attention.subjects.atlas.shades import Shade, shade_named, shades_of
+from attention.subjects.atlas.words import FIRST, Tried
+from attention.subjects.model import numbers as model_numbers
+from attention.subjects.model.numbers import Asked
+from attention.subjects.model.words import CHOSEN, MEAN, Answered, kind_of
+from attention.trained.models import Pieces
+
+Head = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """An atlas as it was read from its file, with all that follows from it alone."""
+
+    atlas: Atlas
+
+    @property
+    def wide(self) -> int:
+        """Heads of a layer, the most: heads are counted through by it."""
+        return max(self.atlas.shape)
+
+    def position(self, head: Head) -> int:
+        """The position of a head among all."""
+        return head[0] * self.wide + head[1]
+
+    @functools.cached_property
+    def shades(self) -> Sequence[Shade]:
+        """All that tiles can show."""
+        return shades_of(self.atlas)
+
+    @functools.cached_property
+    def index(self) -> Index:
+        """All that heads are found by."""
+        return Index([self.atlas])
+
+    @functools.cached_property
+    def titles(self) -> Sequence[str]:
+        """A sentence on each head, by its position; "" where there is none."""
+        told = [""] * (self.wide * len(self.atlas.shape))
+        for one in self.atlas.passports:
+            told[self.position((one.layer, one.head))] = title(self.atlas, one)
+        return told
+
+
+@kept(4, together=True)
+def _read(path: Path, stamp: float) -> Opened:
+    return Opened(files.read(path))
+
+
+def read(model: str) -> Opened | None:
+    """The atlas of a model, None where there are no passports of it.
+
+    Raises ValueError where its file holds none.
+    """
+    path = files.available().get(model)
+    return None if path is None else _read(path, path.stat().st_mtime)
+
+
+def chosen(view: View, atlas: Atlas, shade: Shade) -> Head:
+    """The chosen head, as far as there is such; where none is chosen, the one of the darkest tile.
+
+    A link names no default: `head_by` says whether the first head is chosen.
+    """
+    if not (view["layer"] or view["head"] or view["head_by"] == CHOSEN):
+        return darkest(shade)
+    shape = atlas.shape
+    layer = min(view["layer"], len(shape) - 1)
+    return layer, min(view["head"], shape[layer] - 1)
+
+
+def darkest(shade: Shade) -> Head:
+    """The head whose tile is darkest, of effects the one without which most is lost."""
+    numbers = -shade.sign * shade.numbers if shade.around_0 else shade.numbers
+    layer, head = divmod(int(numbers.nan_to_num(-math.inf).argmax()), numbers.shape[1])
+    return layer, head
+
+
+def second(view: View, atlas: Atlas) -> Head | None:
+    """The head that the chosen one is compared with, None where none is named."""
+    layer, _, head = view["second_head"].partition(".")
+    if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in (layer, head)):
+        return None
+    there = {(one.layer, one.head) for one in atlas.passports}
+    named = int(layer), int(head)
+    return named if named in there else None
+
+
+def shade_of(view: View, shades: Sequence[Shade]) -> Shade:
+    """The shade of the tiles."""
+    return shade_named(shades, view["tiles"])
+
+
+# One's own sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A head on a sentence.
+
+    weights: (queries, keys); queries, keys: their pieces; query: the chosen one; answered: the
+    answer with the head and without it; tried: the name that is, None where it cannot be.
+    """
+
+    weights: Tensor
+    queries: Pieces
+    keys: Pieces
+    query: int
+    answered: Answered
+    tried: Tried | None
+
+
+def own_of(view: View, head: Head, name: str) -> Own:
+    """A head on the sentence of a view. name: the one that is tried. Raises NoWords."""
+    model_name, text = view["model"], plain(view["s"])
+    layer, number = head
+    model, run = load_model(model_name), run_model(model_name, text)
+    layer_input = run.inputs[layer]
+    weights = layer_input.trace().weights[number]
+    keys = layer_input.memory_pieces or layer_input.pieces
+    query = min(view["query"], len(weights) - 1)
+    last = -1 if kind_of(model) == "piece" else min(view["query"], len(run.hidden) - 1)
+    answered = model_numbers.answered(Asked(model_name, text, last, MEAN), (head,))
+    same = not layer_input.layer.crosses
+    tried = tried_on(weights, keys, name) if same and name in NAMINGS else None
+    return Own(weights, layer_input.pieces, keys, query, answered, tried)
+
+
+def tried_on(weights: Tensor, pieces: Pieces, name: str) -> Tried:
+    """Count on how many pieces that have such a key a head's greatest weight lies there.
+
+    As `names.shown` counts: sinks are set aside but for names that are of them. weights:
+    (pieces, pieces) of the head.
+    """
+    naming = NAMINGS[name]
+    targets, kept_at = targets_of(naming, pieces), pieces.kept(not naming.sinks)
+    queries, right, _ = shown(weights[None], targets, kept_at)
+    counted = torch.zeros(len(weights), dtype=torch.bool)
+    counted[kept_at] = True
+    # of a row that is even, the key that is looked at as much as the name's
+    among = counted & (targets[queries] == right[0][:, None])
+    looks = weights[queries].where(among, -1.0).argmax(-1)
+    return Tried(name, queries.tolist(), right[0].tolist(), looks.tolist())
+
+
+def name_tried(view: View, one: Passport) -> str:
+    """The name of a head that is tried: the chosen one, else its first, "" where it has none."""
+    if view["head_name"] != FIRST:
+        return str(view["head_name"])
+    named = [name.name for name in one.names if name.name in NAMINGS]
+    return named[0] if named else ""

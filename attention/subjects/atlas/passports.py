@@ -1,0 +1,236 @@
+"""A passport as it is read: from its numbers to words, bars, dots and links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from urllib.parse import urlencode
+
+from attention.analysis.heads import MEASURES
+from attention.atlas import words as atlas_words
+from attention.atlas.passport import (
+    HALVES,
+    Alike,
+    Atlas,
+    Direction,
+    Kind,
+    Mean,
+    Measured,
+    Name,
+    Near,
+    Passport,
+    Row,
+)
+from attention.core.printing import fixed
+from attention.figures.card import card_words
+from attention.subjects.atlas import words
+from attention.subjects.atlas.figures import (
+    Bar,
+    DirectionSaid,
+    Fallen,
+    Kin,
+    KindSaid,
+    Looked,
+    MeasureSaid,
+    NameSaid,
+    Passports,
+    PassportSaid,
+)
+from attention.subjects.atlas.shades import points, share
+from attention.subjects.model.words import CHOSEN, apart, percent, quoted, word_of
+
+LEAST_SCALE = 0.1  # of the axis of effects
+ROWS, KIN = 6, 5  # that are shown
+DIRECTIONS = 3
+
+
+def link_to(page: str, model: str, head: tuple[int, int], **more: object) -> str:
+    """The address of a page on a head of a model."""
+    layer, number = head
+    by = {} if layer or number else {"head_by": CHOSEN}
+    return f"{page}?{urlencode({'model': model, 'layer': layer, 'head': number, **by, **more})}"
+
+
+def passports_of(atlas: Atlas, heads: Sequence[tuple[int, int]]) -> Passports:
+    """The passports of one head, or of two beside each other."""
+    found = [atlas.of(*head) for head in heads]
+    effects = (abs(effect) for one in found for effect in one.effects.by_mean)
+    order = [kind.kind for kind in found[0].effects.kinds]
+    return Passports(
+        {
+            "passports": [said_of(atlas, one, order) for one in found],
+            "differences": words.differences(*found) if len(found) == 2 else [],
+            "most": max(LEAST_SCALE, math.ceil(10 * max(effects, default=0.0)) / 10),
+        },
+        key="passport",
+    )
+
+
+def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
+    """A passport in words, bars and dots. order: of the kinds of prompts."""
+    said = atlas_words.said(atlas, one)
+    needed = any(kind.needed for kind in one.effects.kinds)
+    hangs = [fallen_of(atlas, one, at) for at in one.effects.hangs]
+    rows = [looked_of(atlas, row) for row in one.rows]
+    named = sorted(one.names, key=lambda name: not name.holds)
+    names = [name_of(atlas, name) for name in named]
+    holds = bool(names) and names[0]["holds"]
+    looked = names[0]["example"] if holds else rows[-1] if rows else None
+    first = said.looks if holds and not needed else said.fails
+    return {
+        "name": f"{one.layer}.{one.head}",
+        "place": f"Layer {one.layer}, head {one.head} of {atlas.title}",
+        "title": said.title,
+        "told": [*first[:1], *said.elsewhere[:1]],
+        "link": link_to("model", atlas.model, (one.layer, one.head)),
+        "looked": None if needed and hangs else looked,
+        "fallen": hangs[0] if needed and hangs else None,
+        "names": names,
+        "looks": list(said.looks),
+        "measures": [measure_of(measure) for measure in one.measures],
+        "rows": rows[:: -(-len(rows) // ROWS) or 1],
+        "kinds": [kind_of(atlas, one, kind) for kind in in_order(one.effects.kinds, order)],
+        "fails": [*said.fails, *said.elsewhere],
+        "hangs": hangs,
+        "controls": [fallen_of(atlas, one, at) for at in one.effects.controls],
+        "weights": list(said.weights),
+        "directions": [
+            direction_of(each)
+            for each in (one.circuit.directions[:DIRECTIONS] if one.circuit else ())
+        ],
+        "kinWords": list(said.kin[:1]),
+        "alike": [alike_of(atlas, kin) for kin in one.alike[:KIN]],
+        "near": [near_of(atlas, kin) for kin in one.near[:KIN]],
+        "unexplained": list(said.unexplained),
+        "bars": [bar("by no name", one.unexplained), bar("on the sink", one.sink)],
+    }
+
+
+def in_order(kinds: Sequence[Kind], order: Sequence[str]) -> list[Kind]:
+    """Kinds of prompts in the order of another head's, so that two stand beside each other."""
+    return sorted(kinds, key=lambda kind: [*order, kind.kind].index(kind.kind))
+
+
+def bar(title: str, found: Mean, say: Callable[[float], str] = share) -> Bar:
+    """A share with its interval."""
+    return Bar(title=title, mean=found.mean, low=found.low, high=found.high, said=say(found.mean))
+
+
+def level(title: str, value: float) -> Bar:
+    """A share without an interval."""
+    return Bar(title=title, mean=value, low=value, high=value, said=percent(value))
+
+
+def looked_of(atlas: Atlas, row: Row) -> Looked:
+    """A row of attention over the words of its sentence."""
+    pieces = atlas.sentences[row.sentence].pieces
+    weights = [*row.weights, *([0.0] * (len(pieces) - len(row.weights)))]
+    most = weights.index(max(weights))
+    there = "itself" if most == row.query else quoted(word_of(pieces[most]))
+    asks = quoted(word_of(pieces[row.query]))
+    return {
+        "words": card_words(pieces),
+        "weights": weights,
+        "query": row.query,
+        "told": f"From {asks} it looks most at {there}: {percent(weights[most])}.",
+    }
+
+
+def name_of(atlas: Atlas, name: Name) -> NameSaid:
+    """A name with its shares on both halves and by chance."""
+    return {
+        "name": name.name,
+        "title": atlas_words.capital(f"looks {atlas_words.place(name.name)}"),
+        "holds": name.holds,
+        "bars": [
+            bar("found on", name.found),
+            bar("checked on", name.checked),
+            level("keys shuffled", name.shuffled),
+            level("untrained", name.untrained),
+        ],
+        "example": looked_of(atlas, name.example),
+        "counter": None if name.counter is None else looked_of(atlas, name.counter),
+    }
+
+
+def measure_of(measure: Measured) -> MeasureSaid:
+    """A measure on both halves and by chance."""
+    about = MEASURES.get(measure.name)
+    say = share if about is None or about.targets is not None else (lambda value: fixed(value, 2))
+    low, high = measure.untrained.low, measure.untrained.high
+    means = (measure.found, measure.checked, measure.shuffled)
+    return {
+        "title": about.words if about else measure.name,
+        "cells": [*(say(each.mean) for each in means), f"{say(low)} to {say(high)}"],
+    }
+
+
+def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
+    """Effects on the prompts of a kind, each as a dot."""
+    effects = zip(one.effects.by_mean, atlas.prompts, strict=True)
+    return {
+        "kind": atlas_words.kind_name(kind),
+        "needed": kind.needed,
+        "dots": [
+            (effect, HALVES.index(prompt.half))
+            for effect, prompt in effects
+            if prompt.kind == kind.kind
+        ],
+        "means": [bar("found", kind.found, points), bar("checked", kind.checked, points)],
+        "said": points(kind.checked.mean),
+        "zero": "" if kind.by_zero is None else points(kind.by_zero.mean),
+        "misleads": atlas_words.misleads(kind),
+    }
+
+
+def fallen_of(atlas: Atlas, one: Passport, at: int) -> Fallen:
+    """A prompt whose answer changes without the head."""
+    prompt, effect = atlas.prompts[at], one.effects.by_mean[at]
+    after = min(1.0, max(0.0, prompt.before + effect))  # its numbers are rounded in files
+    before, then = apart(prompt.before, after)
+    answer = word_of(prompt.answer) if prompt.answer else ""
+    off = f"{one.layer}.{one.head}"
+    return {
+        "words": card_words(prompt.pieces),
+        "answer": answer,
+        "before": before,
+        "after": then,
+        "said": f"{quoted(answer)} {before} → {then}" if answer else f"cosine {before} → {then}",
+        "link": link_to("model", atlas.model, (one.layer, one.head), s=prompt.text, off=off),
+    }
+
+
+def direction_of(direction: Direction) -> DirectionSaid:
+    """A direction that a head reads, and what it writes then."""
+    return {
+        "reads": [word_of(piece) for piece in direction.reads],
+        "writes": [word_of(piece) for piece in direction.writes],
+        "strength": share(direction.strength),
+    }
+
+
+def alike_of(atlas: Atlas, kin: Alike) -> Kin:
+    """A head that looks at the same words."""
+    wide = max(atlas.shape)
+    ours = kin.model == atlas.model
+    return {
+        "head": kin.layer * wide + kin.head if ours else -1,
+        "name": atlas_words.head_name(atlas, kin.layer, kin.head, kin.model),
+        "link": link_to("atlas", kin.model, (kin.layer, kin.head)),
+        "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
+    }
+
+
+SIDES = {"reads": "reads like it", "writes": "writes like it", "feeds": "reads what it writes"}
+
+
+def near_of(atlas: Atlas, kin: Near) -> Kin:
+    """A head whose subspace is near."""
+    overlap = kin.overlap
+    return {
+        "head": kin.layer * max(atlas.shape) + kin.head,
+        "name": f"{kin.layer}.{kin.head}",
+        "link": link_to("atlas", atlas.model, (kin.layer, kin.head)),
+        "said": f"{SIDES.get(kin.side, kin.side)}: overlap {fixed(overlap.value, 3)}; random "
+        f"{fixed(overlap.low, 3)} to {fixed(overlap.high, 3)}",
+    }

@@ -1,0 +1,173 @@
+"""Shades of the tiles of the atlas: each a number that every passport has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from attention.analysis.heads import MEASURES
+from attention.analysis.names import WORDS
+from attention.atlas import words as atlas_words
+from attention.atlas.passport import Atlas, Passport
+from attention.core.printing import fixed
+
+BREAKS, LOOKS, SAYS, LEFT = (
+    "what breaks without it",
+    "where it looks",
+    "what its weights say",
+    "what is not explained",
+)
+NEEDED = "needed by "
+ELSEWHERE = "cost elsewhere"
+STEP = 0.05  # of a darkest effect
+DARKEST_COST = 0.1  # nats a piece
+
+
+@dataclass(frozen=True, eq=False)
+class Shade:
+    """A number of each head, and how it is coloured.
+
+    name: of it in links and in the menu; group: of the menu; numbers (layers, heads), NaN where a
+    head has none; darkest: the number of the darkest tile; around_0: whether orange says less and
+    blue more, else all is blue; sign: -1 where a greater number is a loss; legend: of the colours;
+    say: a number in words.
+    """
+
+    name: str
+    group: str
+    numbers: Tensor
+    darkest: float
+    around_0: bool
+    sign: int
+    legend: str
+    say: Callable[[float], str]
+
+
+def points(effect: float) -> str:
+    """A change of a probability in points of a hundred."""
+    return f"{'+' if effect >= 0.0005 else ''}{fixed(100 * effect, 1)} points"
+
+
+def nats(cost: float) -> str:
+    """A cost in nats a piece."""
+    return f"{fixed(cost, 3)} nats a piece"
+
+
+def two_digits(value: float) -> str:
+    """A number with two decimals."""
+    return fixed(value, 2)
+
+
+def share(part: float) -> str:
+    """A share of 1 in whole per cent."""
+    return f"{fixed(100 * part, 0)} %"
+
+
+def shades_of(atlas: Atlas) -> list[Shade]:
+    """All shades, those of effects first. Of two halves of texts the one that nothing was found on
+    is shown."""
+    return [*_effects(atlas), *_looks(atlas), *_weights(atlas), *_unexplained(atlas)]
+
+
+def shade_named(shades: Sequence[Shade], name: str) -> Shade:
+    """The shade of that name; else the effects that differ most from head to head."""
+    known = {shade.name: shade for shade in shades}
+    return known.get(name) or max(shades, key=_range)
+
+
+def _range(shade: Shade) -> float:
+    if not shade.name.startswith(NEEDED):
+        return -1.0
+    numbers = shade.numbers.nan_to_num(0.0)
+    return float(numbers.max() - numbers.min())
+
+
+def numbers_of(atlas: Atlas, number: Callable[[Passport], float | None]) -> Tensor:
+    """A number of each head, (layers, heads); NaN where there is no head, or it has no number."""
+    shape = atlas.shape
+    found = torch.full((len(shape), max(shape, default=0)), math.nan)
+    for one in atlas.passports:
+        value = number(one)
+        if value is not None:
+            found[one.layer, one.head] = value
+    return found
+
+
+def _effects(atlas: Atlas) -> Iterator[Shade]:
+    kinds = dict.fromkeys(kind.kind for one in atlas.passports for kind in one.effects.kinds)
+    found = {kind: numbers_of(atlas, partial(_effect, kind)) for kind in kinds}
+    most = max((float(each.nan_to_num(0.0).abs().max()) for each in found.values()), default=0.0)
+    darkest = max(STEP, math.ceil(most / STEP) * STEP)
+    told = f"darkest: {fixed(100 * darkest, 0)} points"
+    legend = f"orange: answers lose without the head, blue: they gain; {told}"
+    for kind, numbers in found.items():
+        name = f"{NEEDED}{kind or 'sentences at large'}"
+        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, points)
+    costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
+    legend = (
+        "orange: other texts are harder to predict without the head, blue: easier; darkest: "
+        f"{nats(DARKEST_COST)}"
+    )
+    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, nats)
+
+
+def _effect(kind: str, one: Passport) -> float | None:
+    return next((each.checked.mean for each in one.effects.kinds if each.kind == kind), None)
+
+
+def _looks(atlas: Atlas) -> Iterator[Shade]:
+    for name in WORDS:
+        numbers = numbers_of(atlas, partial(_named, name))
+        if not numbers.isnan().all():
+            what = "sentences on which most words look there"
+            yield _share(f"looks {atlas_words.place(name)}", LOOKS, numbers, what)
+    for name, measure in MEASURES.items():
+        numbers = numbers_of(atlas, partial(_measured, name))
+        if numbers.isnan().all():
+            continue
+        if measure.targets is not None:
+            yield _share(f"weight on {measure.words}", LOOKS, numbers, "all weight")
+            continue
+        most = float(numbers.nan_to_num(0.0).max()) or 1.0
+        legend = f"darkest: {fixed(most, 1)}"
+        yield Shade(measure.words, LOOKS, numbers, most, False, 1, legend, two_digits)
+    sinks = numbers_of(atlas, lambda one: one.sink.mean)
+    yield _share("weight on the sink", LOOKS, sinks, "all weight")
+
+
+def _measured(name: str, one: Passport) -> float | None:
+    return next((each.checked.mean for each in one.measures if each.name == name), None)
+
+
+def _named(name: str, one: Passport) -> float | None:
+    return next((each.checked.mean for each in one.names if each.name == name), None)
+
+
+def _share(name: str, group: str, numbers: Tensor, what: str) -> Shade:
+    legend = f"share of {what}; darkest: 100 %"
+    return Shade(name, group, numbers, 1.0, False, 1, legend, share)
+
+
+def _weights(atlas: Atlas) -> Iterator[Shade]:
+    if all(one.circuit is None for one in atlas.passports):
+        return
+
+    def number(of: str, one: Passport) -> float | None:
+        return None if one.circuit is None else getattr(one.circuit, of).value
+
+    legend = "blue: its weights raise the word that they read, orange: they lower it; darkest: ±1"
+    copying = numbers_of(atlas, partial(number, "copying"))
+    yield Shade("copying", SAYS, copying, 1.0, True, 1, legend, two_digits)
+    for of in ("copied", "suppressed"):
+        numbers = numbers_of(atlas, partial(number, of))
+        yield _share(f"words {of}", SAYS, numbers, "sampled words")
+
+
+def _unexplained(atlas: Atlas) -> Iterator[Shade]:
+    numbers = numbers_of(atlas, lambda one: one.unexplained.mean)
+    yield _share("unexplained", LEFT, numbers, "its attention that no name foretells")

@@ -1,0 +1,270 @@
+"""The atlas as a page: tiles, passports, heads found, two side by side, and a name that breaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis.heads import NAMINGS
+from attention.analysis.names import holds, targets_of
+from attention.app.cached.runs import run_model
+from attention.atlas import files
+from attention.subjects.atlas import numbers, words
+from attention.subjects.guide.chapter_page import check
+from attention.trained import sources
+from tests.app.test_every_page import TAG
+from tests.cases import over
+from tests.hostile import HOSTILE
+from tests.running import App, opened
+from tests.subjects.atlas import making
+
+CONSTRUCTED = {"model": "constructed", "s": "x b c d the x b"}
+
+
+def tiles(app: App) -> dict[str, Any]:
+    return app.sent["head_atlas"].header
+
+
+def passports(app: App) -> list[dict[str, Any]]:
+    every: list[dict[str, Any]] = app.sent["passport"].header["passports"]
+    return every
+
+
+def own(app: App) -> dict[str, Any]:
+    return app.sent["own_sentence"].header
+
+
+# Tiles
+
+
+def test_it_opens_on_the_effects_that_differ_most_and_on_the_head_that_most_is_lost_without() -> (
+    None
+):
+    app = opened("atlas", **CONSTRUCTED)
+    assert tiles(app)["shade"] == "needed by capitals"
+    assert tiles(app)["chosen"] == 2  # 1.0, of two heads a layer
+    assert [each["name"] for each in passports(app)] == ["1.0"]
+    assert passports(app)[0]["title"] == "Capitals need it."
+    assert "darkest: 45 points" in tiles(app)["shades"][0]["legend"]
+    assert [link.proto.label for link in app.get("page_link")][-1] == "Atlas"
+
+
+def test_tiles_show_any_number_of_the_passports() -> None:
+    app = opened("atlas", **CONSTRUCTED)
+    names = [shade["name"] for shade in tiles(app)["shades"]]
+    shown = app.sent["head_atlas"].numbers.reshape(len(names), 4)
+    expected = {
+        "needed by capitals": [0.0, 0.002, -0.42, 0.016],
+        "cost elsewhere": [-0.005] * 4,
+        "weight on the token before it": [0.1, 0.12, 0.24, 0.26],
+        "copying": [-0.13, 0.37, -0.13, 0.37],
+        "unexplained": [0.05, 0.05, 0.83, 0.83],
+    }
+    for name, each in expected.items():
+        assert_close(shown[names.index(name)], torch.tensor(each))
+    looks = shown[names.index("looks one word back")]
+    assert looks[:1].tolist() == pytest.approx([0.97])
+    assert looks[1:].isnan().all()
+    app.tell("head_atlas", "shade", "unexplained")
+    assert (tiles(app)["shade"], app.query_params["tiles"]) == ("unexplained", "unexplained")
+    assert tiles(app)["said"] == ["5 %", "5 %", "83 %", "83 %"]
+    app.tell("head_atlas", "shade", "nothing")
+    assert tiles(app)["shade"] == "unexplained"
+
+
+def test_a_clicked_tile_is_in_the_link_and_another_one_stands_beside_it() -> None:
+    app = opened("atlas", **CONSTRUCTED)
+    app.tell("head_atlas", "head", 0)
+    assert app.query_params == CONSTRUCTED | {"head_by": "the chosen one"}
+    assert [each["name"] for each in passports(app)] == ["0.0"]
+    app.tell("head_atlas", "other", 2)
+    assert app.query_params["second_head"] == "1.0"
+    assert [each["name"] for each in passports(app)] == ["0.0", "1.0"]
+    first, *_ = app.sent["passport"].header["differences"]
+    assert first == "Answers on capitals without the head: 0.0 points in 0.0, −42.0 points in 1.0."
+    kinds = [[kind["kind"] for kind in each["kinds"]] for each in passports(app)]
+    assert kinds[0] == kinds[1]
+    app.tell("head_atlas", "other", -1)
+    assert "second_head" not in app.query_params
+    app.tell("head_atlas", "head", 4)
+    assert tiles(app)["chosen"] == 0
+
+
+def test_heads_are_found_by_words_and_where_none_is_others_are_told() -> None:
+    app = opened("atlas", **CONSTRUCTED)
+    for text, name in (("needed by capitals", "1.0"), ("looks one word back", "0.0")):
+        app.tell("head_atlas", "sought", text)
+        assert tiles(app)["found"][0]["name"] == name
+        assert app.query_params["sought"] == text
+    app.tell("head_atlas", "sought", "<i>zebra")
+    assert tiles(app)["found"] == []
+    assert tiles(app)["foundWords"].startswith("No head of 4 is found by “<i>zebra”. Try “")
+    assert "needed by capitals" in tiles(app)["hints"]
+    before = tiles(app)["sought"]
+    app.tell("head_atlas", "sought", "x" * 121)
+    assert tiles(app)["sought"] == before
+
+
+# A passport
+
+
+def test_a_passport_shows_dots_names_with_their_nulls_kin_and_what_is_not_explained() -> None:
+    (needed,) = passports(opened("atlas", **CONSTRUCTED, layer=1))
+    assert needed["fallen"]["before"], needed["fallen"]["after"] == ("75 %", "12 %")
+    assert len(needed["kinds"][0]["dots"]) == making.PER_KIND
+    assert {half for _, half in needed["kinds"][0]["dots"]} == {0, 1}
+    assert [kind["needed"] for kind in needed["kinds"]] == [True, False, False]
+    assert len(needed["hangs"]) == len(needed["controls"]) == 3
+    assert needed["alike"][0]["name"] == "0.0"
+    assert "83 %" in needed["unexplained"][0]
+    (named,) = passports(opened("atlas", **CONSTRUCTED, head_by="the chosen one"))
+    (name,) = named["names"]
+    assert (name["title"], name["holds"]) == ("Looks one word back", True)
+    assert [bar["said"] for bar in name["bars"]] == ["97 %", "97 %", "13 %", "17 %"]
+    assert named["looked"] == name["example"]
+    assert named["looked"]["told"] == "From “x” it looks most at “c”: 60 %."
+    (failed,) = passports(opened("atlas", **CONSTRUCTED, head=1))
+    assert [name["holds"] for name in failed["names"]] == [False]
+
+
+def test_its_kin_are_a_click_away_and_its_links_open_the_window_on_it() -> None:
+    app = opened("atlas", **CONSTRUCTED, layer=1)
+    app.tell("passport", "head", 0)
+    assert passports(app)[0]["name"] == "0.0"
+    (one,) = passports(opened("atlas", **CONSTRUCTED, layer=1))
+    for link in (one["link"], one["hangs"][0]["link"], own(app)["link"]):
+        page, _, query = link.partition("?")
+        assert (page, check(parse_qs(query), page)) == ("model", [])
+    window = opened("model", **CONSTRUCTED, layer=1)
+    link = window.sent["to_passport"].header["link"]
+    assert link[0] == "Passport of head 1.0"
+    page, _, query = link[1].partition("?")
+    assert (page, check(parse_qs(query), page)) == ("atlas", [])
+    back = opened("atlas", **{name: text for name, [text] in parse_qs(query).items()})
+    assert (passports(back)[0]["name"], back.values["s"]) == ("1.0", CONSTRUCTED["s"])
+    assert "to_passport" not in opened("model", model="grammar").sent
+
+
+# One's own sentence
+
+
+def test_a_head_is_tried_on_ones_own_sentence_with_its_weights_and_its_effect() -> None:
+    app = opened("atlas", **CONSTRUCTED, layer=1)
+    run = run_model("constructed", CONSTRUCTED["s"])
+    weights = run.inputs[1].trace().weights[0]
+    assert_close(app.sent["own_sentence"].numbers.reshape(weights.shape), weights)
+    assert own(app)["effect"].startswith("Without head 1.0 “c” falls from ")
+    before, after = (bar["mean"] for bar in own(app)["bars"])
+    assert after < before
+    app.choose("s", "x b c x")
+    assert own(app)["words"] == ["[start]", "x", "b", "c", "x"]
+
+
+def test_a_name_holds_on_one_sentence_and_breaks_on_another_and_the_link_says_so() -> None:
+    app = opened("atlas", **CONSTRUCTED, layer=1)
+    app.tell("own_sentence", "name", "induction")
+    assert app.query_params == CONSTRUCTED | {"layer": "1", "head_name": "induction"}
+    assert own(app)["verdict"].endswith(": 2 of 2 that can. So it holds here.")
+    assert own(app)["marks"] == [-1, -1, -1, -1, -1, -1, 1, 1]
+    app.tell("own_sentence", "name", "previous")
+    assert own(app)["breaks"]
+    assert "So it fails here. At “" in own(app)["verdict"]
+    again = opened("atlas", **app.query_params)
+    assert own(again) == own(app)
+    app.choose("s", "x b c d")
+    app.tell("own_sentence", "name", "induction")
+    assert "no word of this sentence can" in own(app)["verdict"]
+    assert (own(app)["holds"], own(app)["breaks"]) == (False, False)
+    app.tell("own_sentence", "name", "noun")
+    assert own(app)["tried"] == "induction"
+
+
+def test_a_typed_sentence_names_the_head_and_the_name_that_it_is_evidence_of() -> None:
+    app = opened("atlas", model="constructed", s="x b c x b", head_by="the chosen one")
+    app.choose("s", "x b b")
+    assert app.values["s"] == "x b b"
+    named = {"head_by": "the chosen one", "head_name": "previous"}
+    assert named.items() <= app.query_params.items()
+
+
+@over("name", [*NAMINGS])
+def test_a_name_is_counted_as_the_names_of_passports_are(name: str) -> None:
+    run = run_model("constructed", "the cats see a dog and the cats see the dog")
+    for layer_input in run.inputs:
+        every = layer_input.trace().weights
+        for weights in every:
+            tried = numbers.tried_on(weights, run.pieces, name)
+            kept = run.pieces.kept(not NAMINGS[name].sinks)
+            share, _ = holds(weights[None], targets_of(NAMINGS[name], run.pieces), kept)
+            if not len(share):
+                assert tried.asking == []
+                continue
+            assert sum(tried.right) / len(tried.right) == pytest.approx(float(share))
+            assert tried.holds == bool(share > 0.5)
+            greatest = weights[tried.asking][:, kept].amax(-1)
+            assert weights[tried.asking, tried.looks].tolist() == greatest.tolist()
+
+
+# States
+
+
+def test_a_model_without_passports_says_the_command_that_makes_them() -> None:
+    app = opened("atlas", model="grammar")
+    assert "passport" not in app.sent
+    assert "python -m attention.atlas grammar" in app.missing[0]
+
+
+def test_passports_of_a_model_that_is_not_installed_are_told_of(tmp_path: Path) -> None:
+    files.write(making.atlas("somebody/big"), files.path_of(tmp_path, "somebody/big"))
+    app = opened("atlas", **CONSTRUCTED)
+    assert any("somebody/big" in note and sources.installing() in note for note in app.notes)
+
+
+def test_a_file_that_holds_no_passports_is_told_in_words(tmp_path: Path) -> None:
+    files.path_of(tmp_path, "constructed").write_bytes(b"none")
+    app = opened("atlas", **CONSTRUCTED)
+    assert any("cannot be read" in note for note in app.notes)
+    assert "passport" not in app.sent
+
+
+def test_without_words_the_passport_stays_and_asks_for_some() -> None:
+    app = opened("atlas", model="constructed", s=" ")
+    assert passports(app)
+    assert app.missing == ["Type a sentence above: it shows what this head does there."]
+
+
+def test_a_sentence_with_too_many_pieces_to_be_seen_is_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(words, "MOST_PIECES", 7)
+    app = opened("atlas", **CONSTRUCTED)
+    assert app.notes == ["This sentence has 8 pieces; a head is tried on up to 7."]
+    assert "own_sentence" not in app.sent
+
+
+def test_a_link_that_names_what_is_not_here_shows_the_nearest_and_says_so() -> None:
+    link = {"tiles": "<img src=x>", "second_head": "9.9", "layer": 60, "head": 7}
+    app = opened("atlas", **CONSTRUCTED, **link)
+    assert passports(app)[0]["name"] == "1.1"
+    assert any("Tiles cannot show “<img src=x>” here" in note for note in app.notes)
+    assert any("There is no head “9.9”" in note for note in app.notes)
+    for second in ("x", "1.", ".1", "1.0.0", "²."):
+        app = opened("atlas", **CONSTRUCTED, second_head=second)
+        assert len(passports(app)) == 1
+
+
+def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal() -> None:
+    joined = " ".join(HOSTILE)
+    boxes = dict.fromkeys(("s", "tiles", "sought", "second_head"), joined)
+    app = opened("atlas", model="constructed", **boxes)
+    assert not TAG.search(app.said)
+    assert passports(app)
+    assert not [text for text in HOSTILE if len(text) > 9 and text in app.read_as_markdown]
+    for text in HOSTILE:
+        app.tell("head_atlas", "sought", text)
+    assert not TAG.search(app.said)
