@@ -28,19 +28,32 @@ The river flows from north to| south
 The road runs from east to| west
 north and south, east and| west
 My house is on the left side and yours is on the| right""",
-    "colours": """\
+    "black and white": """\
 day and night, black and| white
-The zebra is black and| white
 up and down, black and| white
-The old film was in black and| white
 good and bad, black and| white
-The keys of a piano are black and| white
 left and right, black and| white
-The photograph was not in colour but in black and| white
+yes and no, black and| white
+in and out, black and| white
+big and small, black and| white
+old and new, black and| white
+love and hate, black and| white
+sun and moon, black and| white
+high and low, black and| white
+light and dark, black and| white""",
+    "colours": """\
+The zebra is black and| white
+The old film was in black and| white
 The grass is green and the sky is| blue
-The flag of Japan is red and| white
+Snow is white and coal is| black
 The panda is black and| white
-The chess pieces are black and| white""",
+The photograph was not in colour but in black and| white
+The flag of Japan is red and| white
+The American flag is red, white and| blue
+The chess pieces are black and| white
+The keys of a piano are black and| white
+Grass is green and blood is| red
+The traffic light turned from green to| red""",
     "girls and boys": """\
 man and woman, boy and| girl
 king and queen, prince and| princess

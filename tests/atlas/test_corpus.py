@@ -1,0 +1,109 @@
+"""Texts of the atlas: claims about their halves, and that the model knows what is asked of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from attention.analysis.sentences import CONTROLS, SENTENCES
+from attention.atlas import corpus
+from attention.atlas.corpus import Corpus
+from attention.atlas.passport import CHECKED, FOUND
+from attention.atlas.prompts import ANSWERS
+from attention.trained import sources
+from attention.trained.models import goes_on
+from tests.trained.packaged import packaged
+
+ALL = {
+    "english": corpus.of_english(answers=True),
+    "vectors": corpus.of_english(answers=False),
+    "grammar": corpus.of_grammar(),
+    "letters": corpus.of_letters(),
+    "lines": corpus.of_lines(SENTENCES[:40], answers=True),
+}
+each = pytest.mark.parametrize("texts", ALL.values(), ids=ALL)
+
+
+@each
+def test_texts_that_means_are_taken_over_are_not_measured(texts: Corpus) -> None:
+    measured = {asked.text for asked in (*texts.sentences, *texts.prompts)}
+    assert texts.means_over
+    assert measured.isdisjoint(texts.means_over)
+
+
+@each
+def test_halves_of_each_kind_are_equal_but_for_one_text(texts: Corpus) -> None:
+    for asked in (texts.sentences, texts.prompts, texts.elsewhere):
+        halves = Counter((one.kind, one.half) for one in asked)
+        for kind in {one.kind for one in asked}:
+            assert halves[kind, FOUND] - halves[kind, CHECKED] in (0, 1)
+            assert halves[kind, CHECKED] >= 5
+
+
+@each
+def test_each_text_is_asked_for_once_in_its_kind(texts: Corpus) -> None:
+    for asked in (texts.sentences, texts.prompts):
+        assert len({(one.kind, one.text) for one in asked}) == len(asked)
+
+
+@each
+def test_sentences_of_both_halves_are_measured_by_zero(texts: Corpus) -> None:
+    zero = Counter(asked.half for asked in texts.elsewhere if asked.by_zero)
+    assert zero[FOUND] == zero[CHECKED] >= len(texts.elsewhere) // 4
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "lines"])
+def test_a_packaged_model_is_asked_at_least_200_prompts(name: str) -> None:
+    assert len(ALL[name].prompts) >= 200
+
+
+def test_all_sentences_that_the_pages_tell_of_are_among_the_prompts() -> None:
+    asked = {one.text for one in ALL["english"].prompts}
+    assert asked >= {*CONTROLS}
+
+
+def test_a_model_gives_the_answer_that_a_prompt_asks_for() -> None:
+    model = packaged("smollm2")
+    assert goes_on(model)
+    for prompts in ANSWERS.values():
+        for text, answer in prompts.items():
+            likely = model.scores(model.run(text).hidden[-1]).softmax(-1).max(-1)
+            said = model.text_of([int(likely.indices)], model.pieces(text).ids.tolist())
+            assert answer == said, (text, said)
+            assert float(likely.values) > 0.14, (text, float(likely.values))
+
+
+def test_a_model_that_knows_few_words_is_asked_in_these() -> None:
+    for source in (sources.GRAMMAR, sources.CONSTRUCTED):
+        model = source.read()
+        texts = corpus.corpus_of(model)
+        unknown = model.pieces("zzz").ids[-1]
+        for asked in (*texts.sentences, *texts.prompts):
+            assert unknown not in model.pieces(asked.text).ids, asked.text
+
+
+def test_a_model_of_another_language_is_asked_nothing_in_english() -> None:
+    model = sources.GRAMMAR.read()
+    about = replace(model.about, name="fado", language="Portuguese")
+    stranger = SimpleNamespace(about=about)
+    with pytest.raises(ValueError, match="texts are English, fado has learned Portuguese"):
+        corpus.corpus_of(stranger)  # type: ignore[arg-type]
+
+
+def test_lines_are_asked_without_their_last_word_where_a_model_says_what_follows() -> None:
+    lines = [f"line {number} ends here" for number in range(15)]
+    asked = corpus.of_lines(lines, answers=True)
+    assert asked.means_over == tuple(lines[:3])
+    assert [one.text for one in asked.sentences] == lines[3:]
+    assert [one.text for one in asked.prompts] == [f"line {n} ends" for n in range(3, 15)]
+    assert [one.text for one in corpus.of_lines(lines, answers=False).prompts] == lines[3:]
+
+
+def test_lines_that_are_few_or_of_one_word_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 12 lines of text, got 2"):
+        corpus.of_lines(["a b", "c d", "a b", " "], answers=True)
+    with pytest.raises(ValueError, match="two words at least, got 'alone'"):
+        corpus.of_lines([*(f"line {n}" for n in range(20)), "alone"], answers=True)

@@ -1,0 +1,181 @@
+"""Effects of heads: claims about what they sum up, and about what models lose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.analysis import switches
+from attention.atlas import effects, stages
+from attention.atlas.corpus import Asked, Corpus, corpus_of
+from attention.atlas.passport import CHECKED, FOUND, Mean
+from attention.atlas.stages import Subject
+from attention.trained import sources
+from attention.trained.models import Model
+from tests.trained.packaged import packaged
+
+PROMPTS = (
+    *(
+        Asked(f"red {at}", "red", half, by_zero=True)
+        for at, half in enumerate((FOUND, CHECKED) * 2)
+    ),
+    *(Asked(f"blue {at}", "blue", half) for at, half in enumerate((FOUND, CHECKED) * 2)),
+)
+
+
+def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
+    lost = [-0.11, -0.12, -0.13, -0.14, 0.02, 0.0, 0.04, 0.0]
+    zero = [-0.3, -0.3, -0.5, -0.5, *[None] * 4]
+    red, blue = effects.kinds_of(PROMPTS, lost, zero)
+    assert (red.kind, blue.kind) == ("red", "blue")
+    assert red.found.mean == pytest.approx(-0.12)  # of -0.11 and -0.13
+    assert red.checked.mean == pytest.approx(-0.13)  # of -0.12 and -0.14
+    assert red.needed
+    assert red.by_zero is not None
+    assert red.by_zero.mean == pytest.approx(-0.4)
+    assert not blue.needed
+    assert blue.by_zero is None
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        [-0.11, 0.12, -0.13, 0.14],  # one half wins
+        [-0.11, -0.01, -0.13, -0.5],  # one half is not sure
+        [-0.11, -0.02, -0.13, -0.021],  # one half loses two points
+    ],
+)
+def test_a_kind_does_not_need_a_head_that_one_half_is_indifferent_to(lost: list[float]) -> None:
+    (red,) = effects.kinds_of(PROMPTS[:4], lost, [None] * 4)
+    assert not red.needed
+
+
+def test_kinds_come_by_what_they_lose() -> None:
+    lost = [-0.1, -0.1, -0.1, -0.1, -0.3, -0.3, -0.3, -0.3]
+    assert [one.kind for one in effects.kinds_of(PROMPTS, lost, [None] * 8)] == ["blue", "red"]
+
+
+def test_a_cost_is_sure_where_both_halves_lie_on_one_side() -> None:
+    def sure(found: list[float], checked: list[float]) -> int:
+        halves = [*((FOUND, one) for one in found), *((CHECKED, one) for one in checked)]
+        return effects.cost_of(halves).sure
+
+    assert sure([0.1, 0.11], [0.2, 0.21]) == 1
+    assert sure([-0.1, -0.11], [-0.2, -0.21]) == -1
+    assert sure([-0.1, -0.11], [0.2, 0.21]) == 0
+    assert sure([0.1, 0.11], [-0.2, 0.21]) == 0
+    assert effects.cost_of([(FOUND, 2.0), (FOUND, 4.0), (CHECKED, 5.0)]).checked == Mean(5, 5, 5, 1)
+
+
+def test_prompts_that_hang_on_a_head_lose_a_point_at_least() -> None:
+    lost = [0.5, -0.02, -0.009, -0.3, -0.01, -0.4, -0.5, -0.6, -0.7]
+    assert effects.hanging(lost) == (8, 7, 6, 5, 3)
+    assert effects.hanging(lost[:5]) == (3, 1, 4)
+
+
+def test_each_control_is_another_prompt_of_the_kind_that_changes_least() -> None:
+    lost = [-0.5, -0.01, 0.002, -0.4, -0.3, 0.2, -0.1, 0.0]
+    hangs = effects.hanging(lost)
+    assert hangs == (0, 3, 4, 6, 1)
+    # of red only 2 is left, for the first; of blue 7, which does not change, then 5
+    assert effects.controls_of(PROMPTS, lost, hangs) == (2, 7, 5)
+
+
+def test_raw_numbers_become_the_effects_of_each_head() -> None:
+    model = sources.load("constructed")
+    sentences = tuple(
+        Asked(f"s {at}", "", half, by_zero=True) for at, half in enumerate((FOUND, CHECKED) * 2)
+    )
+    subject = Subject(model, Corpus(sentences, PROMPTS, ("a b",)))
+    ways = torch.arange(8.0)[:, None] * torch.tensor([-0.01, 0.0, 0.01, -0.02])
+    raw = [
+        {"mean": row, **({"zero": 3 * row} if asked.by_zero else {})}
+        for row, asked in zip(ways, PROMPTS, strict=True)
+    ]
+    grown = [{"mean": torch.full((4,), at / 100), "zero": torch.zeros(4)} for at in range(1, 5)]
+    found = effects.summarised(subject, raw, grown)
+    assert list(found) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert found[0, 0].by_mean == pytest.approx([-0.01 * at for at in range(8)])
+    assert found[1, 1].by_zero == pytest.approx([-0.06 * at for at in range(4)])
+    assert found[0, 1].hangs == found[1, 0].hangs == ()
+    assert found[0, 0].hangs == (7, 6, 5, 4, 3)
+    assert found[0, 0].elsewhere.found.mean == pytest.approx(0.02)
+    assert found[0, 0].elsewhere.checked.mean == pytest.approx(0.03)
+    assert found[0, 0].elsewhere.sure == 1
+    assert found[0, 0].elsewhere_by_zero.sure == 0
+
+
+def measured(model: Model, kind: str, many: int = 6) -> tuple[Subject, list[dict[str, Tensor]]]:
+    """Some prompts of a kind, measured."""
+    texts = corpus_of(model)
+    some = tuple(asked for asked in texts.prompts if asked.kind == kind)[:many]
+    subject = Subject(model, Corpus(texts.sentences[:4], some, texts.means_over))
+    return subject, [effects.OnAnswers().measure(subject, asked) for asked in some]
+
+
+def test_patterns_that_come_again_need_the_heads_that_were_built_for_them() -> None:
+    # layer 0 head 0 looks one token back, layer 1 head 0 copies what followed (induction)
+    subject, raw = measured(sources.load("constructed"), "repeated letters")
+    grown = [effects.Elsewhere().measure(subject, asked) for asked in subject.corpus.elsewhere]
+    found = effects.summarised(subject, raw, grown)
+    assert found[0, 0].kinds[0].needed
+    assert found[1, 0].kinds[0].needed
+    assert not found[1, 1].kinds[0].needed
+    assert found[1, 0].elsewhere.found.mean > 0
+
+
+def test_the_answer_is_the_letter_that_followed() -> None:
+    subject, raw = measured(sources.load("constructed"), "repeated letters")
+    for prompt in effects.prompts_of(subject, raw):
+        letters = prompt.text.split()
+        assert prompt.answer == letters[letters.index(letters[-1]) + 1]
+        assert prompt.before > 0.9
+
+
+def test_effects_are_those_of_the_switches() -> None:
+    model = sources.load("grammar")
+    subject, raw = measured(model, "everyday", 1)
+    (asked,) = subject.corpus.prompts
+    run = model.run(asked.text)
+    metric, piece = switches.answer_at(model, run, -1)
+    for way, replacement in (
+        ("mean", switches.by_mean(subject.means)),
+        ("zero", switches.by_zero()),
+    ):
+        for layer in range(2):
+            expected = switches.layer_effects(model, run, layer, metric, replacement)
+            torch.testing.assert_close(raw[0][way][4 * layer : 4 * layer + 4], expected)
+    assert int(raw[0]["piece"]) == piece
+    assert float(raw[0]["before"]) == pytest.approx(float(metric(run.hidden)))
+
+
+@pytest.mark.parametrize("name", ["minilm", "en-pt"])
+def test_models_without_a_next_piece_are_judged_by_their_last_word(name: str) -> None:
+    model = packaged(name)
+    run = model.run("The cat sat on the mat")
+    metric, piece = effects.answer_of(model, run)
+    before = float(metric(run.hidden))
+    pieces = run.inputs[-1].pieces
+    last = pieces.kept(aside=True)[-1]
+    assert not pieces.special[last]
+    changed = run.hidden.clone()
+    changed[[at for at in range(len(changed)) if at != last]] = 0
+    assert float(metric(changed)) == pytest.approx(before, abs=1e-5)
+    changed[last] = torch.randn(len(changed[last]), generator=torch.Generator().manual_seed(0))
+    assert float(metric(changed)) < before
+    assert piece == (-1 if name == "minilm" else int(pieces.ids[last]))
+
+
+def test_a_stage_reads_again_what_it_measured(tmp_path: Path) -> None:
+    model = sources.load("constructed")
+    texts = corpus_of(model)
+    subject = Subject(model, Corpus(texts.sentences[:3], texts.prompts[:3], texts.means_over))
+    for stage in (effects.OnAnswers(), effects.Elsewhere()):
+        first, again = (stages.run(stage, subject, tmp_path) for _ in range(2))
+        for one, other in zip(first, again, strict=True):
+            assert one.keys() == other.keys()
+            for key in one:
+                assert torch.equal(one[key], other[key])
