@@ -88,7 +88,8 @@ def answer_of(model: Model, run: Run) -> tuple[Metric, int]:
     For encoder-decoders it is that of the last piece they wrote that is part of their text; for
     models without an answer the cosine of the last word's vector to that of the run, with -1.
     """
-    position = run.inputs[-1].pieces.kept(aside=True)[-1]
+    pieces = run.inputs[-1].pieces
+    position = (pieces.kept(aside=True) or pieces.kept(aside=False))[-1]
     metric, piece = switches.answer_at(model, run, position)
     if piece is None:
         return lambda states: 1 - metric(states), NO_PIECE

@@ -10,12 +10,15 @@ from torch import Tensor
 
 from attention.analysis import switches
 from attention.atlas import effects, stages
-from attention.atlas.corpus import Asked, Corpus, corpus_of
+from attention.atlas.corpus import Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import CHECKED, FOUND, Mean
 from attention.atlas.stages import Subject
 from attention.trained import sources
-from attention.trained.models import Model
+from attention.trained.checkpoints import load_folder
+from attention.trained.models import About, Model, goes_on
+from tests.analysis.conftest import Case, each_model
 from tests.trained.packaged import packaged
+from tests.trained.run_by_transformers import write
 
 PROMPTS = (
     *(
@@ -152,6 +155,31 @@ def test_effects_are_those_of_the_switches() -> None:
     assert float(raw[0]["before"]) == pytest.approx(float(metric(run.hidden)))
 
 
+@pytest.mark.parametrize(
+    ("kind", "head"),
+    [
+        ("capitals", (23, 4)),
+        ("opposite directions", (23, 3)),
+        ("black and white", (25, 7)),
+        ("girls and boys", (24, 7)),
+    ],
+)
+def test_heads_that_answers_are_known_to_hang_on_are_needed(kind: str, head: switches.Head) -> None:
+    model = packaged("smollm2")
+    texts = corpus_of(model)
+    subject = Subject(model, texts)
+    some = [asked for asked in texts.prompts if asked.kind == kind]
+    lost = []
+    for asked in some:
+        run = model.run(asked.text)
+        metric, _ = effects.answer_of(model, run)
+        without = switches.states_without(model, run, [head], switches.by_mean(subject.means))
+        lost.append(float(metric(without) - metric(run.hidden)))
+    (found,) = effects.kinds_of(some, lost, [None] * len(some))
+    assert found.needed
+    assert max(found.found.mean, found.checked.mean) < -0.15
+
+
 @pytest.mark.parametrize("name", ["minilm", "en-pt"])
 def test_models_without_a_next_piece_are_judged_by_their_last_word(name: str) -> None:
     model = packaged(name)
@@ -179,3 +207,36 @@ def test_a_stage_reads_again_what_it_measured(tmp_path: Path) -> None:
             assert one.keys() == other.keys()
             for key in one:
                 assert torch.equal(one[key], other[key])
+
+
+LINES = [
+    f"the {one} sat on the {other}"
+    for one in ("cat", "mat", "other", "river")
+    for other in ("mat", "cat", "river", "café")
+]
+
+
+def has_effects(model: Model) -> None:
+    """Check that each head of a model has effects on a few lines, which some of them change."""
+    asked = of_lines(LINES, goes_on(model))
+    texts = Corpus(asked.sentences[:4], asked.prompts[:4], asked.means_over)
+    subject = Subject(model, texts)
+    raw = [effects.OnAnswers().measure(subject, one) for one in texts.prompts]
+    grown = [effects.Elsewhere().measure(subject, one) for one in texts.elsewhere]
+    for one in (*raw, *grown):
+        assert one["mean"].shape == (len(subject.heads),)
+        assert one["mean"].isfinite().all()
+    assert any(one["mean"].any() for one in raw)
+    assert list(effects.summarised(subject, raw, grown)) == subject.heads
+    assert len(effects.prompts_of(subject, raw)) == 4
+
+
+@each_model
+def test_every_layout_has_effects(case: Case) -> None:
+    has_effects(case.model)
+
+
+@pytest.mark.parametrize("name", ["gpt_neox", "modernbert"])
+def test_a_model_that_transformers_runs_has_effects(name: str, tmp_path: Path) -> None:
+    write(tmp_path, name)
+    has_effects(load_folder(tmp_path, About(name, name, "nobody")))
