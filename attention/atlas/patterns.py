@@ -36,7 +36,6 @@ ROWS = 8  # of a head, in its sample
 OUTER = (0.025, 0.975)  # percentiles of the heads of twins
 
 
-@dataclass(frozen=True)
 class Patterns:
     """Stage that measures where all heads look in a sentence.
 
