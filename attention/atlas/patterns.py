@@ -148,7 +148,7 @@ def _by_set(block: Block, queries: Sequence[int]) -> Tensor:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a head looks at, see `passport.Passport`."""
+    """Attention of a head over all sentences, see `passport.Passport`."""
 
     measures: tuple[Measured, ...]
     names: tuple[Name, ...]
