@@ -36,7 +36,6 @@ EVEN = 1e-6  # length of a head's weights that differ by rounding alone
 WITHIN_WORD = "##"  # what a piece begins with that goes on with a word, as BERT's
 
 
-@dataclass(frozen=True)
 class Kin:
     """Stage that measures where heads look from word to word.
 

@@ -68,7 +68,7 @@ class Measured:
     """One of `analysis.heads.MEASURES` of a head.
 
     shuffled: the same where the keys of each row are shuffled among those it may see; untrained:
-    over the heads of an untrained twin, low and high its 2.5th and 97.5th percentiles.
+    over the heads of untrained twins, low and high their 2.5th and 97.5th percentiles.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Name:
     """A name that a head earns, one of `analysis.names.WORDS`: on how many sentences it holds.
 
     weight: the mean weight on such keys; shuffled, untrained: on how many sentences it holds where
-    keys are shuffled, and of the untrained twin's heads the most; holds: if, on the texts that it
+    keys are shuffled, and of heads of untrained twins the most; holds: if, on the texts that it
     was not found on, too, it holds on more than half and its interval lies above both; example:
     a row of the checked half that shows it, in the middle of all that do; counter: the row of the
     checked half with least weight there, None where it holds on each row.
@@ -192,7 +192,7 @@ class Alike:
     """A head that looks at the same words of the same sentences.
 
     alike: the correlation of weights from word to word, each row about its mean; chance: the
-    greatest of any head of that model's untrained twin.
+    greatest of any head of that model's untrained twins.
     """
 
     model: str

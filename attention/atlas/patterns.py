@@ -36,7 +36,6 @@ ROWS = 8  # of a head, in its sample
 OUTER = (0.025, 0.975)  # percentiles of the heads of twins
 
 
-@dataclass(frozen=True)
 class Patterns:
     """Stage that measures where all heads look in a sentence.
 
@@ -149,7 +148,7 @@ def _by_set(block: Block, queries: Sequence[int]) -> Tensor:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a head looks at, see `passport.Passport`."""
+    """Attention of a head over all sentences, see `passport.Passport`."""
 
     measures: tuple[Measured, ...]
     names: tuple[Name, ...]
