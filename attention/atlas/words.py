@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
+from attention.atlas.corpus import EVERYDAY
 from attention.atlas.passport import (
     Against,
     Alike,
@@ -239,13 +240,13 @@ def fails(atlas: Atlas, one: Passport) -> list[str]:
 
 def kind_name(kind: Kind) -> str:
     """A kind of prompts in a sentence."""
-    return kind.kind or "sentences at large"
+    return {"": "sentences at large", EVERYDAY: "everyday sentences"}.get(kind.kind, kind.kind)
 
 
 def need_words(atlas: Atlas, kind: Kind) -> str:
     """A kind of prompts that needs the head."""
     return (
-        f"{capital(kind_name(kind))} need it: without it {answer_word(atlas)} loses "
+        f"Needed by {kind_name(kind)}: without it {answer_word(atlas)} loses "
         f"{loss_of(kind.found)} on average of {kind.found.count}, and {loss_of(kind.checked)} of "
         f"{kind.checked.count} others."
     )
@@ -260,7 +261,7 @@ def least_words(kinds: Sequence[Kind]) -> str:
     if max(worst.found.mean, worst.checked.mean) >= 0:
         return f"{said}."
     return (
-        f"{said}; {kind_name(worst)} lose most: {loss_of(worst.found)} on average of "
+        f"{said}; most is lost by {kind_name(worst)}: {loss_of(worst.found)} on average of "
         f"{worst.found.count}, {loss_of(worst.checked)} of {worst.checked.count} others."
     )
 
@@ -268,7 +269,7 @@ def least_words(kinds: Sequence[Kind]) -> str:
 def fell_words(kind: Kind) -> str:
     """A kind that seemed to need the head."""
     return (
-        f"{capital(kind_name(kind))} seemed to need it, by {loss_of(kind.found)} of "
+        f"Seemed needed by {kind_name(kind)}, for {loss_of(kind.found)} on average of "
         f"{kind.found.count}, but the check on {kind.checked.count} others failed: "
         f"{loss_of(kind.checked)}."
     )
@@ -282,7 +283,7 @@ def gain_words(atlas: Atlas, kind: Kind) -> str:
         for each in (kind.found, kind.checked)
     ]
     return (
-        f"{capital(kind_name(kind))} gain without it: {answer_word(atlas)} rises by {gained[0]} "
+        f"Hinders {kind_name(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
         f"on average of {kind.found.count}, and {gained[1]} of {kind.checked.count} others."
     )
 
@@ -500,7 +501,7 @@ def title(atlas: Atlas, one: Passport) -> str:
     if needing:
         more = len(needing) - KINDS_NAMED
         named = needing[:KINDS_NAMED] + ([f"{more} more kinds"] if more > 1 else needing[-1:])
-        parts.append(f"{listed(dict.fromkeys(named))} need it")
+        parts.append(f"needed by {listed(dict.fromkeys(named))}")
     return capital("; ".join(parts or [least_title(atlas, one)])) + "."
 
 
@@ -508,7 +509,7 @@ def least_title(atlas: Atlas, one: Passport) -> str:
     """The most that can be said of a head without a name that no kind of prompts needs."""
     gaining = [kind_name(kind) for kind in one.effects.kinds if gains(kind)]
     if gaining:
-        return f"{listed(gaining[:KINDS_NAMED])} gain without it"
+        return f"hinders {listed(gaining[:KINDS_NAMED])}"
     if not of_vectors(atlas) and one.effects.elsewhere.sure:
         return (
             f"other sentences {'need it' if one.effects.elsewhere.sure > 0 else 'gain without it'}"

@@ -132,7 +132,7 @@ def test_heads_are_found_by_what_they_do(atlas: Atlas, asked: str, heads: list[i
 
 def test_a_hit_says_why_with_the_size_that_it_was_found_by(atlas: Atlas) -> None:
     first, second = finding.found([atlas], "needed by capitals")
-    assert first.why.startswith("Capitals need it: without it the answer loses 45 points (44 to")
+    assert first.why.startswith("Needed by capitals: without it the answer loses 45 points (44 to")
     assert first.score == 0.45
     assert second.score == 0.375
     (white,) = [hit for hit in finding.found([atlas], "white") if hit.head == 2]

@@ -93,22 +93,22 @@ def measures_are_true(one: Passport, told: words.Said) -> None:
 
 
 def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
-    by_name = {words.capital(words.kind_name(kind)): kind for kind in one.effects.kinds}
+    by_name = {words.kind_name(kind): kind for kind in one.effects.kinds}
     what = "the vector" if words.of_vectors(atlas) else "the answer"
     need = matches(
-        rf"(.+) need it: without it {what} loses {POINTS} on average of (\d+), and {POINTS} of "
+        rf"Needed by (.+): without it {what} loses {POINTS} on average of (\d+), and {POINTS} of "
         r"(\d+) others\.",
         told.fails,
     )
     assert {name for name, *_ in need} == {name for name, kind in by_name.items() if kind.needed}
     gain = matches(
-        rf"(.+) gain without it: {what} rises by {POINTS} on average of (\d+), and {POINTS} of "
+        rf"Hinders (.+): without it {what} gains {POINTS} on average of (\d+), and {POINTS} of "
         r"(\d+) others\.",
         told.fails,
     )
     fell = matches(
-        rf"(.+) seemed to need it, by {POINTS} of (\d+), but the check on (\d+) others failed: "
-        rf"{POINTS}\.",
+        rf"Seemed needed by (.+), for {POINTS} on average of (\d+), but the check on (\d+) others "
+        rf"failed: {POINTS}\.",
         told.fails,
     )
     for name, *found, count, mean, low, high, others in need:
@@ -137,7 +137,7 @@ def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
 def least_is_true(one: Passport, told: words.Said) -> None:
     kinds = {words.kind_name(kind): kind for kind in one.effects.kinds}
     pattern = (
-        rf".+ surely loses? 5 points without it; (.+) lose most: {POINTS} on average of \d+, "
+        rf".+ surely loses? 5 points without it; most is lost by (.+): {POINTS} on average of \d+, "
         rf"{POINTS} of \d+ others\."
     )
     for name, *found, mean, low, high in matches(pattern, told.fails):
@@ -300,19 +300,19 @@ def title_is_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
     holding = [name for name in one.names if name.holds]
     needing = [words.kind_name(kind) for kind in one.effects.kinds if kind.needed]
     assert title.startswith("Looks ") == bool(holding)
-    assert title.endswith(" need it.") == (bool(needing) or title == "Other sentences need it.")
+    assert ("eeded by " in title) == bool(needing)
     if holding:
         best = max(name.checked.mean for name in holding)
         assert any(words.place(name.name) in title for name in holding if name.checked.mean == best)
     if needing:
-        named = title.removesuffix(" need it.").rpartition("; ")[2]
+        named = re.split("[Nn]eeded by ", title.removesuffix("."))[1]
         more = re.search(r"(\d+) more kinds$", named)
         told_of = [kind for kind in needing if kind.lower() in named.lower()]
         assert len(told_of) >= min(len(needing), words.KINDS_NAMED)
         if more:
             assert int(more[1]) == len(needing) - words.KINDS_NAMED
         else:
-            assert words.capital(listed(needing)) == words.capital(named)
+            assert listed(needing) == named
     if title == "Other sentences need it.":
         assert one.effects.elsewhere.sure > 0
     if title == "Other sentences gain without it.":
