@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -117,7 +117,7 @@ def of_grammar() -> Corpus:
     ]
     over, whole, cut = drawn[:MEANS_OVER], drawn[MEANS_OVER:-DRAWN], drawn[-DRAWN:]
     names = ("no clause between", "a clause between", "two clauses between")
-    kinds: dict[str, Sequence[str]] = {}
+    kinds: dict[str, list[str]] = {}
     for clauses, name in enumerate(names):
         draw = functools.partial(_held_out, chance, clauses)
         kinds[f"agreement, {name}"] = [one.begun for one in _distinct(draw, DRAWN_OF_KIND)]
@@ -154,7 +154,7 @@ def begun(text: str) -> str:
 
 
 def _corpus(
-    means_over: Sequence[str], sentences: Sequence[str], kinds: dict[str, Sequence[str]]
+    means_over: Sequence[str], sentences: Sequence[str], kinds: Mapping[str, Sequence[str]]
 ) -> Corpus:
     """All in halves; of the sentences half, and of prompts all but most everyday ones, by zero."""
     return Corpus(

@@ -12,7 +12,7 @@ from attention.analysis import losses_on_corpus, switches
 from attention.analysis.causes import Metric
 from attention.analysis.switches import Head, Replacement
 from attention.atlas.corpus import Asked, Corpus
-from attention.atlas.passport import CHECKED, FOUND, Cost, Effects, Kind, Text
+from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
 from attention.trained.models import Model, Run
@@ -153,10 +153,7 @@ def kinds_of(
     found = []
     for kind in dict.fromkeys(asked.kind for asked in prompts):
         among = [at for at, asked in enumerate(prompts) if asked.kind == kind]
-        halves = [
-            mean_of([by_mean[at] for at in among if prompts[at].half == half])
-            for half in (FOUND, CHECKED)
-        ]
+        halves = _of_halves([(prompts[at].half, by_mean[at]) for at in among])
         zeros = [zero for zero in (by_zero[at] for at in among) if zero is not None]
         needed = all(clear_of(one, 0) < 0 and one.mean <= -NEEDED for one in halves)
         found.append(Kind(kind, *halves, needed, mean_of(zeros) if zeros else None))
@@ -165,7 +162,7 @@ def kinds_of(
 
 def cost_of(growths: Sequence[tuple[str, float]]) -> Cost:
     """The cost of a head's loss, of how the loss grew on sentences of either half."""
-    halves = [mean_of([grown for at, grown in growths if at == half]) for half in (FOUND, CHECKED)]
+    halves = _of_halves(growths)
     sides = {clear_of(one, 0) for one in halves}
     return Cost(*halves, sides.pop() if len(sides) == 1 else 0)
 
@@ -190,3 +187,9 @@ def controls_of(
         ]
         found += sorted(left, key=lambda at: abs(by_mean[at]))[:1]
     return tuple(found)
+
+
+def _of_halves(numbers: Sequence[tuple[str, float]]) -> tuple[Mean, Mean]:
+    """The means of the texts of either half."""
+    found, checked = ([one for at, one in numbers if at == half] for half in HALVES)
+    return mean_of(found), mean_of(checked)
