@@ -76,8 +76,11 @@ class Stage(Protocol):
     """A measurement of one text at a time. name: of its folder; version: raised where the same text
     would give other numbers."""
 
-    name: str
-    version: int
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> int: ...
 
     def texts(self, corpus: Corpus) -> Sequence[Asked]:
         """The texts that it measures, in order."""
