@@ -1,10 +1,11 @@
 """Passports of heads: where each looks, what fails without it, what its weights say, and its kin.
 
 `passport` is the data, `corpus` the texts, `prompts` those that have an answer; `patterns`,
-`effects`, `circuits` and `kin` measure a model, one stage each, beside untrained ones, see `twin`;
-`blocks` puts all its heads side by side, `stages` runs stages so that they can be resumed,
-`statistics` gives their means, `making` puts them together, `files` reads and writes;
-`words` says a passport in sentences, `finding` searches these.
+`effects` and `kin` measure a model, one stage each, beside untrained ones, see `twin`; `blocks`
+puts all its heads side by side; `circuits` and `subspaces` read its weights, as `matrices` has
+them; `stages` runs stages so that they can be resumed, `statistics` gives their means, `making`
+puts them together, `files` reads and writes; `words` says a passport in sentences, `finding`
+searches these.
 `python -m attention.atlas` makes the passports of a model.
 
 May import: core, trained, analysis, training; torch, safetensors, msgspec, distributed.

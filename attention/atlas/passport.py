@@ -176,15 +176,18 @@ class Direction:
 class Circuit:
     """Statements of a head's weights, through the vocabulary, norms left out but for their gains.
 
-    copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021); copied, suppressed: of how many
-    pieces of a sample the piece itself is among the ten that W_V W_O raises most, lowers most
-    (Wang et al. 2023); directions: the strongest.
+    copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021), the mean of W_E taken off;
+    copied, suppressed: of how many pieces of a sample the piece itself is among the ten that W_V
+    W_O raises most, lowers most (Wang et al. 2023); directions: the strongest; by: the vectors of
+    pieces that W_E is, "embedding", or "first feed-forward" for what the first layer's makes of
+    them: those of which copying is further from 0, of random matrices, too.
     """
 
     copying: Against
     copied: Against
     suppressed: Against
     directions: tuple[Direction, ...]
+    by: str = "embedding"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,306 @@
+"""Circuits: what the weights of heads say, through the vocabulary, beside random matrices.
+
+W_V W_O of a head is U diag(σ) Vᵀ. A random matrix of the same spectrum is X diag(σ) Yᵀ, of
+orthonormal columns drawn at random. Through the vocabulary that is diag(σ) Yᵀ W_U W_E X, which
+holds σ once: one draw of X and Y serves all heads that read and write at one place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention.atlas.matrices import (
+    EMBEDDING,
+    FED,
+    HeadMatrices,
+    Place,
+    embedded,
+    matrices_of,
+    unembedded,
+)
+from attention.atlas.passport import Against, Circuit, Direction
+from attention.trained.models import Model
+from attention.trained.pieces import SPACE
+
+SEED = 0
+SAMPLE = 1000  # pieces that heads are asked to copy
+AMONG = 10  # among so many, a piece is raised most
+DRAWS = 60  # random matrices beside each head
+DRAWS_OF_PIECES = 20  # of these, the ones that are asked to copy pieces
+DIRECTIONS = 3
+SHOWN = 6  # pieces at each end of a direction
+FILTER = 1024  # pieces of the vocabulary that tell of most that they are not raised most
+ROWS = 128
+EVEN = 1e-5  # relative difference of numbers that are the same but for rounding
+READABLE = "⟨"  # begins the bytes of a piece that is no whole character
+
+
+class Spectrum(NamedTuple):
+    """Singular values and vectors of W_V W_O. reads (d_model, k); strengths (k,), the greatest
+    first; writes (d_model, k)."""
+
+    reads: Tensor
+    strengths: Tensor
+    writes: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The vocabulary at a place, by vectors that may be read there.
+
+    by: see `matrices.embedded`; read (vocabulary, d_model): vectors of pieces, each of mean square
+    1, as a norm divides them; written (d_model, vocabulary): to scores; sample (pieces,): whole
+    words; legible (pieces,): pieces that can be shown; texts: of these.
+    """
+
+    by: str
+    read: Tensor
+    written: Tensor
+    sample: Tensor
+    legible: Tensor
+    texts: Sequence[str]
+
+    @functools.cached_property
+    def through(self) -> Tensor:
+        """W_U W_E, what all pieces have in common taken off W_E. (d_model, d_model).
+
+        That is as good as a bias, and tells no piece from another.
+        """
+        return self.written @ (self.read - self.read.mean(0))
+
+    @functools.cached_property
+    def asked(self) -> Tensor:
+        """Vectors of the sample. (pieces, d_model)."""
+        return self.read[self.sample]
+
+
+@torch.no_grad()
+def circuits_of(model: Model, seed: int = SEED) -> dict[tuple[int, int], Circuit]:
+    """Circuits of all heads whose matrices are known, by layer and head; see `matrices`.
+
+    Numbers are the same for the same seed. On two cores that is a minute for SmolLM2's 270 heads.
+    """
+    places: dict[Place, list[HeadMatrices]] = {}
+    for head in matrices_of(model):
+        places.setdefault(head.place, []).append(head)
+    found: dict[tuple[int, int], Circuit] = {}
+    for place, heads in places.items():
+        made = circuits_at(vocabularies_of(model, place, seed), heads, seed)
+        found.update(zip([(head.layer, head.head) for head in heads], made, strict=True))
+    return dict(sorted(found.items()))
+
+
+def vocabularies_of(model: Model, place: Place, seed: int = SEED) -> list[Vocabulary]:
+    """The vocabulary at a place of a model, by the embedding, and behind the first layer by what
+    its feed-forward makes of that, too; with a sample of whole words."""
+    written = unembedded(model, place)
+    shown = model.shown([*range(min(written.shape[1], len(model.parts.embedding.pieces)))])
+    legible = [
+        at
+        for at, text in enumerate(shown)
+        if READABLE not in text and at not in model.parts.ends and not _is_special(text)
+    ]
+    begins = [at for at in legible if shown[at].startswith(SPACE) and _is_word(shown[at][1:])]
+    words = torch.tensor(begins or [at for at in legible if _is_word(shown[at])])
+    generator = torch.Generator().manual_seed(seed)
+    sample = words[torch.randperm(len(words), generator=generator)[:SAMPLE]].sort().values
+    texts = [shown[at] for at in legible]
+    found = []
+    for by in (EMBEDDING,) if place.first else (EMBEDDING, FED):
+        read = embedded(model, place.reads, by)[: len(shown)]
+        read = read / read.square().mean(-1, keepdim=True).sqrt().clamp_min(1e-12)
+        some = written[:, : len(shown)]
+        found.append(Vocabulary(by, read, some, sample, torch.tensor(legible), texts))
+    return found
+
+
+def _is_special(text: str) -> bool:
+    """If a piece stands between brackets, as [CLS], <s> and <|im_end|>."""
+    return len(text) > 2 and (text[0], text[-1]) in (("[", "]"), ("<", ">"))
+
+
+def _is_word(text: str) -> bool:
+    """If a text is letters; of other scripts than Latin, where one letter is a word or none, more
+    than one."""
+    return text.isalpha() and (len(text) > 1 or text.isascii())
+
+
+def circuits_at(
+    vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices], seed: int = SEED
+) -> list[Circuit]:
+    """Circuits of heads that read and write at one place, each by the one of its vocabularies of
+    which copying is further from 0."""
+    spectra = [spectrum(head.W_V, head.W_O) for head in heads]
+    by_chance, among_by_chance = _at_random(vocabularies, spectra, seed)
+    directions = _Directions(vocabularies, seed)
+    made = []
+    for at, head in enumerate(heads):
+        copied, which = furthest(head.W_O @ each.through @ head.W_V for each in vocabularies)
+        vocabulary = vocabularies[which]
+        read, write = vocabulary.asked @ head.W_V, head.W_O @ vocabulary.written
+        among = raised(read, write, vocabulary.sample)
+        made.append(
+            Circuit(
+                against(copied, by_chance[at]),
+                against(among[0], among_by_chance[at, :, 0]),
+                against(among[1], among_by_chance[at, :, 1]),
+                directions.of(which, spectra[at]),
+                vocabulary.by,
+            )
+        )
+    return made
+
+
+def spectrum(W_V: Tensor, W_O: Tensor) -> Spectrum:
+    """Singular values and vectors of W_V W_O, as many as W_V has columns."""
+    (reading, R), (writing, S) = (torch.linalg.qr(W.double()) for W in (W_V, W_O.T))
+    U, strengths, Vh = torch.linalg.svd(R @ S.T)
+    return Spectrum(reading @ U, strengths, writing @ Vh.T)
+
+
+def copying(M: Tensor) -> float:
+    """Σ Re λ / Σ |λ| over the eigenvalues of W_O W_U W_E W_V, (k, k), from -1 to 1 (Elhage et al.
+    2021, "Summarizing OV/QK matrices"); 0 where all are 0.
+
+    These are the eigenvalues of the vocabulary's own matrix, W_E W_V W_O W_U, that are not 0.
+    """
+    values = torch.linalg.eigvals(M.double())
+    size = float(values.abs().sum())
+    return float(values.real.sum()) / size if size else 0.0
+
+
+def furthest(matrices: Iterable[Tensor]) -> tuple[float, int]:
+    """Copying by the one of some matrices where it is further from 0, and which that is."""
+    found = [copying(M) for M in matrices]
+    which = max(range(len(found)), key=lambda at: abs(found[at]))
+    return found[which], which
+
+
+def raised(read: Tensor, write: Tensor, pieces: Tensor) -> tuple[float, float]:
+    """Shares of pieces that are themselves among the ten raised most, and lowered most (copy score,
+    Wang et al. 2023, section 3.1).
+
+    read (pieces, k); write (k, vocabulary); pieces (pieces,): which of the vocabulary each is.
+    """
+    some = write[:, :: max(1, write.shape[1] // FILTER)]
+    own = (read * write[:, pieces].T).sum(-1, keepdim=True)
+    scores = read @ some
+    shares: list[float] = []
+    for above in (scores > own, scores < own):  # the piece itself may be one, by rounding
+        left = (above.sum(-1) <= AMONG).nonzero()[:, 0]
+        sign = 1.0 if not shares else -1.0
+        count = 0
+        for rows in left.split(ROWS):
+            whole = read[rows] @ write * sign
+            least = whole.gather(1, pieces[rows, None])
+            others = (whole >= least).sum(-1) - 1
+            count += int((others < AMONG).sum())
+        shares.append(count / max(len(pieces), 1))
+    return shares[0], shares[1]
+
+
+def orthonormal(rows: int, columns: int, generator: torch.Generator) -> Tensor:
+    """A random matrix of orthonormal columns, all directions alike. (rows, columns)."""
+    directions: Tensor = torch.linalg.qr(torch.randn(rows, columns, generator=generator))[0]
+    return directions
+
+
+def _at_random(
+    vocabularies: Sequence[Vocabulary], spectra: Sequence[Spectrum], seed: int
+) -> tuple[Tensor, Tensor]:
+    """Numbers of random matrices of the heads' spectra: copying (heads, DRAWS), and shares copied
+    and suppressed (heads, DRAWS_OF_PIECES, 2)."""
+    generator = torch.Generator().manual_seed(seed)
+    d_model, k = spectra[0].reads.shape
+    copied = torch.zeros(len(spectra), DRAWS, dtype=torch.float64)
+    among = torch.zeros(len(spectra), DRAWS_OF_PIECES, 2, dtype=torch.float64)
+    for draw in range(DRAWS):
+        X, Y = (orthonormal(d_model, k, generator) for _ in range(2))
+        middles = [(Y.T @ each.through @ X).double() for each in vocabularies]
+        asked = draw < DRAWS_OF_PIECES
+        reads = [each.asked @ X for each in vocabularies] if asked else []
+        write = Y.T @ vocabularies[0].written if asked else X
+        for at, (_, strengths, _) in enumerate(spectra):
+            copied[at, draw], which = furthest(strengths[:, None] * each for each in middles)
+            if asked:
+                read = reads[which] * strengths.float()
+                shares = raised(read, write, vocabularies[which].sample)
+                among[at, draw] = torch.tensor(shares, dtype=torch.float64)
+    return copied, among
+
+
+def against(value: float, drawn: Tensor) -> Against:
+    """A number beside the same of random draws, (draws,)."""
+    drawn = drawn.double()
+    low, high = drawn.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+    return Against(value, float(drawn.mean()), low, high)
+
+
+class _Directions:
+    """The strongest directions of heads, through the vocabularies at one place."""
+
+    def __init__(self, vocabularies: Sequence[Vocabulary], seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        legible, self.texts = vocabularies[0].legible, vocabularies[0].texts
+        self.written = vocabularies[0].written[:, legible]
+        self.reads = [each.read[legible] for each in vocabularies]
+        random = torch.randn(len(self.written), DRAWS, generator=generator)
+        self.by_chance = [kurtosis(read @ random) for read in self.reads]
+
+    def of(self, which: int, spectrum: Spectrum) -> tuple[Direction, ...]:
+        """The strongest of a head by one of the vocabularies, none as strong as another one."""
+        squares = spectrum.strengths.square()
+        made = []
+        for at in _apart(spectrum.strengths):
+            along = _moves(self.reads[which] @ spectrum.reads[:, at].float())
+            raises = _moves(spectrum.writes[:, at].float() @ self.written)
+            heavy = float(along.pow(3).sum()) or float(raises.pow(3).sum())
+            sign = -1.0 if heavy < 0 else 1.0
+            (reads, reads_not), (writes, writes_not) = (
+                _ends(self.texts, sign * each) for each in (along, raises)
+            )
+            strength = float(squares[at] / squares.sum())
+            tells = against(float(kurtosis(along[:, None])), self.by_chance[which])
+            made.append(Direction(strength, reads, reads_not, writes, writes_not, tells))
+        return tuple(made)
+
+
+def _moves(along: Tensor) -> Tensor:
+    """Numbers of pieces about their mean; 0 where they are that but for rounding."""
+    along = along.double()
+    apart = along - along.mean()
+    return torch.where(apart.abs() < EVEN * along.abs().max(), 0.0, apart)
+
+
+def _apart(strengths: Tensor) -> list[int]:
+    """Places of the strongest singular values, none that equals the one before or behind: the
+    vectors of such are any of a plane."""
+    bound = EVEN * float(strengths[0])
+    gaps = (strengths[:-1] - strengths[1:] > bound).tolist()
+    apart = [one and other for one, other in zip([True, *gaps], [*gaps, True], strict=True)]
+    strong = (strengths > bound).tolist()
+    return [at for at in range(min(DIRECTIONS, len(apart))) if apart[at] and strong[at]]
+
+
+def _ends(texts: Sequence[str], along: Tensor) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Pieces furthest along a direction, and furthest against it, none that does not move."""
+    order = along.argsort(descending=True, stable=True)
+    first, last = order[:SHOWN].tolist(), order.flip(0)[:SHOWN].tolist()
+    return (
+        tuple(texts[at] for at in first if along[at] > 0),
+        tuple(texts[at] for at in last if along[at] < 0),
+    )
+
+
+def kurtosis(along: Tensor) -> Tensor:
+    """The fourth moment over the square of the second, of each column: 3 of a normal distribution,
+    more where few pieces lie far out; 0 where none moves. (n, columns) -> (columns,)."""
+    squares = (along.double() - along.double().mean(0)).square()
+    spread = squares.mean(0).square()
+    return torch.where(spread > 0, squares.square().mean(0) / spread, 0.0)

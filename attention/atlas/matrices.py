@@ -1,0 +1,172 @@
+"""Matrices of a head as they stand between embedding and unembedding, whatever its layout is.
+
+A head adds x W_V W_O to the path for each x that it looks at. Gains of norms are folded in, and the
+mean that a layer norm subtracts: that of a norm before attention into W_V, that of one behind it
+into W_O, that of the last one into the unembedding (Elhage et al. 2021, "Handling layer
+normalization"). The spreads that norms divide by, norms on the path itself and biases are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention.trained.adding import is_near
+from attention.trained.encoder_decoder import EncoderDecoder
+from attention.trained.hooked import HookedLayer
+from attention.trained.layers import LayerRun
+from attention.trained.models import Embedding, Model, Transformer
+from attention.trained.parts import Norm
+
+EMBEDDING, FED = "embedding", "first feed-forward"
+AT_ONCE = 4096  # pieces of the vocabulary that go through a layer together
+
+
+class Place(NamedTuple):
+    """A place between embedding and unembedding.
+
+    reads, writes: the paths it reads from and writes to, "encoder" or "decoder", of a model that
+    has one path "encoder"; first: if nothing stands before it on the path that it reads.
+    """
+
+    reads: str
+    writes: str
+    first: bool
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMatrices:
+    """Matrices of a head. group: the first head that has the same W_V; W_V (d_model, d_v);
+    W_O (d_v, d_model)."""
+
+    layer: int
+    head: int
+    group: int
+    place: Place
+    W_V: Tensor
+    W_O: Tensor
+
+
+def place_of(model: Model, layer: int) -> Place:
+    """The place of a layer."""
+    one = model.layers[layer]
+    writes = "decoder" if one.decodes else "encoder"
+    if one.crosses:
+        return Place("encoder", writes, first=False)
+    before = model.layers[layer - 1] if layer else None
+    return Place(writes, writes, first=before is None or before.decodes != one.decodes)
+
+
+@torch.no_grad()
+def matrices_of(model: Model) -> list[HeadMatrices]:
+    """Matrices of all heads, by layer; none of a model whose path is no sum of known parts, and
+    none of a layer whose values are no linear function of what it reads."""
+    return [*_matrices(model)] if model.adds_up else []
+
+
+def _matrices(model: Model) -> Iterator[HeadMatrices]:
+    for at, layer in enumerate(model.layers):
+        attention, norms = layer.attention, layer.attention_norms
+        if isinstance(layer, HookedLayer):
+            W_v = values_found(layer)
+        else:
+            W_v, _ = attention.projection("values")
+            if W_v is not None and not layer.crosses:  # the memory goes through no norm here
+                W_v = folded(norms.before, W_v)
+        W_o, _ = attention.projection("output")
+        if W_v is None or W_o is None:
+            continue
+        behind = gain(norms.added, W_o.shape[1])
+        of_groups = W_v.unflatten(1, (attention.groups, -1))
+        of_heads = (W_o if behind is None else W_o @ behind).unflatten(0, (attention.heads, -1))
+        size = attention.heads // attention.groups
+        for head in range(attention.heads):
+            group = head // size
+            W_V, W_O = of_groups[:, group], of_heads[head]
+            yield HeadMatrices(at, head, group * size, place_of(model, at), W_V, W_O)
+
+
+def gain(norm: Norm | None, d_model: int) -> Tensor | None:
+    """The matrix that a norm multiplies rows by but for their spread. (d_model, d_model)."""
+    if norm is None:
+        return None
+    even = torch.linspace(-1, 1, d_model)
+    return norm.split(torch.eye(d_model), even / even.square().mean().sqrt())
+
+
+def folded(norm: Norm | None, W: Tensor) -> Tensor:
+    """A matrix (d_model, n) that rows go through behind a norm, with the norm's gain."""
+    before = gain(norm, W.shape[0])
+    return W if before is None else before @ W
+
+
+def values_found(layer: HookedLayer) -> Tensor | None:
+    """W_V of all groups but for a factor, found by the values of unit vectors, None where values
+    are no linear function of what a norm makes of the input. (d_model, groups · d_v).
+
+    Half the difference of the values of a vector and its negative is free of biases.
+    """
+    eye = torch.eye(layer.d_model)
+    generator = torch.Generator().manual_seed(layer.d_model)
+    tried = torch.randn(11, layer.d_model, generator=generator)
+    x = torch.cat([eye, -eye, tried, -tried])[:, None]
+    values = layer.projected(x).values.transpose(-3, -2).flatten(1)
+    plus, minus, one, other = values.split([len(eye), len(eye), len(tried), len(tried)])
+    W, made = (plus - minus) / 2, (one - other) / 2
+    expected = tried @ W
+    scales = (made * expected).sum(-1, keepdim=True) / expected.square().sum(-1, keepdim=True)
+    return W if is_near(made, expected * scales) else None
+
+
+@torch.no_grad()
+def embedded(model: Model, path: str, by: str = EMBEDDING) -> Tensor:
+    """Vectors of all pieces on a path, positions left out. (vocabulary, d_model).
+
+    by: EMBEDDING, or FED: behind the feed-forward of the first layer, the "effective embedding"
+    that Wang et al. 2023 read the copying of heads from.
+    """
+    embedding = model.parts.embedding
+    if path == "decoder":
+        assert isinstance(model, EncoderDecoder)
+        embedding = model.decoder.embedding
+    if isinstance(embedding, Embedding):
+        embedding = replace(embedding, positions=None)
+    made = []
+    for some in torch.arange(len(embedding.pieces)).split(AT_ONCE):
+        x = embedding(some[:, None])
+        made.append(x if by == EMBEDDING else _fed(model, path, x))
+    return torch.cat(made)[:, 0]
+
+
+def _fed(model: Model, path: str, x: Tensor) -> Tensor:
+    """Vectors (pieces, 1, d_model) behind the first feed-forward of a path, no head adding any."""
+    for layer in model.layers:
+        if layer.decodes == (path == "decoder"):
+            x = layer.run(x, x if layer.crosses else None, edit=_without_heads).output
+            if isinstance(layer, HookedLayer) or layer.feed_forward is not None:
+                break
+    return x
+
+
+def _without_heads(run: LayerRun) -> LayerRun:
+    return run.edited(trace=replace(run.trace, output=torch.zeros_like(run.trace.output)))
+
+
+@torch.no_grad()
+def unembedded(model: Model, place: Place) -> Tensor:
+    """Matrix from what a place writes to the scores of all pieces. (d_model, vocabulary).
+
+    Of an encoder, which has none of its own, the embedding, transposed.
+    """
+    if place.writes == "decoder":
+        assert isinstance(model, EncoderDecoder)
+        decoder = model.decoder
+        rows = decoder.table[torch.arange(len(decoder.table))] * decoder.factor
+        return folded(model.parts.final_norm, rows.T)
+    if isinstance(model, Transformer) and model.parts.unembedding is not None:
+        return folded(model.parts.final_norm, model.parts.unembedding)
+    return embedded(model, "encoder").T
