@@ -17,7 +17,7 @@ const LEAST = 20 // of a tile on a phone, where layers go down
     @type {(content: Heads, width: number) => MapLayout} */
 export function layoutOf({ layers, heads }, width) {
   const sideOf = (/** @type {number} */ columns) =>
-    Math.min(LARGEST, Math.floor((width - LEFT - GAP * (columns - 1)) / columns))
+    Math.min(LARGEST, Math.floor((width - LEFT) / columns) - GAP)
   const turned = layers.length >= heads && sideOf(layers.length) >= LEAST
   const [columns, rows] = turned ? [layers.length, heads] : [heads, layers.length]
   const fits = columns < rows ? LARGEST : Math.floor((MOST_HEIGHT - TOP) / rows) - GAP
@@ -25,8 +25,8 @@ export function layoutOf({ layers, heads }, width) {
   return {
     across: heads,
     side,
-    width: LEFT + columns * (side + GAP) - GAP,
-    height: TOP + rows * (side + GAP) - GAP,
+    width: LEFT + columns * (side + GAP), // the last gap has room for an outline
+    height: TOP + rows * (side + GAP),
     left: LEFT,
     top: TOP,
     label: 0,
