@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 os.environ["PYTHONPATH"] = str(HERE.parent)  # for the tutorials, each in a process of its own
 
+import atlases  # noqa: E402
 import gallery  # noqa: E402
 import looked_up  # noqa: E402
 
@@ -57,7 +58,8 @@ def write_block(translator: Any, node: nodes.math_block) -> None:
 
 def setup(app: Sphinx) -> None:
     """Formulas as MathML, which browsers draw themselves, tables made from the registries, and the
-    files of the gallery, which take a few minutes where they are not there yet."""
+    files of the gallery and the atlas, which take a few minutes where they are not there yet."""
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     looked_up.write(HERE / "made")
     gallery.make()
+    atlases.make()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import html
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from attention.analysis.associations import METHODS
 from attention.analysis.heads import MEASURES, NAMINGS
+from attention.atlas import files, passport
 from attention.core.variants import VARIANTS
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +54,36 @@ def measures() -> str:
             table(("name", "title", "source", "definition"), methods),
         ]
     )
+
+
+def passports() -> str:
+    """Files of passports, and all classes of their schema with what is said of each field."""
+    rows = []
+    for name, path in files.packaged().items():
+        atlas = files.read(path)
+        links = [
+            f'<a href="../atlas/{name}.{kind}">{kind.upper()}</a>' for kind in ("html", "json")
+        ]
+        rows.append((atlas.title, str(len(atlas.passports)), f"`{atlas.weights}`", " ".join(links)))
+    told = [
+        "# Passports: files and schema",
+        "Made from the files and the classes; [the atlas](../atlas.md) says how numbers are made.",
+        table(("model", "heads", "SHA-256 of its weights", "files"), rows),
+        'The schema is a file, too: <a href="../atlas/schema.json">schema.json</a>.',
+    ]
+    for name in files.schema()["$defs"]:
+        declared = getattr(passport, name)
+        fields = dataclasses.fields(declared)
+        words = " ".join(str(declared.__doc__).split())
+        names = "|".join(field.name for field in fields)
+        said = files.field_words(words, [field.name for field in fields])
+        lines = [(f"`{each.name}`", f"`{each.type}`", said.get(each.name, "")) for each in fields]
+        told += [
+            f"## {name}",
+            re.split(rf" (?=(?:{names})(?:, (?:{names}))*: )", words)[0],
+            table(("field", "type", "what it is"), lines),
+        ]
+    return "\n\n".join(told)
 
 
 def rooms() -> dict[str, set[str]]:
@@ -128,7 +161,12 @@ def architecture() -> str:
     )
 
 
-PAGES = {"variants": variants, "measures": measures, "rooms": architecture}
+PAGES = {
+    "variants": variants,
+    "measures": measures,
+    "passports": passports,
+    "rooms": architecture,
+}
 
 
 def write(folder: Path) -> None:

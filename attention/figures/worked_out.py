@@ -64,7 +64,7 @@ class Once:
 
 
 class Held:
-    """What a file holds of scenes: each value, each figure and each scene once."""
+    """Scenes of a file: each value, each figure and each scene once."""
 
     def __init__(self) -> None:
         self.values, self.rests, self.figures, self.scenes = Once(), Once(), Once(), Once()
@@ -76,7 +76,8 @@ class Held:
         return self.scenes.at(json.dumps({"figures": figures, "rows": rows_of(scene)}))
 
     def changes(self, first: Scene, leads: Sequence[tuple[Any, Scene]]) -> list[tuple[Any, int]]:
-        """What each event carries, and where that stands which it changes. Raises ValueError."""
+        """Changes of one event: what it carries, and where that stands which it changes. Raises
+        ValueError."""
         before = _by_key(self._figures(first))
         after = [_by_key(self._figures(scene)) for _, scene in leads]
         for one in after:

@@ -56,7 +56,9 @@ def page_of_scene(
 ) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, *code = drawing(kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js")
+    looks, modules, before = drawing(
+        kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js"
+    )
     chosen: QueryAndStage = {"query": query, "stage": ""}
     selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
     given = {
@@ -67,7 +69,7 @@ def page_of_scene(
         },
         **looks,
     }
-    return file_of(title, given, *code)
+    return file_of(title, given, modules, before)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

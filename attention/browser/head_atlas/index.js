@@ -184,6 +184,7 @@ function tell({ told, content, pointed }) {
 function drawActs({ second, alone, content, pairs }) {
   second.textContent = pairs ? "Click a second head …" : "Put a second head beside it"
   second.ariaPressed = String(pairs)
+  second.hidden = !content.pairs
   alone.hidden = content.other < 0
 }
 

@@ -51,7 +51,8 @@ function passportOf(said, most, shades) {
   const header = make("header", "", glance)
   make("h2", "", header, { textContent: `Head ${said.name}` })
   make("span", "place", header, { textContent: said.place })
-  make("a", "", header, { textContent: "Switch it off in the window", href: said.link })
+  if (said.link)
+    make("a", "", header, { textContent: "Switch it off in the window", href: said.link })
   make("p", "title", glance, { textContent: said.title })
   if (said.looked) glance.append(lookedOf(said.looked, shades, true))
   if (said.fallen) glance.append(fallenOf(said.fallen))
@@ -196,7 +197,7 @@ function promptsOf(prompts) {
   const list = make("ul", "prompts")
   for (const { words, said, link } of prompts) {
     const item = make("li", "", list)
-    wordsOf(make("a", "", item, { href: link }), words)
+    wordsOf(link ? make("a", "", item, { href: link }) : make("span", "", item), words)
     make("span", "", item, { textContent: said })
   }
   return list
@@ -231,6 +232,7 @@ function nameOf({ name, title, holds, bars, example, counter }, shades) {
   cases.append(lookedOf(example, shades))
   if (counter) cases.append(lookedOf(counter, shades))
   else make("p", "quiet", cases, { textContent: "It fails on none of the texts." })
+  if (!name) return box
   const button = make("button", "break", line, { type: "button", textContent: "Break this name" })
   button.dataset.name = name
   return box
@@ -309,7 +311,8 @@ function kinListOf(kin) {
   const list = make("ul", "kin")
   for (const { head, name, link, said } of kin) {
     const item = make("li", "", list)
-    if (head < 0) make("a", "", item, { textContent: name, href: link })
+    if (head < 0 && !link) item.append(name)
+    else if (head < 0) make("a", "", item, { textContent: name, href: link })
     else {
       const button = make("button", "", item, { type: "button", textContent: name })
       button.dataset.head = String(head)

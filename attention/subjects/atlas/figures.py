@@ -41,7 +41,8 @@ class HeadAtlasHeader(TypedDict):
 
     layers: what each is called; heads: of a layer, the most; chosen, other: positions among all, -1
     for none; told: a sentence on each head; numbers: for each shade the numbers in words;
-    found: heads that were sought, with words on them; absent: heads that a layer has not.
+    found: heads that were sought, with words on them; absent: heads that a layer has not; pairs: if
+    a second head can be put beside the chosen one.
     """
 
     layers: list[str]
@@ -57,6 +58,7 @@ class HeadAtlasHeader(TypedDict):
     found: list[FoundHead]
     foundWords: str
     absent: list[int]
+    pairs: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,7 @@ class HeadAtlas(
     hints: Sequence[str]
     found: Sequence[FoundHead]
     found_words: str
+    pairs: bool = True
 
     def content(self) -> bytes:
         numbers = [shade.numbers.flatten().float() for shade in self.shades]
@@ -115,6 +118,7 @@ class HeadAtlas(
             "found": list(self.found),
             "foundWords": self.found_words,
             "absent": [at for at, words in enumerate(self.told) if not words],
+            "pairs": self.pairs,
         }
         return message(header, *numbers)
 

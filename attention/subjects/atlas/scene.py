@@ -38,7 +38,9 @@ def atlas_scene(view: View, opened: Opened) -> Scene:
     if view["second_head"] and other is None:
         problems.append(words.unknown_second_words(view["second_head"]))
     return scene(
-        *map(note, problems), map_of(view, opened, shade, heads), passports_in(opened, heads)
+        *map(note, problems),
+        map_of(opened, shade, heads, view["sought"]),
+        passports_in(opened, heads),
     )
 
 
@@ -48,9 +50,8 @@ def passports_in(opened: Opened, heads: tuple[Head, ...]) -> Passports:
     return passports_of(opened.atlas, heads)
 
 
-def map_of(view: View, opened: Opened, shade: Shade, heads: Sequence[Head]) -> HeadAtlas:
+def map_of(opened: Opened, shade: Shade, heads: Sequence[Head], sought: str = "") -> HeadAtlas:
     """The map of all heads, with those that are sought."""
-    sought = view["sought"]
     found = [
         FoundHead(
             head=opened.position((hit.layer, hit.head)), name=f"{hit.layer}.{hit.head}", why=hit.why

@@ -1,0 +1,46 @@
+"""An atlas as one file, read with the network off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import attention
+from attention.subjects.atlas.atlas_file import as_file
+from tests.browser.browsing import Page, expect
+from tests.browser.test_every_view import check_with_axe
+from tests.browser.test_one_file import offline  # noqa: F401, a fixture
+from tests.subjects.atlas import making
+
+
+def test_a_file_opens_at_a_head_and_keeps_colour_and_search_while_heads_are_read(
+    offline: Callable[[Path], Page],  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    first, answers, opens = as_file(making.atlas())
+    file = tmp_path / "atlas.html"
+    attention.save_scene(first, file, answers=answers, keeps=True, opens=opens)
+    page = offline(file)
+    head = page.get_by_role("heading", level=2)
+    expect(head).to_have_text("Head 1.0")
+    page.evaluate("location.hash = '#0.1'")
+    expect(head).to_have_text("Head 0.1")
+
+    menu, box = page.get_by_role("combobox"), page.get_by_role("searchbox")
+    menu.select_option("unexplained")
+    box.fill("needed by capitals")
+    found = page.get_by_role("search").get_by_role("listitem")
+    expect(found.first).to_contain_text("1.0")
+    page.get_by_role("search").get_by_role("button", name="1.0").first.click()
+    expect(head).to_have_text("Head 1.0")
+    assert page.url.endswith("#1.0")
+    expect(menu).to_have_value("unexplained")
+    expect(box).to_have_value("needed by capitals")
+    expect(found.first).to_contain_text("1.0")
+
+    absent = page.get_by_text("This file does not hold that")
+    expect(absent).to_be_hidden()
+    box.fill("what nobody worked out")
+    expect(absent).to_be_visible()
+    expect(page.get_by_role("button", name="second head")).to_have_count(0)
+    check_with_axe(page)
