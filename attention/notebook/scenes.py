@@ -49,7 +49,7 @@ def page_of_scene(
 ) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, *code = drawing(kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js")
+    looks, modules, plotly = drawing(kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js")
     chosen: QueryAndStage = {"query": query, "stage": ""}
     selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
     given = {
@@ -57,7 +57,7 @@ def page_of_scene(
         "answers": packed(whole, answers) if answers else "",
         **looks,
     }
-    return file_of(title, given, *code)
+    return file_of(title, given, modules, plotly)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
