@@ -49,7 +49,9 @@ def page_of_scene(
 ) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, modules, plotly = drawing(kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js")
+    looks, modules, plotly = drawing(
+        kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js"
+    )
     chosen: QueryAndStage = {"query": query, "stage": ""}
     selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
     given = {
