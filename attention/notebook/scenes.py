@@ -56,7 +56,7 @@ def page_of_scene(
 ) -> str:
     """The text of such a file."""
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, modules, before = drawing(
+    looks, modules, plotly = drawing(
         kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js"
     )
     chosen: QueryAndStage = {"query": query, "stage": ""}
@@ -69,7 +69,7 @@ def page_of_scene(
         },
         **looks,
     }
-    return file_of(title, given, modules, before)
+    return file_of(title, given, modules, plotly)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

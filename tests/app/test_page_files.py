@@ -58,7 +58,7 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
 def asked(page: str, link: dict[str, Any]) -> App:
     """The page with its files open, as after a click."""
     app = opened(page, **link)
-    assert labels(app) <= {"The example as a file", "Save as a file"}, "before it is asked for"
+    assert labels(app) <= {"The example as a file", "Save the text"}, "before it is asked for"
     assert "save_figures" not in app.sent
     app.session_state["download"] = True
     app.run()

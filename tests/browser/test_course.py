@@ -119,6 +119,22 @@ def test_a_session_without_an_answer_has_no_result_and_a_later_one_goes_on_where
         assert school.faults == []
 
 
+def test_a_learner_who_has_failed_can_pass_in_a_later_session(
+    page_of_course: str, page: Page
+) -> None:
+    with opened_school(page_of_course, masteryScore=1) as school:
+        for choice in ("tea", "good"):
+            page.goto(school.launch())
+            expect(page.locator(".school")).to_have_text(LISTENS)
+            choose(page, choice, choice)
+            expect(page.locator(".school")).to_have_text(RESULT)
+            leave(page, school)
+        first, later = school.verbs
+        assert first == ["initialized", "failed", "completed", "terminated"]
+        assert later == ["initialized", "passed", "terminated"]
+        assert school.faults == []
+
+
 def test_a_learner_who_looks_around_is_not_judged(page_of_course: str, page: Page) -> None:
     with opened_school(page_of_course, launchMode="Browse") as school:
         page.goto(school.launch())

@@ -139,7 +139,7 @@ def flow_of(
     layers = range(n_layers) if after is None else after
     capacities = (steps.double() * WHOLE).round().to(torch.int32)
     places = capacities.nonzero()
-    layer, query, key = places.T.numpy()
+    layer, query, key = places.T.int().numpy()  # SciPy 1.13 has no flow of longer indices
     numbers = capacities[capacities > 0].numpy()
     ends = (layer + 1) * n_tokens + query, layer * n_tokens + key
     found, reached, rows = np.full(steps.shape, np.nan), torch.eye(n_tokens), itertools.count()

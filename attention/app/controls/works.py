@@ -28,7 +28,7 @@ class Task:
     what: its name; steps: those that are left; quick: whether they take a second or less; unasked:
     whether it begins without a click, where it was not stopped; key: of its button; so_far: draws
     what a step has told that it has found so far, see `jobs.Tell`; jobs: those that it is one of;
-    words: on its wait, before it is begun.
+    words: on its wait, before it is begun; label: of the button that begins it.
     """
 
     what: Hashable
@@ -39,6 +39,7 @@ class Task:
     so_far: Callable[[Any], object] | None = None
     jobs: Jobs = field(default=_jobs, repr=False)
     words: str = "This runs the model many times over the sentence, which takes a while."
+    label: str = "Work it out"
 
     @property
     def is_asked_for(self) -> bool:
@@ -73,7 +74,7 @@ def pause(task: Task, *, waits: bool = True) -> float | None:
 def show(task: Task) -> None:
     """Shows how far a work is, in a fragment that asks again; a button where it is not begun."""
     if not task.is_asked_for:
-        st.button("Work it out", key=task.key, on_click=begin, args=(task.what,))
+        st.button(task.label, key=task.key, on_click=begin, args=(task.what,))
         return
     _shown(task)
 

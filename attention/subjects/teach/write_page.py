@@ -29,7 +29,7 @@ from attention.subjects.guide.reading import (
     MAX_WORDS,
     chapter_name,
 )
-from attention.subjects.teach import draft_page, view_to_chapter
+from attention.subjects.teach import draft_page, files, view_to_chapter
 from attention.subjects.teach.cards import Card, Draft
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -115,15 +115,17 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
             )
         with st.popover("File", type="tertiary"):
             st.download_button(
-                "Save as a file", draft.text, "lesson.md", "text/markdown", on_click="ignore"
+                "Save the text", draft.text, "lesson.md", "text/markdown", on_click="ignore"
             )
             st.file_uploader(
-                "Open a file",
+                "Open a text",
                 type=["md", "txt"],
                 key="lesson_file",
                 on_change=take_file,
                 max_upload_size=1,
             )
+            if packed and whole:
+                files.offer(lesson, packed)
 
 
 def way(draft: Draft) -> None:

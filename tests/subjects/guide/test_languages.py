@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 
 import pytest
 
 from attention.subjects.guide.chapter_page import check
 from attention.subjects.guide.chapters import GUIDE, Chapter, Lesson, languages
+from attention.subjects.guide.lesson_words import words_in
 from attention.subjects.guide.reading import read_lesson
 from tests.running import opened
 
@@ -51,6 +53,16 @@ def test_a_chapter_in_another_language_has_all_of_the_english_one(code: str) -> 
         for said, meant in zip(texts(other), texts(english), strict=True):
             for kind in (NUMBER, NAMED, LIGHT):
                 assert sorted(kind.findall(said)) == sorted(kind.findall(meant)), (other.file, said)
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_the_words_around_a_lesson_are_there_in_each_language_of_the_guide(code: str) -> None:
+    (english, meant), (found, said) = words_in("fr"), words_in(f"{code}-XX")
+    assert (english, found) == ("en", code)
+    for name, words in asdict(said).items():
+        english_words = getattr(meant, name)
+        assert words not in ("", english_words), name
+        assert NAMED.findall(words) == NAMED.findall(english_words), name
 
 
 @pytest.mark.parametrize("code", OTHERS)
