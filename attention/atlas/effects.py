@@ -49,15 +49,16 @@ class OnAnswers:
     def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
         model, run = subject.model, subject.model.run(asked.text)
         metric, piece = answer_of(model, run)
-        found = {
-            way: torch.cat(
-                [
-                    switches.layer_effects(model, run, layer, metric, replacement)
-                    for layer in range(len(model.layers))
-                ]
-            )
-            for way, replacement in ways(subject, asked).items()
-        }
+        layers = dict.fromkeys(layer for layer, _ in subject.heads)
+
+        def changes(replacement: Replacement) -> Tensor:
+            found = {
+                layer: switches.layer_effects(model, run, layer, metric, replacement)
+                for layer in layers
+            }
+            return torch.stack([found[layer][head] for layer, head in subject.heads])
+
+        found = {way: changes(replacement) for way, replacement in ways(subject, asked).items()}
         before = metric(run.hidden).detach()
         return {"piece": torch.tensor(piece), "before": before, **found}
 

@@ -11,9 +11,11 @@ import difflib
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import torch
 
 from attention.atlas import words
 from attention.atlas.passport import Atlas, Passport
@@ -78,16 +80,27 @@ class Index:
 
     @functools.cached_property
     def _claims(self) -> dict[str, dict[Place, list[Claim]]]:
-        """Claims by each stem in them, then by head."""
+        """Claims by each stem in them, then by head; but for those about single prompts."""
         made: dict[str, dict[Place, list[Claim]]] = {}
         for at, atlas in enumerate(self._atlases):
-            prompts = _Prompts(atlas)
             for one in atlas.passports:
                 head = (at, one.layer, one.head)
-                for claim in claims(atlas, one, prompts):
+                for claim in claims(atlas, one):
                     for each in claim.stems:
                         made.setdefault(each, {}).setdefault(head, []).append(claim)
         return made
+
+    @functools.cached_property
+    def _prompts(self) -> list[_Prompts]:
+        return [*map(_Prompts, self._atlases)]
+
+    def _about(self, stem: str) -> dict[Place, list[Claim]]:
+        """All claims with a stem, by head."""
+        found = {head: [*these] for head, these in self._claims.get(stem, {}).items()}
+        for at, prompts in enumerate(self._prompts):
+            for head, claim in prompts.claims(stem):
+                found.setdefault((at, *head), []).append(claim)
+        return found
 
     def found(self, text: str) -> list[Hit]:
         """The heads that a text describes, see `found`."""
@@ -102,7 +115,7 @@ class Index:
         the sum of sizes; of those found by fewer stems than others none."""
         by_head: dict[Place, dict[str, list[Claim]]] = {}
         for each in asked:
-            for head, these in self._claims.get(each, {}).items():
+            for head, these in self._about(each).items():
                 by_head.setdefault(head, {})[each] = these
         most = max(map(len, by_head.values()), default=0)
         ranked = []
@@ -117,8 +130,9 @@ class Index:
             best = max(together, key=lambda one: (together[one], one.size))
             sizes = sum(max(one.size for one in these) for these in by_stem.values())
             ranked.append(((-together[best], -sizes, head), best))
-        for (_, _, (at, layer, head)), best in sorted(ranked, key=lambda each: each[0]):
-            yield at, Hit(self._atlases[at].model, layer, head, best.size, best.say())
+        for (_, _, place), best in sorted(ranked, key=lambda each: each[0]):
+            name = self._atlases[place[0]].model
+            yield place[0], Hit(name, *place[1:], best.size, best.say())
 
     def _named(self, numbers: Sequence[tuple[str, str]]) -> Iterator[tuple[int, Hit]]:
         """Heads of these numbers, in every atlas that has them."""
@@ -146,8 +160,9 @@ class Index:
             texts = [*ALIASES.values(), *USUAL]
             texts += [f"{each.kind} {each.answer.strip(words.MARKS)}" for each in atlas.prompts]
             for word in WORD.findall(fold(" ".join(texts), None)):
-                if (known := stem(word)) in self._claims:
-                    said.setdefault(known, word)
+                known = stem(word)
+                if known not in said and self._about(known):
+                    said[known] = word
         return said
 
     @functools.cached_property
@@ -187,31 +202,50 @@ def _without_e(word: str) -> str:
 FILLER_STEMS = frozenset(map(stem, FILLERS.split()))
 
 
-def stems_of(text: str) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def stems_of(text: str) -> tuple[str, ...]:
     """The stems of a text's words, each once, without those that say nothing of a head; these too
     where there are no others."""
     every = list(dict.fromkeys(map(stem, WORD.findall(fold(text)))))[:MOST_WORDS]
-    return [each for each in every if each not in FILLER_STEMS]
+    return tuple(each for each in every if each not in FILLER_STEMS)
 
 
 class _Prompts:
-    """The prompts of an atlas by the stems of their answers, and by those of their texts."""
+    """The prompts of an atlas, by the stems of their answers and by those of texts and kinds."""
 
     def __init__(self, atlas: Atlas) -> None:
-        self.answers: dict[str, list[int]] = {}
-        self.texts: dict[str, list[int]] = {}
-        for at, prompt in enumerate(atlas.prompts):
-            for each in stems_of(prompt.answer.strip(words.MARKS)):
-                self.answers.setdefault(each, []).append(at)
-            for each in stems_of(f"{prompt.text} {prompt.kind}"):
-                self.texts.setdefault(each, []).append(at)
+        self._atlas = atlas
+        self._answers = _by_stem(prompt.answer.strip(words.MARKS) for prompt in atlas.prompts)
+        self._texts = _by_stem(f"{prompt.text} {prompt.kind}" for prompt in atlas.prompts)
+        self._changes = torch.tensor(
+            [one.effects.by_mean for one in atlas.passports], dtype=torch.float64
+        )
+
+    def claims(self, stem: str) -> Iterator[tuple[tuple[int, int], Claim]]:
+        """Heads without which answers lose, on average over the prompts with a stem."""
+        for by_stem, part in ((self._answers, WHOLE), (self._texts, ASIDE)):
+            if places := by_stem.get(stem):
+                lost = -self._changes[:, places].mean(-1)
+                for at in (lost >= LEAST).nonzero().flatten().tolist():
+                    one = self._atlas.passports[at]
+                    worst = min(places, key=lambda place: one.effects.by_mean[place])
+                    say = functools.partial(words.lost_sentence, self._atlas, one.effects, worst)
+                    claim = Claim(frozenset([stem]), part * float(lost[at]), say)
+                    yield (one.layer, one.head), claim
 
 
-def claims(atlas: Atlas, one: Passport, prompts: _Prompts) -> Iterator[Claim]:
-    """All that a head is found by."""
+def _by_stem(texts: Iterable[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for at, text in enumerate(texts):
+        for each in stems_of(text):
+            found.setdefault(each, []).append(at)
+    return found
+
+
+def claims(atlas: Atlas, one: Passport) -> Iterator[Claim]:
+    """All that a head is found by, but for single prompts."""
     yield from _of_attention(one)
     yield from _of_kinds(atlas, one)
-    yield from _of_prompts(atlas, one, prompts)
     yield from _of_weights(one)
 
 
@@ -251,19 +285,6 @@ def _of_kinds(atlas: Atlas, one: Passport) -> Iterator[Claim]:
         size = min(abs(cost.found.mean), abs(cost.checked.mean))
         said = f"{said} others elsewhere sentences"
         yield _claim(said, size, words.elsewhere_words, atlas, effects)
-
-
-def _of_prompts(atlas: Atlas, one: Passport, prompts: _Prompts) -> Iterator[Claim]:
-    """What answers lose on average, by words of the answer, or of the text and its kind."""
-    effects = one.effects
-    for by_stem, part in ((prompts.answers, WHOLE), (prompts.texts, ASIDE)):
-        for each, places in by_stem.items():
-            lost = -sum(effects.by_mean[at] for at in places) / len(places)
-            if lost >= LEAST:
-                worst = min(places, key=lambda at: effects.by_mean[at])
-                stems = frozenset([each])
-                say = functools.partial(words.lost_sentence, atlas, effects, worst)
-                yield Claim(stems, part * lost, say)
 
 
 def _of_weights(one: Passport) -> Iterator[Claim]:

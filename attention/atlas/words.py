@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
-from attention.analysis.heads import MEASURES
+from attention.analysis.heads import MEASURES, NAMINGS
 from attention.analysis.names import WORDS
 from attention.atlas.corpus import EVERYDAY
 from attention.atlas.passport import (
@@ -39,6 +39,7 @@ SHARES = ("previous", "itself", "next", "induction")  # measures that tell where
 WORTH = 0.05  # of a probability: a change that is told
 MISLEADS = 0.05  # by which zero must take more than the mean does
 KINDS_NAMED, DIRECTIONS_NAMED, PIECES_NAMED, KIN_NAMED = 2, 2, 4, 3
+SINKS = [naming.name for naming in NAMINGS.values() if naming.sinks]
 MARKS = "·▁ "
 ROUNDED = 0.0005  # nats: less is shown as none
 
@@ -138,10 +139,9 @@ def place(name: str) -> str:
 
 def looks(one: Passport) -> list[str]:
     """Its names with their nulls, those whose check failed, and where else its weight lies."""
-    holding = [name for name in one.names if name.holds]
     told = [*map(name_words, sorted(one.names, key=lambda name: not name.holds))]
     told += [measure_words(each) for each in beyond_chance(one)]
-    if not holding:
+    if not holding(one):
         told.insert(0, "No name holds for it.")
     return [*told, *distance_words(one)]
 
@@ -493,9 +493,9 @@ def unexplained_words(one: Passport) -> list[str]:
 
 def title(atlas: Atlas, one: Passport) -> str:
     """The passport in one short sentence: its names that hold and the kinds that need it, else the
-    most that can be said."""
-    holding = [name for name in one.names if name.holds]
-    best = max(holding, key=lambda name: name.checked.mean, default=None)
+    most that can be said. That it rests on a sink, as most heads do, is said where nothing else is.
+    """
+    best = next((name for name in holding(one) if name.name not in SINKS), None)
     parts = [] if best is None else [f"looks {place(best.name)}"]
     needing = [kind_name(kind) for kind in one.effects.kinds if kind.needed]
     if needing:
@@ -503,6 +503,11 @@ def title(atlas: Atlas, one: Passport) -> str:
         named = needing[:KINDS_NAMED] + ([f"{more} more kinds"] if more > 1 else needing[-1:])
         parts.append(f"needed by {listed(dict.fromkeys(named))}")
     return capital("; ".join(parts or [least_title(atlas, one)])) + "."
+
+
+def holding(one: Passport) -> list[Name]:
+    """Names that hold, the surest first."""
+    return sorted((name for name in one.names if name.holds), key=lambda name: -name.checked.mean)
 
 
 def least_title(atlas: Atlas, one: Passport) -> str:
@@ -514,6 +519,8 @@ def least_title(atlas: Atlas, one: Passport) -> str:
         return (
             f"other sentences {'need it' if one.effects.elsewhere.sure > 0 else 'gain without it'}"
         )
+    if sinks := holding(one):
+        return f"rests {place(sinks[0].name)}"
     if one.names:
         return f"seemed to look {place(one.names[0].name)}; the check failed"
     beyond = beyond_chance(one)

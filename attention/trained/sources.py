@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attention.core.papers import ARXIV
-from attention.trained.checkpoints import TOKENIZER, check_folder, load_folder
+from attention.trained.checkpoints import CONFIG, TOKENIZER, WEIGHTS, check_folder, load_folder
 from attention.trained.constructed import construct
 from attention.trained.gguf_files import check_gguf, load_gguf
 from attention.trained.models import About, Model, Sample
@@ -25,6 +25,7 @@ from attention.trained.translator import load_translator
 NONE = "none"
 MINUS = "-"  # before a packaged model that is not wanted; no name at Hugging Face begins with it
 GGUF = ".gguf"
+DATA = (".json", ".safetensors")  # of the files in a model's folder
 OWN_MODELS_VARIABLE = "ATTENTION_MODELS"
 
 Report = Callable[[str], None]
@@ -50,6 +51,12 @@ class Packaged:
     def path(self) -> Path | None:
         """Where its files are, None where the package is not installed."""
         return _folder_in(self.package, self.folder)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its files, none where the package is not installed."""
+        path = self.path
+        return () if path is None else tuple(path / name for name in self.hashes)
 
     def read(self) -> Model:
         """The model. Raises ValueError where a file is missing, or another one than was pinned."""
@@ -166,10 +173,14 @@ PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN, SMOLL
 
 @dataclass(frozen=True)
 class Carried:
-    """A model that comes with this project. load: its description -> the model."""
+    """A model that comes with this project.
+
+    load: its description -> the model; files: those it is read from, none where it is built.
+    """
 
     about: About
     load: Callable[[About], Model]
+    files: tuple[Path, ...] = ()
 
     def read(self) -> Model:
         """The model."""
@@ -193,6 +204,7 @@ GRAMMAR = Carried(
         ),
     ),
     lambda about: load_folder(GRAMMAR_FOLDER, about),
+    tuple(GRAMMAR_FOLDER / name for name in (CONFIG, TOKENIZER, WEIGHTS)),
 )
 
 CONSTRUCTED = Carried(
@@ -227,6 +239,13 @@ class Own:
         """The model. Raises ValueError where a file is missing, or not what it was."""
         load = load_gguf if self.path.suffix == GGUF else load_folder
         return load(self.path, self.about)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its configuration, pieces and weights; those of no other kind."""
+        if self.path.is_file():
+            return (self.path,)
+        return tuple(each for each in self.path.iterdir() if each.suffix in DATA)
 
 
 class OwnModels:

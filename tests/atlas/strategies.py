@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from attention.analysis.heads import MEASURES
@@ -38,6 +39,12 @@ counts = st.integers(2, 250)
 several_pieces = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(tuple)
 
 
+def composite(draws: Callable[..., object]) -> Callable[..., Any]:
+    """Make a strategy of a function that draws."""
+    made: Callable[..., Any] = st.composite(draws)
+    return made
+
+
 def means(of: Any) -> Any:
     """Means with their intervals. of: the strategy of a number."""
 
@@ -58,7 +65,7 @@ def against(of: Any) -> Any:
     return st.builds(ordered, of, st.tuples(of, of, of))
 
 
-@st.composite
+@composite
 def rows(draw: Any, sentences: tuple[Text, ...]) -> Row:
     """A row of attention within one of some sentences."""
     sentence = draw(st.integers(0, len(sentences) - 1))
@@ -73,7 +80,7 @@ measured = st.builds(
 )
 
 
-@st.composite
+@composite
 def names(draw: Any, name: str, sentences: tuple[Text, ...]) -> Name:
     """A name that a head earned on one half, which holds on the other or not."""
     checked, shuffled, untrained = draw(means(shares)), draw(shares), draw(shares)
@@ -83,7 +90,7 @@ def names(draw: Any, name: str, sentences: tuple[Text, ...]) -> Name:
     return Name(name, found, checked, weight, shuffled, untrained, holds, example, counter)
 
 
-@st.composite
+@composite
 def kinds(draw: Any, kind: str) -> Kind:
     """Effects on a kind of prompts, needed or not."""
     found, checked = draw(means(effects)), draw(means(effects))
@@ -91,7 +98,7 @@ def kinds(draw: Any, kind: str) -> Kind:
     return Kind(kind, found, checked, needed, draw(st.none() | means(effects)))
 
 
-@st.composite
+@composite
 def costs(draw: Any) -> Cost:
     """A cost to sentences at large, sure or not."""
     found, checked = draw(means(nats)), draw(means(nats))
@@ -101,7 +108,7 @@ def costs(draw: Any) -> Cost:
     return Cost(found, checked, sure)
 
 
-@st.composite
+@composite
 def effects_on(draw: Any, prompts: tuple[Text, ...]) -> Effects:
     """Failures without a head, on these prompts."""
     by_mean = tuple(draw(effects) for _ in prompts)
@@ -154,7 +161,7 @@ near = st.builds(
 )
 
 
-@st.composite
+@composite
 def passports(
     draw: Any, layer: int, head: int, sentences: tuple[Text, ...], prompts: tuple[Text, ...]
 ) -> Passport:
@@ -177,7 +184,7 @@ def passports(
     )
 
 
-@st.composite
+@composite
 def atlases(draw: Any, most_heads: int = 2) -> Atlas:
     """An atlas of a few heads over a few texts; without prompts' answers it is one of vectors."""
     texts = [tuple(draw(several_pieces)) for _ in range(4)]

@@ -1,0 +1,310 @@
+"""Passports made: what stages measured of a model, and its weights, put together.
+
+Texts may be measured by other processes before, on a Dask cluster: see `measure_on`. All of them
+work on one thread, and what is put together is then the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import torch
+from torch import Tensor
+
+import attention
+from attention.analysis.switches import Head
+from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces
+from attention.atlas.corpus import Corpus, corpus_of, of_lines
+from attention.atlas.passport import Atlas, Passport, Text
+from attention.atlas.stages import Stage, Subject
+from attention.trained import sources
+from attention.trained.models import Model, goes_on
+from attention.trained.sources import CARRIED, NONE, PACKAGED, Carried, Own, Packaged
+
+STAGES: tuple[Stage, ...] = (
+    effects.OnAnswers(),
+    effects.Elsewhere(),
+    patterns.Patterns(),
+    kin.Kin(),
+)
+SEED = 0
+CONNECT = "10s"  # until there must be a cluster
+RETRIES = 3  # of a text that failed
+
+Raw = Mapping[str, Sequence[dict[str, Tensor]]]  # by stage, of each of its texts
+Told = Callable[[str, int, int], None]  # of a part of the work, how many of how many are done
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A model that passports are made of.
+
+    entry: the name of a packaged model, a folder, a GGUF file or a name at Hugging Face; lines:
+    texts of one's own, () for the packaged ones.
+    """
+
+    entry: str
+    lines: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def source(self) -> Packaged | Carried | Own:
+        """Where the model comes from. Raises ValueError or OSError where it cannot be had."""
+        known: dict[str, Packaged | Carried] = {**CARRIED, **PACKAGED}
+        return known.get(self.entry) or sources.find_own(self.entry, {NONE, *known})
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.source.about.name
+
+    def subject(self) -> Subject:
+        """The model, read, with its texts. Raises ValueError where there are none for it."""
+        model = self.source.read()
+        return Subject(model, self.corpus(model))
+
+    def corpus(self, model: Model) -> Corpus:
+        """Texts for the model. Raises ValueError where there are none."""
+        return of_lines(self.lines, goes_on(model)) if self.lines else corpus_of(model)
+
+    def within(self, folder: Path) -> Path:
+        """The folder of what stages measure, in that of all models."""
+        return folder / quote(self.name, safe=" ")
+
+
+def usual() -> tuple[str, ...]:
+    """The models that passports are packaged of: all that are installed and read English or a
+    language of their own."""
+    return tuple(
+        name
+        for name, source in (CARRIED | PACKAGED).items()
+        if source.about.language in ("", "English")
+        if isinstance(source, Carried) or source.path is not None
+    )
+
+
+def weights_of(wanted: Wanted, subject: Subject) -> str:
+    """SHA-256 of the model's file; of several that of what `sha256sum` prints of them, by name; of
+    a model without a file that of its numbers."""
+    found = {}
+    for file in wanted.source.files:
+        with file.open("rb") as opened:
+            found[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
+    if len(found) < 2:
+        return next(iter(found.values()), subject.weights)
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(found.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of what passports are made by."""
+    return {
+        "attention-explorer": attention.__version__,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What all stages measured of a model: raw, by stage, of each of its texts in `corpus`."""
+
+    corpus: Corpus
+    raw: Raw
+
+    @property
+    def words(self) -> dict[str, Mapping[str, Tensor]]:
+        """Where heads look from word to word, by sentence, see `kin.Kin`."""
+        stage = kin.Kin()
+        texts = (asked.text for asked in stage.texts(self.corpus))
+        return dict(zip(texts, self.raw[stage.name], strict=True))
+
+
+def measure(wanted: Wanted, folder: Path, told: Told) -> Found:
+    """Measure a model by all stages, but what the folder has already."""
+    subject = wanted.subject()
+    raw = {
+        stage.name: stages.run(
+            stage,
+            subject,
+            wanted.within(folder),
+            functools.partial(told, f"{wanted.name}, {stage.name}"),
+        )
+        for stage in STAGES
+    }
+    return Found(subject.corpus, raw)
+
+
+def atlas_of(
+    wanted: Wanted, found: Found, others: Mapping[str, Found], command: str, told: Told
+) -> Atlas:
+    """The passports of all heads of a model, of what stages measured of it and of other models.
+
+    others: by name; command: what makes them again.
+    """
+    subject = wanted.subject()
+    about = subject.model.about
+    return Atlas(
+        files.SCHEMA,
+        about.name,
+        about.title,
+        about.checkpoint,
+        weights_of(wanted, subject),
+        versions(),
+        command,
+        SEED,
+        sentences_of(subject),
+        effects.prompts_of(subject, found.raw[effects.OnAnswers().name]),
+        passports_of(subject, found, others, told),
+    )
+
+
+def sentences_of(subject: Subject) -> tuple[Text, ...]:
+    """The sentences as the atlas has them."""
+    return tuple(
+        Text(
+            asked.text,
+            asked.half,
+            subject.model.pieces(asked.text).texts,
+            asked.kind,
+            by_zero=asked.by_zero,
+        )
+        for asked in subject.corpus.sentences
+    )
+
+
+def passports_of(
+    subject: Subject,
+    found: Found,
+    others: Mapping[str, Found],
+    told: Told = lambda part, done, of: None,
+    only: Head | None = None,
+) -> tuple[Passport, ...]:
+    """Passports of all heads, of what stages measured, and of what the weights say.
+
+    only: the head whose effects alone were measured.
+    """
+    name, raw = subject.model.about.name, found.raw
+    narrow = subject if only is None else OfOneHead(subject.model, subject.corpus, only)
+    does = effects.summarised(narrow, raw["effects"], raw["elsewhere"])
+    looks = patterns.summarised(subject, raw["patterns"])
+    words = {other: one.words for other, one in others.items()}
+    alike = kin.summarised(subject, raw["kin"], words)
+    told(f"{name}, weights", 0, 2)
+    says = circuits.circuits_of(subject.model)
+    told(f"{name}, weights", 1, 2)
+    near = subspaces.near_of(subject.model)
+    told(f"{name}, weights", 2, 2)
+    return tuple(
+        Passport(
+            *head,
+            looks[head].measures,
+            looks[head].names,
+            # rows of a layer that decodes are of pieces that were written, which no text has
+            () if subject.model.layers[head[0]].decodes else looks[head].rows,
+            looks[head].unexplained,
+            looks[head].sink,
+            does[head],
+            says.get(head),
+            alike[head],
+            near.get(head, ()),
+        )
+        for head in narrow.heads
+    )
+
+
+def passport_of(wanted: Wanted, head: Head, others: Mapping[str, Found]) -> Passport:
+    """The passport of one head, measured anew: the same as in the atlas of its model.
+
+    others: of the models made with it, see `heads_by_word`. Raises ValueError where there is no
+    such head.
+    """
+    subject = wanted.subject()
+    if head not in subject.heads:
+        raise ValueError(f"{wanted.name} has no head {head[0]}.{head[1]}")
+    narrow = OfOneHead(subject.model, subject.corpus, head)
+    of_one = (effects.OnAnswers.name, effects.Elsewhere.name)
+    raw = {
+        stage.name: [
+            stage.measure(narrow if stage.name in of_one else subject, asked)
+            for asked in stage.texts(subject.corpus)
+        ]
+        for stage in STAGES
+    }
+    (one,) = passports_of(subject, Found(subject.corpus, raw), others, only=head)
+    return one
+
+
+def heads_by_word(wanted: Wanted) -> Found:
+    """Where a model's heads look from word to word, measured anew: all that passports of other
+    models need of it."""
+    subject, stage = wanted.subject(), kin.Kin()
+    raw = [stage.measure(subject, asked) for asked in stage.texts(subject.corpus)]
+    return Found(subject.corpus, {stage.name: raw})
+
+
+@dataclass(frozen=True, eq=False)
+class OfOneHead(Subject):
+    """A model of which one head alone is taken away."""
+
+    head: Head
+
+    @functools.cached_property
+    def heads(self) -> list[Head]:
+        """That head."""
+        return [self.head]
+
+
+def measure_on(
+    wanted: Wanted, folder: Path, told: Told, workers: int, scheduler: str | None = None
+) -> None:
+    """Have all stages measure a model on a Dask cluster: that of a scheduler, or so many workers
+    here. What they measure lies in the folder, which they must see as it is here.
+
+    Raises ValueError without Dask, and RuntimeError or OSError where a text cannot be measured.
+    """
+    try:
+        from distributed import Client, LocalCluster, as_completed
+    except ImportError:
+        raise ValueError("it needs Dask: pip install distributed") from None
+    folder, corpus = folder.resolve(), wanted.subject().corpus
+    with contextlib.ExitStack() as stack:
+        where: Any = scheduler
+        if scheduler is None:
+            where = LocalCluster(
+                n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
+            )
+            stack.enter_context(where)
+        client = stack.enter_context(Client(where, timeout=CONNECT))
+        for at, stage in enumerate(STAGES):
+            places = range(len(stage.texts(corpus)))
+            futures = [
+                client.submit(
+                    work, wanted.entry, wanted.lines, folder, at, place, pure=False, retries=RETRIES
+                )
+                for place in places
+            ]
+            for done, future in enumerate(as_completed(futures), 1):
+                future.result()
+                told(f"{wanted.name}, {stage.name}", done, len(places))
+
+
+@functools.lru_cache(maxsize=1)
+def _subject_of(wanted: Wanted) -> Subject:
+    return wanted.subject()
+
+
+def work(entry: str, lines: tuple[str, ...], folder: Path, stage: int, place: int) -> None:
+    """Measure one text of one stage into the folder: all that runs in another process."""
+    torch.set_num_threads(1)
+    wanted = Wanted(entry, lines)
+    subject = _subject_of(wanted)
+    asked = STAGES[stage].texts(subject.corpus)[place]
+    stages.measured(STAGES[stage], subject, wanted.within(folder), asked)
