@@ -26,7 +26,8 @@ function build({ root, content, send }) {
   const tried = make("section", "", both)
   const names = make("div", "names", tried, { role: "radiogroup", ariaLabel: "Name to break" })
   const verdict = make("p", "verdict", tried, { ariaLive: "polite" })
-  const shown = { line, asking, told, bars, link, names, verdict, pointed: -1 }
+  const evidence = make("a", "", tried, { textContent: "Link to this evidence" })
+  const shown = { evidence, line, asking, told, bars, link, names, verdict, pointed: -1 }
   const view = { content, frame, ...shown }
   for (const words of [line, asking]) {
     words.addEventListener("click", (event) => {
@@ -72,6 +73,8 @@ function draw(view) {
       return button
     }),
   )
+  view.evidence.href = content.evidence
+  view.evidence.hidden = !content.evidence
   verdict.textContent = content.verdict
   verdict.hidden = !content.verdict
   verdict.classList.toggle("holds", content.holds)

@@ -298,10 +298,11 @@ class NameTried(TypedDict):
 class OwnSentenceHeader(TypedDict):
     """A head on a sentence, before its weights, (queries, keys).
 
-    words, queries: of the keys, and of the queries; same: whether both are one sequence; names:
-    those that can be tried, tried: the one that is; holds, breaks: if it holds there, if it fails
-    there; marks: for each query 1 where it is right, 0
-    where it fails, -1 where it has no such key.
+    words, queries: of the keys, and of the queries; same: whether both are one sequence; link: to
+    the window; evidence: the address of this sentence, head and name, "" where no name is counted;
+    names: those that can be tried; tried: the one that is; holds, breaks: if it holds there, and if
+    it fails; marks: for each query 1 where it is right, 0 where it fails, -1 where it has no such
+    key.
     """
 
     head: str
@@ -311,6 +312,7 @@ class OwnSentenceHeader(TypedDict):
     effect: str
     bars: list[Bar]
     link: str
+    evidence: str
     names: list[NameTried]
     tried: str
     verdict: str

@@ -67,7 +67,7 @@ def whole(view: View, opened: Opened) -> None:
     draw(shown, key="atlas", taken=taken)
     draw(scene(part_heading(words.own_heading(one))), key="own_heading")
     tried = partial(try_name, one)
-    widgets.sentence_box(view, partial(tried, numbers.name_tried(view, one)))
+    widgets.sentence_box(view)
     own = scenes.own_scene(view, atlas, one)
     answers: Taken = {
         figure.key: {"name": (figure.has_name, tried)}

@@ -106,6 +106,11 @@ def own_sentence(view: View, atlas: Atlas, one: Passport, own: Own, name: str) -
             "effect": fall_words(answered, answered.now, f"head {head}"),
             "bars": effect_bars(answered),
             "link": link_to("model", atlas.model, (one.layer, one.head), **more),
+            "evidence": ""
+            if tried is None
+            else link_to(
+                "atlas", atlas.model, (one.layer, one.head), s=view["s"], head_name=tried.name
+            ),
             "names": names_to_try(one),
             "tried": name,
             "verdict": words.untried_words(name)

@@ -184,12 +184,22 @@ def test_a_name_holds_on_one_sentence_and_breaks_on_another_and_the_link_says_so
     assert own(app)["tried"] == "induction"
 
 
-def test_a_typed_sentence_names_the_head_and_the_name_that_it_is_evidence_of() -> None:
-    app = opened("atlas", model="constructed", s="x b c x b", head_by="the chosen one")
-    app.choose("s", "x b b")
-    assert app.values["s"] == "x b b"
-    named = {"head_by": "the chosen one", "head_name": "previous"}
-    assert named.items() <= app.query_params.items()
+def test_the_evidence_on_a_name_is_a_link_that_names_sentence_head_and_name() -> None:
+    app = opened("atlas", model="constructed", s="x b b")
+    assert own(app)["evidence"] == ""  # head 1.0 has no name
+    app.tell("head_atlas", "head", 0)
+    page, _, query = own(app)["evidence"].partition("?")
+    assert (page, check(parse_qs(query), page)) == ("atlas", [])
+    said = {name: text for name, [text] in parse_qs(query).items()}
+    assert said == {
+        "model": "constructed",
+        "s": "x b b",
+        "layer": "0",
+        "head": "0",
+        "head_by": "the chosen one",
+        "head_name": "previous",
+    }
+    assert own(opened("atlas", **said)) == own(app)
 
 
 @over("name", [*NAMINGS])

@@ -34,7 +34,8 @@ def test_the_page_has_a_card_for_each_exhibit_behind_the_door_of_the_window() ->
     first = drawn[0]
     assert (first["answer"], first["before"], first["after"]) == ("west", "98 %", "18 %")
     assert first["told"] == ["Without it: “east”, 81 %.", "Head 23.3 looks at “east”: 91 %."]
-    assert [link.proto.label for link in app.get("page_link")] == ["A real model", "Heads to break"]
+    behind = [link.proto.label for link in app.get("page_link")]
+    assert behind[:2] == ["A real model", "Heads to break"]
 
 
 @each_exhibit
