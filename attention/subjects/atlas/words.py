@@ -43,7 +43,7 @@ def not_installed_words(names: Sequence[str]) -> str:
 
 
 def unknown_shade_words(name: str, instead: str) -> str:
-    """What tiles show in place of something that is not known."""
+    """Tiles show something else in place of what is not known."""
     return f"Tiles cannot show “{name}” here; they show “{instead}”."
 
 
@@ -53,7 +53,7 @@ def unknown_second_words(named: str) -> str:
 
 
 def found_words(sought: str, found: int, of: int, suggested: Sequence[str]) -> str:
-    """How many heads were found; where none was, what would find some."""
+    """The number of heads that were found; where none was, what would find some."""
     if not sought.strip():
         return ""
     if found:
