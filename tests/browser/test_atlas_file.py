@@ -25,6 +25,9 @@ def test_a_file_opens_at_a_head_and_keeps_colour_and_search_while_heads_are_read
     expect(head).to_have_text("Head 1.0")
     page.evaluate("location.hash = '#0.1'")
     expect(head).to_have_text("Head 0.1")
+    for nowhere in ("%", "constructor", "7.7"):
+        page.evaluate("(name) => { location.hash = name }", nowhere)
+        expect(head).to_have_text("Head 0.1")
 
     menu, box = page.get_by_role("combobox"), page.get_by_role("searchbox")
     menu.select_option("unexplained")

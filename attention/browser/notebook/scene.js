@@ -16,7 +16,8 @@ import { answering } from "./worked_out.js"
 const ABSENT = "This file does not hold that; the app works it out."
 
 const LOOK = `body { font-family: var(--st-font); color: var(--st-text-color);
-  background: var(--st-background-color); max-width: 75rem; margin: 1rem auto; padding: 0 1rem; }`
+  background: var(--st-background-color); max-width: 75rem; margin: 1rem auto; padding: 0 1rem; }
+body > p { background: inherit; position: sticky; bottom: 0; margin: 0; padding: 0.5rem 0; }`
 
 /** Draws the scene that a file holds, and what that answers.
     @param {Record<string, Module>} modules
@@ -48,13 +49,13 @@ export default async function showScene(modules) {
       tell(opens, name, value)
       answer(name, value)
     }
-    const follow = () => {
-      const done = opens[decodeURIComponent(location.hash.slice(1))]
+    const open = () => {
+      const done = Object.entries(opens).find(([name]) => location.hash === hashOf(name))?.[1]
       if (done) answer(done[0], [null, done[1]])
     }
-    addEventListener("hashchange", follow)
+    addEventListener("hashchange", open)
     await draw(drawn)
-    follow()
+    open()
   } else await draw(drawn)
   fit(window.frameElement)
 }
@@ -65,7 +66,12 @@ function tell(opens, name, answer) {
   const [, value] = /** @type {[number, unknown]} */ (answer)
   const wanted = JSON.stringify([name, value])
   const known = Object.keys(opens).find((each) => JSON.stringify(opens[each]) === wanted)
-  if (known) history.replaceState(null, "", `#${encodeURIComponent(known)}`)
+  if (known) history.replaceState(null, "", hashOf(known))
+}
+
+/** @type {(name: string) => string} */
+function hashOf(name) {
+  return `#${encodeURIComponent(name)}`
 }
 
 /** Makes the frame that a file stands in as high as what it shows; null: it stands in none.
