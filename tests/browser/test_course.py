@@ -52,6 +52,7 @@ def page(browser: Any) -> Iterator[Page]:
 
 def choose(page: Page, *choices: str) -> None:
     """Choose an answer in each chapter, from the open one on."""
+    expect(page.locator("nav [aria-current=step]")).to_have_count(1)
     for at, choice in enumerate(choices):
         if at:
             page.get_by_role("button", name="Next", exact=True).click()
