@@ -19,7 +19,7 @@ from urllib.parse import quote
 import torch
 from torch import Tensor
 
-import attention
+from attention import __version__
 from attention.analysis.switches import Head
 from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces
 from attention.atlas.corpus import Corpus, corpus_of, of_lines
@@ -56,7 +56,7 @@ class Wanted:
 
     @functools.cached_property
     def source(self) -> Packaged | Carried | Own:
-        """Where the model comes from. Raises ValueError or OSError where it cannot be had."""
+        """The origin of the model. Raises ValueError or OSError where it cannot be had."""
         known: dict[str, Packaged | Carried] = {**CARRIED, **PACKAGED}
         return known.get(self.entry) or sources.find_own(self.entry, {NONE, *known})
 
@@ -106,7 +106,7 @@ def weights_of(wanted: Wanted, subject: Subject) -> str:
 def versions() -> dict[str, str]:
     """Versions of what passports are made by."""
     return {
-        "attention-explorer": attention.__version__,
+        "attention-explorer": __version__,
         "python": platform.python_version(),
         "torch": str(torch.__version__),
     }
@@ -114,14 +114,14 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What all stages measured of a model: raw, by stage, of each of its texts in `corpus`."""
+    """Measurements of a model by all stages: raw, by stage, of each of its texts in `corpus`."""
 
     corpus: Corpus
     raw: Raw
 
     @property
     def words(self) -> dict[str, Mapping[str, Tensor]]:
-        """Where heads look from word to word, by sentence, see `kin.Kin`."""
+        """Looks of heads from word to word, by sentence, see `kin.Kin`."""
         stage = kin.Kin()
         texts = (asked.text for asked in stage.texts(self.corpus))
         return dict(zip(texts, self.raw[stage.name], strict=True))
@@ -243,7 +243,7 @@ def passport_of(wanted: Wanted, head: Head, others: Mapping[str, Found]) -> Pass
 
 
 def heads_by_word(wanted: Wanted) -> Found:
-    """Where a model's heads look from word to word, measured anew: all that passports of other
+    """Looks of a model's heads from word to word, measured anew: all that passports of other
     models need of it."""
     subject, stage = wanted.subject(), kin.Kin()
     raw = [stage.measure(subject, asked) for asked in stage.texts(subject.corpus)]
@@ -258,7 +258,7 @@ class OfOneHead(Subject):
 
     @functools.cached_property
     def heads(self) -> list[Head]:
-        """That head."""
+        """The one head."""
         return [self.head]
 
 

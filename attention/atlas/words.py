@@ -101,7 +101,7 @@ def share_of(found: Mean) -> str:
 
 
 def loss_of(found: Mean) -> str:
-    """How much an answer loses, with the interval, in points: "12 points (8 to 16)"."""
+    """The loss of an answer, with the interval, in points: "12 points (8 to 16)"."""
     ends = " to ".join(_hundred(-end, found.mean) for end in (found.high, found.low))
     return f"{_hundred(-found.mean, found.mean)} points ({ends})"
 
@@ -163,7 +163,7 @@ def name_words(name: Name) -> str:
 
 
 def failed_words(name: Name) -> str:
-    """Why the check of a name failed, see `Name.holds`."""
+    """Reasons why the check of a name failed, see `Name.holds`."""
     reasons = []
     if name.checked.mean <= 0.5:
         reasons.append("not on more than half")
@@ -197,7 +197,7 @@ def measure_words(each: Measured) -> str:
 
 
 def distance_words(one: Passport) -> list[str]:
-    """How far it looks, where that was measured."""
+    """The distance it looks over, where that was measured."""
     return [
         f"It looks {fixed(each.found.mean, 1)} words far on average, on other sentences "
         f"{fixed(each.checked.mean, 1)}; shuffled keys: {fixed(each.shuffled.mean, 1)}."
@@ -520,7 +520,7 @@ def least_title(atlas: Atlas, one: Passport) -> str:
             f"other sentences {'need it' if one.effects.elsewhere.sure > 0 else 'gain without it'}"
         )
     if sinks := holding(one):
-        return f"rests {place(sinks[0].name)}"
+        return f"rests {place(sinks[0].name).replace('at ', 'on ', 1)}"
     if one.names:
         return f"seemed to look {place(one.names[0].name)}; the check failed"
     beyond = beyond_chance(one)

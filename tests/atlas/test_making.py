@@ -1,0 +1,200 @@
+"""The command that makes passports: resumed, the same bytes again, and each one recomputed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from attention.atlas import __main__ as command
+from attention.atlas import files, making
+from attention.atlas.__main__ import Way, duration
+from attention.atlas.making import Wanted
+from attention.trained import sources
+from tests.trained.packaged import packaged
+
+LINES = [f"{one} b c {one} {two} d {one}" for one in "xyz" for two in "efgh"]
+NO_LAST_BIT = 1e-4  # relative: another processor rounds in another order
+
+
+@pytest.fixture
+def sentences(tmp_path: Path) -> Path:
+    file = tmp_path / "lines.txt"
+    file.write_text("\n".join(LINES), "utf-8")
+    return file
+
+
+def run(folder: Path, sentences: Path, *more: str, out: str = "made") -> int:
+    """Run the command on the model that was built by hand."""
+    made = folder / out
+    words = ["constructed", "--sentences", sentences, "--folder", folder / "work", "--out", made]
+    return command.main([*map(str, words), *more])
+
+
+def test_a_second_run_and_one_that_was_stopped_write_the_same_bytes(
+    tmp_path: Path,
+    sentences: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    measured, told = [], Way.told
+
+    def stopping(way: Way, part: str, done: int, of: int) -> None:
+        told(way, part, done, of)
+        measured.append(part)
+        if len(measured) == 7:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Way, "told", stopping)
+        assert run(tmp_path, sentences) == command.STOPPED
+    assert f"kept in {tmp_path / 'work'}: the same command goes on" in capsys.readouterr().err
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "work").rglob("*.safetensors")}
+    assert len(kept) == 7
+    assert run(tmp_path, sentences) == 0
+    assert "constructed.json.gz: 4 heads" in capsys.readouterr().out
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    first = (tmp_path / "made" / "constructed.json.gz").read_bytes()
+    assert run(tmp_path, sentences, out="again") == 0
+    assert (tmp_path / "again" / "constructed.json.gz").read_bytes() == first
+    (tmp_path / "work").rename(tmp_path / "elsewhere")
+    assert run(tmp_path, sentences, out="anew") == 0
+    assert (tmp_path / "anew" / "constructed.json.gz").read_bytes() == first
+    atlas = files.decoded(first)
+    assert atlas.command == "python -m attention.atlas constructed --sentences lines.txt"
+    assert str(tmp_path) not in msgspec.json.encode(atlas).decode()
+    assert len(atlas.sentences) == len(atlas.prompts) == len(LINES) - len(LINES) // 5
+
+
+def test_workers_of_a_cluster_measure_the_same_bytes(tmp_path: Path, sentences: Path) -> None:
+    pytest.importorskip("distributed", reason="needs distributed (requirements-dev.txt)")
+    assert run(tmp_path, sentences) == 0
+    one = (tmp_path / "made" / "constructed.json.gz").read_bytes()
+    (tmp_path / "work").rename(tmp_path / "elsewhere")
+    assert run(tmp_path, sentences, "--workers", "2", out="together") == 0
+    assert (tmp_path / "together" / "constructed.json.gz").read_bytes() == one
+
+
+def same(one: Any, other: Any, where: str = "$") -> None:
+    """Fail where two parts differ by more than a processor's way of rounding."""
+    if isinstance(one, float):
+        assert other == pytest.approx(one, rel=NO_LAST_BIT, abs=1e-5), where
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys(), where
+        for name, each in one.items():
+            same(each, other[name], f"{where}.{name}")
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other), where
+        for at, (each, beside) in enumerate(zip(one, other, strict=True)):
+            same(each, beside, f"{where}[{at}]")
+    else:
+        assert one == other, where
+
+
+@pytest.mark.parametrize(
+    ("model", "layer", "head"), [("constructed", 1, 0), ("grammar", 1, 2), ("minilm", 2, 7)]
+)
+def test_a_packaged_passport_is_measured_again(model: str, layer: int, head: int) -> None:
+    packaged(model)
+    expected = files.read(files.packaged()[model]).of(layer, head)
+    own = tuple(kin for kin in expected.alike if kin.model == model)
+    made = making.passport_of(Wanted(model), (layer, head), {})
+    same(msgspec.to_builtins(dataclasses.replace(expected, alike=own)), msgspec.to_builtins(made))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("model", "layer", "head"), [("smollm2", 23, 4), ("minilm", 2, 7)])
+def test_a_packaged_passport_is_measured_again_with_its_kin_in_other_models(
+    model: str, layer: int, head: int
+) -> None:
+    packaged(model)
+    expected = files.read(files.packaged()[model]).of(layer, head)
+    names = [name for name in making.usual() if name != model]
+    others = {name: making.heads_by_word(Wanted(name)) for name in names}
+    made = making.passport_of(Wanted(model), (layer, head), others)
+    same(msgspec.to_builtins(expected), msgspec.to_builtins(made))
+
+
+def test_a_head_that_is_not_there_has_no_passport() -> None:
+    with pytest.raises(ValueError, match=r"constructed has no head 2\.0"):
+        making.passport_of(Wanted("constructed"), (2, 0), {})
+
+
+def test_weights_are_told_by_their_files_or_else_by_their_numbers() -> None:
+    grammar = Wanted("grammar")
+    lines = []
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        content = (sources.GRAMMAR_FOLDER / name).read_bytes()
+        lines.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
+    expected = hashlib.sha256("".join(lines).encode()).hexdigest()
+    assert making.weights_of(grammar, grammar.subject()) == expected
+    built = Wanted("constructed")
+    subject = built.subject()
+    assert making.weights_of(built, subject) == subject.weights
+    own = Wanted(str(sources.GRAMMAR_FOLDER))
+    assert own.name == "grammar-2"
+    assert {file.name for file in own.source.files} >= {"config.json", "model.safetensors"}
+    assert making.weights_of(own, grammar.subject()) == expected
+    if "smollm2" in sources.names():
+        pinned = sources.SMOLLM2.hashes[sources.SMOLLM2_FILE]
+        assert making.weights_of(Wanted("smollm2"), subject) == pinned
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["pt-en"], "packaged texts are English, pt-en has learned Portuguese"),
+        (["nowhere/at-all"], "not done: "),
+        (["constructed", "--workers", "0"], "workers must be at least 1, got 0"),
+        (["constructed", "--sentences", "short.txt"], "at least 12 lines of text, got 1"),
+        (["constructed", "--sentences", "bytes.txt"], "bytes.txt must be text in UTF-8"),
+        (["constructed", "--sentences", "none.txt"], "No such file"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_line(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if words == ["pt-en"]:
+        packaged("pt-en")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "short.txt").write_text("a b", "utf-8")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
+    assert command.main(words) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_the_schema_is_printed_as_it_is_published(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--schema"]) == 0
+    file = Path(__file__).parents[2] / "docs" / "_static" / "atlas.schema.json"
+    assert capsys.readouterr().out == file.read_text("utf-8")
+
+
+def test_the_line_of_progress_says_how_long_its_part_will_take() -> None:
+    out, clock = io.StringIO(), iter([0.0, 30.0, 60.0, 400.0])
+    way = Way(out, lambda: next(clock))
+    for done in (1, 2, 3, 4):
+        way.told("m, effects", done, 4)
+    way.end()
+    told = [line.strip() for line in out.getvalue().replace("\n", "").split("\r")[1:]]
+    assert told == [
+        "m, effects: 1 of 4",
+        "m, effects: 2 of 4, 60 s left",
+        "m, effects: 3 of 4, 30 s left",
+        "m, effects: 4 of 4, in 7 min",
+    ]
+    assert [duration(each) for each in (89, 95, 3600, 7500)] == [
+        "89 s",
+        "2 min",
+        "1 h 0 min",
+        "2 h 5 min",
+    ]
