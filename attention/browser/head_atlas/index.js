@@ -44,8 +44,8 @@ function build({ root, content, send }) {
   const side = make("div", "side", frame, { role: "search" })
   const label = make("label", "", side, { textContent: "Find heads" })
   const input = make("input", "", label, { type: "search", maxLength: 120, autocomplete: "off" })
-  const hints = make("div", "hints", side)
   const count = make("p", "count", side, { role: "status" })
+  const hints = make("div", "hints", side)
   const list = make("ol", "", side)
   const layout = layoutOf(content, 0)
   const view = {

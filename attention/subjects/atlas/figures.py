@@ -266,7 +266,8 @@ class PassportsHeader(TypedDict):
 class Passports(Figure, kind="passport", header=PassportsHeader, head=int, name=str):
     """Passports of one head or two.
 
-    It answers `head`, the position of one of their kin, and `name`, one of their names to break.
+    It answers `head`, the position of one of their kin, and `name`, one of the first head's
+    names to break.
     """
 
     said: PassportsHeader
@@ -283,8 +284,8 @@ class Passports(Figure, kind="passport", header=PassportsHeader, head=int, name=
         )
 
     def has_name(self, name: str) -> bool:
-        """True if one of the heads has that name."""
-        return name in {each["name"] for one in self.said["passports"] for each in one["names"]}
+        """True if the first head has that name."""
+        return name in {each["name"] for each in self.said["passports"][0]["names"]}
 
 
 class NameTried(TypedDict):

@@ -70,7 +70,7 @@ def map_of(opened: Opened, shade: Shade, heads: Sequence[Head], sought: str = ""
         sought=sought,
         hints=suggested,
         found=found,
-        found_words=words.found_words(sought, len(found), len(opened.atlas.passports), suggested),
+        found_words=words.found_words(sought, len(found), len(opened.atlas.passports)),
         key="head_atlas",
     )
 
@@ -91,7 +91,7 @@ def own_sentence(view: View, atlas: Atlas, one: Passport, own: Own, name: str) -
     """The figure of a head on a sentence."""
     head = f"{one.layer}.{one.head}"
     keys = [*map(word_of, own.keys.texts)]
-    answered, tried = own.answered, own.tried
+    answered, tried, crosses = own.answered, own.tried, own.queries is not own.keys
     marks = [-1] * len(own.queries.texts)
     if tried is not None:
         for at, right in zip(tried.asking, tried.right, strict=True):
@@ -102,7 +102,7 @@ def own_sentence(view: View, atlas: Atlas, one: Passport, own: Own, name: str) -
             "head": head,
             "words": keys,
             "queries": [*map(word_of, own.queries.texts)],
-            "same": own.queries is own.keys,
+            "same": not crosses,
             "effect": fall_words(answered, answered.now, f"head {head}"),
             "bars": effect_bars(answered),
             "link": link_to("model", atlas.model, (one.layer, one.head), **more),
@@ -111,9 +111,9 @@ def own_sentence(view: View, atlas: Atlas, one: Passport, own: Own, name: str) -
             else link_to(
                 "atlas", atlas.model, (one.layer, one.head), s=view["s"], head_name=tried.name
             ),
-            "names": names_to_try(one),
+            "names": [] if crosses else names_to_try(one),
             "tried": name,
-            "verdict": words.untried_words(name)
+            "verdict": words.untried_words(name, crosses)
             if tried is None
             else words.tried_words(tried, distinct_names(keys)),
             "breaks": tried is not None and bool(tried.asking) and not tried.holds,

@@ -52,14 +52,11 @@ def unknown_second_words(named: str) -> str:
     return f"There is no head “{named}” in this model; write it as 24.7."
 
 
-def found_words(sought: str, found: int, of: int, suggested: Sequence[str]) -> str:
-    """Count of the heads that were found; where none was, words that find some."""
+def found_words(sought: str, found: int, of: int) -> str:
+    """Count of the heads that were found, or that none was."""
     if not sought.strip():
         return ""
-    if found:
-        return f"{found} of {of} heads"
-    instead = f" Try {listed(f'“{words}”' for words in suggested)}." if suggested else ""
-    return f"No head of {of} is found by “{sought}”.{instead}"
+    return f"{found} of {of} heads" if found else f"No head of {of} is found by “{sought}”."
 
 
 # Two heads
@@ -149,8 +146,10 @@ def too_long_words(pieces: int) -> str:
     return f"This sentence has {pieces} pieces; a head is tried on up to {MOST_PIECES}."
 
 
-def untried_words(name: str) -> str:
-    """Why a name is not counted on a sentence."""
+def untried_words(name: str, crosses: bool) -> str:
+    """Why no name is counted on a sentence. crosses: whether the head looks at another one."""
+    if crosses:
+        return "This head looks from one sentence at another: names are of heads within one."
     if not name:
         return "This head has no name; try one."
     return f"Looks {place(name)}: that is counted on marked pairs of sentences, not on one."

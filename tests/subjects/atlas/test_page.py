@@ -22,6 +22,7 @@ from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 from tests.subjects.atlas import making
+from tests.trained.packaged import packaged
 
 CONSTRUCTED = {"model": "constructed", "s": "x b c d the x b"}
 
@@ -103,7 +104,7 @@ def test_heads_are_found_by_words_and_where_none_is_others_are_told() -> None:
         assert app.query_params["sought"] == text
     app.tell("head_atlas", "sought", "<i>zebra")
     assert tiles(app)["found"] == []
-    assert tiles(app)["foundWords"].startswith("No head of 4 is found by “<i>zebra”. Try “")
+    assert tiles(app)["foundWords"] == "No head of 4 is found by “<i>zebra”."
     assert "needed by capitals" in tiles(app)["hints"]
     before = tiles(app)["sought"]
     app.tell("head_atlas", "sought", "x" * 121)
@@ -218,6 +219,17 @@ def test_a_name_is_counted_as_the_names_of_passports_are(name: str) -> None:
             assert tried.holds == bool(share > 0.5)
             greatest = weights[tried.asking][:, kept].amax(-1)
             assert weights[tried.asking, tried.looks].tolist() == greatest.tolist()
+
+
+def test_no_name_is_tried_on_a_head_that_looks_at_another_sentence(tmp_path: Path) -> None:
+    packaged("en-pt")
+    files.write(making.atlas("en-pt", layers=8, heads=8), files.path_of(tmp_path, "en-pt"))
+    app = opened("atlas", model="en-pt", s="The cat sat.", layer=7, head_name="previous")
+    assert own(app)["queries"] != own(app)["words"]
+    assert own(app)["names"] == []
+    assert own(app)["verdict"].startswith("This head looks from one sentence at another")
+    weights = run_model("en-pt", "The cat sat.").inputs[7].trace().weights[0]
+    assert_close(app.sent["own_sentence"].numbers.reshape(weights.shape), weights)
 
 
 # States
