@@ -21,7 +21,16 @@ from tests.browser.test_every_view import check_with_axe
 ROOT = Path(__file__).parents[2]
 BUILD = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet"]
 # A page of words, a tutorial that ran, tables, a picture, formulas, the library, and figures.
-KINDS = ("index", "first_sentence", "made/measures", "made/rooms", "study", "api", "gallery")
+KINDS = (
+    "index",
+    "first_sentence",
+    "made/measures",
+    "made/rooms",
+    "study",
+    "api",
+    "gallery",
+    "atlas",
+)
 
 
 class Read(HTMLParser):
@@ -93,8 +102,9 @@ def address(site: Path) -> Iterator[str]:
 def test_each_kind_of_page_is_accessible_and_asks_no_other_host(
     site: Path, address: str, browser: Any
 ) -> None:
-    figures = [f"gallery/{file.stem}" for file in sorted((site / "gallery").glob("*.html"))]
-    assert figures
+    files = [*(site / "gallery").glob("*.html"), *(site / "atlas").glob("*.html")]
+    figures = sorted(f"{file.parent.name}/{file.stem}" for file in files)
+    assert len({file.parent for file in files}) == 2
     faults: list[str] = []
     context = browser.new_context(color_scheme="dark")
     context.on("weberror", lambda error: faults.append(str(error.error)))
