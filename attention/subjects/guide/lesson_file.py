@@ -225,7 +225,7 @@ class Body:
         )
         title = f'<h2 id="title-{at}">{inline(chapter.title)}</h2>'
         return (
-            f'<section aria-labelledby="title-{at}">{title}'
+            f'<section aria-labelledby="title-{at}"{" hidden" if at else ""}>{title}'
             f'<div class="words">{written(chapter.body)}</div>'
             f'<div class="try">{written(hint)}</div><div class="figure"></div>'
             f'<div class="question" role="group" aria-labelledby="asked-{at}">'
