@@ -16,5 +16,6 @@ __all__ = ["hurried", "patient", "warm", "written"]
 @pytest.fixture(autouse=True)
 def _own_atlases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An atlas of the model built by hand, and none of the small grammar."""
+    monkeypatch.setattr(files, "FOLDER", tmp_path / "none")
     monkeypatch.setenv(files.OWN_ATLAS_VARIABLE, str(tmp_path))
     files.write(making.atlas(), files.path_of(tmp_path, "constructed"))
