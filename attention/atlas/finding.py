@@ -291,10 +291,10 @@ def _of_weights(one: Passport) -> Iterator[Claim]:
     circuit = one.circuit
     if circuit is None:
         return
-    if does := words.copies(circuit.copying):
+    if does := words.copies(circuit):
         said = "copies" if does > 0 else "suppresses suppression"
         size = abs(circuit.copying.value)
-        yield _claim(said, size, words.copying_words, circuit.copying)
+        yield _claim(said, size, words.copying_words, circuit)
     for each in words.telling_directions(circuit):
         said = " ".join(piece.strip(words.MARKS) for piece in (*each.reads, *each.writes))
         said = f"reads writes direction {said}"

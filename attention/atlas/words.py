@@ -40,6 +40,7 @@ WORTH = 0.05  # of a probability: a change that is told
 MISLEADS = 0.05  # by which zero must take more than the mean does
 KINDS_NAMED, DIRECTIONS_NAMED, PIECES_NAMED, KIN_NAMED = 2, 2, 4, 3
 SINKS = [naming.name for naming in NAMINGS.values() if naming.sinks]
+COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
 MARKS = "·▁ "
 ROUNDED = 0.0005  # nats: less is shown as none
 
@@ -391,7 +392,7 @@ def weights_words(one: Passport) -> list[str]:
     circuit = one.circuit
     if circuit is None:
         return ["Its weights were not read through the vocabulary."]
-    told = [copying_words(circuit.copying)]
+    told = [copying_words(circuit)]
     for against, moved in ((circuit.copied, "raises"), (circuit.suppressed, "lowers")):
         if against.value > against.high:
             told.append(
@@ -406,20 +407,25 @@ def telling_directions(circuit: Circuit) -> list[Direction]:
     return [each for each in circuit.directions if each.tells.value > each.tells.high]
 
 
-def copies(copying: Against) -> int:
-    """1 if weights copy more than random ones and at all, -1 if they suppress, else 0."""
+def copies(circuit: Circuit) -> int:
+    """1 if weights copy, -1 if they suppress, else 0: beyond random ones both by their eigenvalues
+    and by the pieces themselves, of which there are `COPIED` at least."""
+    copying = circuit.copying
     if copying.value > max(copying.high, 0.0):
-        return 1
-    return -1 if copying.value < min(copying.low, 0.0) else 0
+        return int(circuit.copied.value > max(circuit.copied.high, COPIED))
+    if copying.value < min(copying.low, 0.0):
+        return -int(circuit.suppressed.value > max(circuit.suppressed.high, COPIED))
+    return 0
 
 
-def copying_words(copying: Against) -> str:
+def copying_words(circuit: Circuit) -> str:
     """Copying or suppressing, beside random matrices of the same spectrum."""
     does = {
         1: "Its weights copy what it looks at",
         -1: "Its weights suppress what it looks at",
-        0: "Its weights neither copy nor suppress beyond chance",
-    }[copies(copying)]
+        0: "Its weights are not seen to copy or to suppress what it looks at",
+    }[copies(circuit)]
+    copying = circuit.copying
     low, high = fixed(copying.low, 2), fixed(copying.high, 2)
     return f"{does}: {fixed(copying.value, 2)} of −1 to 1; random matrices: {low} to {high}."
 

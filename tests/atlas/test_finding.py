@@ -54,7 +54,8 @@ def copying(value: float, *reads: str) -> Circuit:
     nulls = Against(0.0, 0.0, -0.1, 0.1)
     tells = Against(9.0, 3.0, 2.0, 4.0)
     directions = (Direction(0.25, reads, ("x",), ("·snow",), ("x",), tells),) if reads else ()
-    return Circuit(dataclasses.replace(nulls, value=value), nulls, nulls, directions)
+    pieces = (dataclasses.replace(nulls, value=max(0.0, sign * value)) for sign in (1, -1))
+    return Circuit(dataclasses.replace(nulls, value=value), *pieces, directions)
 
 
 def head(at: int, by_mean: tuple[float, ...], **more: Any) -> Passport:

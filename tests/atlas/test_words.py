@@ -235,13 +235,20 @@ def weights_are_true(one: Passport, told: words.Said) -> None:
         strict=True,
     ):
         is_shown(text, number)
+    copied, suppressed = (
+        each.value > max(each.high, 0.05) for each in (circuit.copied, circuit.suppressed)
+    )
     if "weights copy" in first:
+        assert copied
         assert read(value) >= max(0, read(high))
     elif "weights suppress" in first:
+        assert suppressed
         assert read(value) <= min(0, read(low))
     else:
-        inside = circuit.copying.low <= circuit.copying.value <= circuit.copying.high
-        assert inside or circuit.copying.value * (circuit.copying.value - circuit.copying.mean) <= 0
+        copying = circuit.copying
+        inside = copying.low <= copying.value <= copying.high
+        across = copying.value * (copying.value - copying.mean) <= 0
+        assert inside or across or not (copied if copying.value > 0 else suppressed)
     for moved, against in (("raises", circuit.copied), ("lowers", circuit.suppressed)):
         pattern = rf"Of {NUMBER} % of the sampled pieces it {moved} .*: {NUMBER} to {NUMBER} %\."
         found = matches(pattern, (*more,))
