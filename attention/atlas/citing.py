@@ -11,7 +11,7 @@ LITERAL = re.compile(r"[\\{}#$%&_~^]")
 
 
 def key_of(atlas: Atlas, one: Passport) -> str:
-    """The shortest name that stands for a passport: "smollm2-53aa51172d14-23.4-v1"."""
+    """The shortest name that stands for a passport: "smollm2-b179c9523d0e-23.4-v1"."""
     return f"{atlas.model}-{atlas.weights[:DIGITS]}-{one.layer}.{one.head}-v{atlas.schema}"
 
 
