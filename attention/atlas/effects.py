@@ -20,6 +20,7 @@ from attention.trained.models import Model, Run
 MEAN, ZERO = losses_on_corpus.WAYS
 NEEDED = 0.05  # what an answer loses at least in the mean where a kind of prompts needs a head
 POINT = 0.01
+AGREED = 5  # decimals
 MOST = 5  # prompts that hang on a head, and their controls
 NO_PIECE = -1
 
@@ -158,7 +159,7 @@ def kinds_of(
         zeros = [zero for zero in (by_zero[at] for at in among) if zero is not None]
         needed = all(clear_of(one, 0) < 0 and one.mean <= -NEEDED for one in halves)
         found.append(Kind(kind, *halves, needed, mean_of(zeros) if zeros else None))
-    return tuple(sorted(found, key=lambda one: one.found.mean + one.checked.mean))
+    return tuple(sorted(found, key=lambda one: _told(one.found.mean + one.checked.mean)))
 
 
 def cost_of(growths: Sequence[tuple[str, float]]) -> Cost:
@@ -170,7 +171,7 @@ def cost_of(growths: Sequence[tuple[str, float]]) -> Cost:
 
 def hanging(by_mean: Sequence[float]) -> tuple[int, ...]:
     """The prompts that lose most without a head, each at least a point."""
-    order = sorted(range(len(by_mean)), key=lambda at: by_mean[at])
+    order = sorted(range(len(by_mean)), key=lambda at: _told(by_mean[at]))
     return tuple(at for at in order[:MOST] if by_mean[at] <= -POINT)
 
 
@@ -186,8 +187,13 @@ def controls_of(
             for at, asked in enumerate(prompts)
             if asked.kind == prompts[hung].kind and at not in (*hangs, *found)
         ]
-        found += sorted(left, key=lambda at: abs(by_mean[at]))[:1]
+        found += sorted(left, key=lambda at: _told(abs(by_mean[at])))[:1]
     return tuple(found)
+
+
+def _told(change: float) -> float:
+    """A change as far as every processor agrees on it, to be ordered by."""
+    return round(change, AGREED)
 
 
 def _of_halves(numbers: Sequence[tuple[str, float]]) -> tuple[Mean, Mean]:

@@ -52,11 +52,11 @@ WIDTHS = """(button) => {
     ({ style }) => Number.parseFloat(style.strokeWidth)))
   const widths = [arc()]
   button.click()
-  const begun = performance.now()
   return new Promise((done) => {
     const look = () => {
       widths.push(arc())
-      if (performance.now() - begun < 900) requestAnimationFrame(look)
+      const rest = widths.slice(-20).every((width) => width === arc() && width !== widths[0])
+      if (widths.length < 20 || !rest) requestAnimationFrame(look)
       else done({ widths, ghosts: document.querySelectorAll(".ghosts path").length })
     }
     look()
