@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from attention.analysis.names import WORDS
+from attention.atlas.look_words import LOOKS
+from attention.atlas.number_words import MARKS
 from attention.atlas.passport import Atlas, Passport
-from attention.atlas.words import LOOKS, MARKS
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
 from attention.subjects.atlas.figures import HeadAtlas, Kin, Passports, PassportSaid

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
 from attention.analysis.heads import MEASURES
+from attention.atlas import look_words, loss_words, number_words
 from attention.atlas import words as atlas_words
 from attention.atlas.passport import (
     HALVES,
@@ -140,7 +141,7 @@ def name_of(atlas: Atlas, name: Name) -> NameSaid:
     """A name with its shares on both halves and by chance."""
     return {
         "name": name.name,
-        "title": atlas_words.capital(f"looks {atlas_words.place(name.name)}"),
+        "title": number_words.capital(f"looks {look_words.place(name.name)}"),
         "holds": name.holds,
         "bars": [
             bar("found on", name.found),
@@ -169,7 +170,7 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
     """Effects on the prompts of a kind, each as a dot."""
     effects = zip(one.effects.by_mean, atlas.prompts, strict=True)
     return {
-        "kind": atlas_words.kind_name(kind),
+        "kind": loss_words.kind_name(kind),
         "needed": kind.needed,
         "dots": [
             (effect, HALVES.index(prompt.half))
@@ -179,7 +180,7 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
         "means": [bar("found", kind.found, points), bar("checked", kind.checked, points)],
         "said": points(kind.checked.mean),
         "zero": "" if kind.by_zero is None else points(kind.by_zero.mean),
-        "misleads": atlas_words.misleads(kind),
+        "misleads": loss_words.misleads(kind),
     }
 
 
@@ -215,7 +216,7 @@ def alike_of(atlas: Atlas, kin: Alike) -> Kin:
     ours = kin.model == atlas.model
     return {
         "head": kin.layer * wide + kin.head if ours else -1,
-        "name": atlas_words.head_name(atlas, kin.layer, kin.head, kin.model),
+        "name": number_words.head_name(atlas, kin.layer, kin.head, kin.model),
         "link": link_to("atlas", kin.model, (kin.layer, kin.head)),
         "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
     }

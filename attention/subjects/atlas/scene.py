@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attention.analysis.heads import NAMINGS
 from attention.app.cached import kept
 from attention.app.state.view import View
-from attention.atlas import words as atlas_words
+from attention.atlas import look_words
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import distinct_names
 from attention.figures.scene import Scene, Words, note, scene
@@ -139,7 +139,7 @@ def names_to_try(one: Passport) -> list[NameTried]:
     return [
         {
             "name": name,
-            "title": f"looks {atlas_words.place(name)}",
+            "title": f"looks {look_words.place(name)}",
             "holds": earned.get(name, False),
         }
         for name in order

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas import words as atlas_words
+from attention.atlas import look_words
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed
 
@@ -125,7 +125,7 @@ def _looks(atlas: Atlas) -> Iterator[Shade]:
         numbers = numbers_of(atlas, partial(_named, name))
         if not numbers.isnan().all():
             what = "sentences on which most words look there"
-            yield _share(f"looks {atlas_words.place(name)}", LOOKS, numbers, what)
+            yield _share(f"looks {look_words.place(name)}", LOOKS, numbers, what)
     for name, measure in MEASURES.items():
         numbers = numbers_of(atlas, partial(_measured, name))
         if numbers.isnan().all():

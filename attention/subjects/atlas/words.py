@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from attention.analysis.names import WORDS
+from attention.atlas.look_words import place
 from attention.atlas.passport import Mean, Passport
-from attention.atlas.words import place
 from attention.core.printing import listed
 from attention.core.settings import choice, same_as, text
 from attention.subjects.atlas.shades import points, share
