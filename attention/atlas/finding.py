@@ -19,7 +19,7 @@ import torch
 
 from attention.atlas import look_words, loss_words, weight_words, words
 from attention.atlas.number_words import MARKS
-from attention.atlas.passport import Atlas, Passport
+from attention.atlas.passport import Atlas, Numbered, Passport
 
 ALIASES = {
     "previous": "previous token before last back",
@@ -48,7 +48,7 @@ Place = tuple[int, int, int]  # of a head: which atlas, layer, head
 
 
 @dataclass(frozen=True)
-class Hit:
+class Hit(Numbered):
     """A head that was found. score: the size of the effect or share it was found by; why: that, in
     a sentence."""
 
@@ -85,7 +85,7 @@ class Index:
         made: dict[str, dict[Place, list[Claim]]] = {}
         for at, atlas in enumerate(self._atlases):
             for one in atlas.passports:
-                head = (at, one.layer, one.head)
+                head = (at, *one.place)
                 for claim in claims(atlas, one):
                     for each in claim.stems:
                         made.setdefault(each, {}).setdefault(head, []).append(claim)
@@ -140,7 +140,7 @@ class Index:
         for layer, head in dict.fromkeys((int(layer), int(head)) for layer, head in numbers):
             for at, atlas in enumerate(self._atlases):
                 for one in atlas.passports:
-                    if (one.layer, one.head) == (layer, head):
+                    if one.place == (layer, head):
                         yield at, Hit(atlas.model, layer, head, 1.0, words.title(atlas, one))
 
     def suggested(self, text: str) -> list[str]:
@@ -234,7 +234,7 @@ class _Prompts:
                         loss_words.lost_sentence, self._atlas, one.effects, worst
                     )
                     claim = Claim(frozenset([stem]), part * float(lost[at]), say)
-                    yield (one.layer, one.head), claim
+                    yield one.place, claim
 
 
 def _by_stem(texts: Iterable[str]) -> dict[str, list[int]]:

@@ -129,7 +129,7 @@ def _scatter(one: Passport) -> dict[str, Any]:
 
 
 def _config(atlas: Atlas, metrics: Sequence[str]) -> dict[str, Any]:
-    heads = [[one.layer, one.head] for one in atlas.passports]
+    heads = [[*one.place] for one in atlas.passports]
     return {
         "model_name": atlas.checkpoint or atlas.model,
         "dataset_name": f"sentences of the atlas, schema {atlas.schema}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.atlas.passport import Atlas, Mean
+from attention.atlas.passport import Alike, Atlas, Mean
 from attention.core.printing import fixed
 
 MARKS = "·▁ "
@@ -30,9 +30,9 @@ def quoted(text: str) -> str:
     return f"“{text.strip(MARKS) or text}”"
 
 
-def head_name(atlas: Atlas, layer: int, head: int, model: str = "") -> str:
+def head_name(atlas: Atlas, alike: Alike) -> str:
     """A head by its numbers, of another model with its name."""
-    return f"{layer}.{head}" if model in ("", atlas.model) else f"{model} {layer}.{head}"
+    return alike.name if alike.model == atlas.model else f"{alike.model} {alike.name}"
 
 
 def capital(words: str) -> str:

@@ -18,6 +18,23 @@ def half_of(place: int) -> str:
     return HALVES[place % 2]
 
 
+class Numbered:
+    """A head by the number of its layer and its own in that."""
+
+    layer: int
+    head: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Layer and head."""
+        return self.layer, self.head
+
+    @property
+    def name(self) -> str:
+        """Layer and head with a point between: "23.4"."""
+        return f"{self.layer}.{self.head}"
+
+
 @dataclass(frozen=True)
 class Text:
     """A text that heads are measured on.
@@ -191,7 +208,7 @@ class Circuit:
 
 
 @dataclass(frozen=True)
-class Alike:
+class Alike(Numbered):
     """A head that looks at the same words of the same sentences.
 
     alike: the correlation of weights from word to word, each row about its mean; chance: the
@@ -207,7 +224,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Near:
+class Near(Numbered):
     """A head of the model whose subspace is near: the mean squared cosine of principal angles.
 
     side: "reads" for that of W_V, "writes" for that of W_O, "feeds" for the one that this head
@@ -221,7 +238,7 @@ class Near:
 
 
 @dataclass(frozen=True)
-class Passport:
+class Passport(Numbered):
     """All that is known of a head. rows: a sample spread evenly over the range of each row's
     greatest weight; unexplained: the share of its attention that none of its names foretells;
     sink: the share on special pieces, or on the first where there is none."""
@@ -263,7 +280,7 @@ class Atlas:
     def of(self, layer: int, head: int) -> Passport:
         """The passport of a head. Raises ValueError where there is none."""
         for one in self.passports:
-            if (one.layer, one.head) == (layer, head):
+            if one.place == (layer, head):
                 return one
         raise ValueError(f"the atlas of {self.model} has no head {layer}.{head}")
 

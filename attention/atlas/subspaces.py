@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention.atlas.circuits import EVEN, SEED, orthonormal
 from attention.atlas.matrices import matrices_of
-from attention.atlas.passport import Against, Near
+from attention.atlas.passport import Against, Near, Numbered
 from attention.trained.models import Model
 
 NEAREST = 3  # heads on each side
@@ -19,7 +19,7 @@ RARE = 0.05  # of random sides, the share where any pair lies above the bound
 
 
 @dataclass(frozen=True, eq=False)
-class Subspace:
+class Subspace(Numbered):
     """A subspace that a head reads or writes. side: "reads" or "writes"; path: on which; basis
     (d_model, rank), orthonormal."""
 
@@ -114,7 +114,7 @@ def _nearest(
     for at, one in enumerate(ones):
         above = (found[at] - expected[at]).masked_fill(~pairs[at], -1.0)
         best = above.argsort(descending=True, stable=True)[:NEAREST].tolist()
-        near[one.layer, one.head] = tuple(
+        near[one.place] = tuple(
             Near(
                 side,
                 others[to].layer,
@@ -140,4 +140,4 @@ def _paired(side: str, one: Subspace, other: Subspace) -> bool:
         return False
     if side == "feeds":
         return one.layer < other.layer
-    return (one.layer, one.head) != (other.layer, other.head)
+    return one.place != other.place

@@ -86,7 +86,7 @@ def kin_words(atlas: Atlas, one: Passport) -> list[str]:
 
 def alike_words(atlas: Atlas, each: Alike) -> str:
     """A head that looks at the same words."""
-    name = head_name(atlas, each.layer, each.head, each.model)
+    name = head_name(atlas, each)
     ends = " to ".join(fixed(end, 2) for end in (each.found.low, each.found.high))
     return (
         f"Looks as {name} does: correlation {fixed(each.found.mean, 2)} ({ends}), on other "
@@ -100,7 +100,7 @@ def near_words(each: Near) -> str:
         "reads": "Reads what {} reads",
         "writes": "Writes where {} writes",
         "feeds": "Writes where {} reads",
-    }[each.side].format(f"{each.layer}.{each.head}")
+    }[each.side].format(each.name)
     low, high = fixed(each.overlap.low, 3), fixed(each.overlap.high, 3)
     overlap = fixed(each.overlap.value, 3)
     return f"{does}: subspaces overlap by {overlap}; random ones: {low} to {high}."

@@ -193,6 +193,13 @@ def name_of(head: Head) -> str:
     return f"{head[0]}.{head[1]}"
 
 
+def named_head(head: Head) -> dict[str, object]:
+    """Settings of a link that name a head; the very first one as chosen, see `head_by`."""
+    return dict(zip(("layer", "head"), head, strict=True)) | (
+        {} if any(head) else {"head_by": CHOSEN}
+    )
+
+
 def fall_words(answered: Answered, after: float, without: str, least: int = 0) -> str:
     """The answer without some heads, in a sentence.
 
