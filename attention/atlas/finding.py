@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from attention.atlas import look_words, loss_words, weight_words, words
-from attention.atlas.number_words import MARKS
+from attention.atlas.number_words import bare
 from attention.atlas.passport import Atlas, Numbered, Passport
 
 ALIASES = {
@@ -159,7 +159,7 @@ class Index:
         said: dict[str, str] = {}
         for atlas in self._atlases:
             texts = [*ALIASES.values(), *USUAL]
-            texts += [f"{each.kind} {each.answer.strip(MARKS)}" for each in atlas.prompts]
+            texts += [f"{each.kind} {bare(each.answer)}" for each in atlas.prompts]
             for word in WORD.findall(fold(" ".join(texts), None)):
                 known = stem(word)
                 if known not in said and self._about(known):
@@ -216,7 +216,7 @@ class _Prompts:
 
     def __init__(self, atlas: Atlas) -> None:
         self._atlas = atlas
-        self._answers = _by_stem(prompt.answer.strip(MARKS) for prompt in atlas.prompts)
+        self._answers = _by_stem(bare(prompt.answer) for prompt in atlas.prompts)
         self._texts = _by_stem(f"{prompt.text} {prompt.kind}" for prompt in atlas.prompts)
         self._changes = torch.tensor(
             [one.effects.by_mean for one in atlas.passports], dtype=torch.float64
@@ -260,34 +260,30 @@ def _of_attention(one: Passport) -> Iterator[Claim]:
     for name in one.names:
         if name.holds:
             said = f"{name.name} {look_words.place(name.name)} {ALIASES.get(name.name, '')}"
-            size = min(name.found.mean, name.checked.mean)
-            yield _claim(said, size, look_words.name_words, name)
+            yield _claim(said, name.size, look_words.name_words, name)
         else:
             yield _claim("failed the check", name.found.mean, look_words.name_words, name)
     for each in look_words.beyond_chance(one):
         said = f"{each.name} {look_words.place(each.name)} {ALIASES.get(each.name, '')}"
-        size = min(each.found.mean, each.checked.mean)
-        yield _claim(said, ASIDE * size, look_words.measure_words, each)
+        yield _claim(said, ASIDE * each.size, look_words.measure_words, each)
 
 
 def _of_kinds(atlas: Atlas, one: Passport) -> Iterator[Claim]:
     effects = one.effects
     for kind in effects.kinds:
-        size = min(abs(kind.found.mean), abs(kind.checked.mean))
         if kind.needed:
             said = f"needed loses breaks hangs {kind.kind}"
-            yield _claim(said, size, loss_words.need_words, atlas, kind)
+            yield _claim(said, kind.size, loss_words.need_words, atlas, kind)
         elif loss_words.gains(kind):
-            yield _claim(f"gains helps {kind.kind}", size, loss_words.gain_words, atlas, kind)
+            yield _claim(f"gains helps {kind.kind}", kind.size, loss_words.gain_words, atlas, kind)
         elif loss_words.fell(kind):
-            size = -kind.found.mean
-            yield _claim(f"failed the check {kind.kind}", size, loss_words.fell_words, kind)
+            said = f"failed the check {kind.kind}"
+            yield _claim(said, -kind.found.mean, loss_words.fell_words, kind)
     cost = effects.elsewhere
     if cost.sure and not loss_words.of_vectors(atlas):
         said = "gains helps harmful" if cost.sure < 0 else "needed loses costs"
-        size = min(abs(cost.found.mean), abs(cost.checked.mean))
         said = f"{said} others elsewhere sentences"
-        yield _claim(said, size, loss_words.elsewhere_words, atlas, effects)
+        yield _claim(said, cost.size, loss_words.elsewhere_words, atlas, effects)
 
 
 def _of_weights(one: Passport) -> Iterator[Claim]:
@@ -299,6 +295,6 @@ def _of_weights(one: Passport) -> Iterator[Claim]:
         size = abs(circuit.copying.value)
         yield _claim(said, size, weight_words.copying_words, circuit)
     for each in weight_words.telling_directions(circuit):
-        said = " ".join(piece.strip(MARKS) for piece in (*each.reads, *each.writes))
+        said = " ".join(map(bare, (*each.reads, *each.writes)))
         said = f"reads writes direction {said}"
         yield _claim(said, ASIDE * each.strength, weight_words.direction_words, each)

@@ -70,10 +70,10 @@ def beyond_chance(one: Passport) -> list[Measured]:
         each
         for each in one.measures
         if each.name in SHARES and each.name not in named
-        if min(each.found.mean, each.checked.mean) >= WORTH
+        if each.size >= WORTH
         if min(each.found.low, each.checked.low) > max(each.shuffled.high, each.untrained.high)
     ]
-    return sorted(found, key=lambda each: -min(each.found.mean, each.checked.mean))
+    return sorted(found, key=lambda each: -each.size)
 
 
 def measure_words(each: Measured) -> str:

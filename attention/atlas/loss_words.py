@@ -34,7 +34,7 @@ def cost_of(atlas: Atlas, found: Mean, sign: int = 1) -> str:
 
 def gains(kind: Kind) -> bool:
     """True if the answer surely gains without the head, on both halves."""
-    return all(each.low > 0 and each.mean >= WORTH for each in (kind.found, kind.checked))
+    return all(each.low > 0 and each.mean >= WORTH for each in kind.halves)
 
 
 def fell(kind: Kind) -> bool:
@@ -103,7 +103,7 @@ def gain_words(atlas: Atlas, kind: Kind) -> str:
     gained = [
         f"{hundred(each.mean, each.mean)} points "
         f"({hundred(each.low, each.mean)} to {hundred(each.high, each.mean)})"
-        for each in (kind.found, kind.checked)
+        for each in kind.halves
     ]
     return (
         f"Hinders {kind_name(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
@@ -139,10 +139,9 @@ def misleads(kind: Kind) -> bool:
     """True if a head set to zero surely takes more from the answer than set to its mean does."""
     if kind.by_zero is None:
         return False
-    by_mean = (kind.found, kind.checked)
-    most = min(each.mean for each in by_mean)
+    most = min(each.mean for each in kind.halves)
     return (
-        kind.by_zero.high < min(each.low for each in by_mean)
+        kind.by_zero.high < min(each.low for each in kind.halves)
         and most - kind.by_zero.mean >= MISLEADS
     )
 
@@ -150,9 +149,7 @@ def misleads(kind: Kind) -> bool:
 def zero_words(kind: Kind) -> str:
     """A kind of prompts on which zero misleads."""
     assert kind.by_zero is not None
-    both = " and ".join(
-        hundred(-each.mean, kind.by_zero.mean) for each in (kind.found, kind.checked)
-    )
+    both = " and ".join(hundred(-each.mean, kind.by_zero.mean) for each in kind.halves)
     return (
         f"Zero misleads on {kind_name(kind)}: set to zero it seems to cost "
         f"{loss_of(kind.by_zero)} on {kind.by_zero.count}, set to its mean {both}."
@@ -167,7 +164,7 @@ def elsewhere_words(atlas: Atlas, effects: Effects) -> str:
     cost = effects.elsewhere
     counts = (cost.found.count, cost.checked.count)
     sign = -1 if cost.sure < 0 and not of_vectors(atlas) else 1
-    found, checked = (cost_of(atlas, each, sign) for each in (cost.found, cost.checked))
+    found, checked = (cost_of(atlas, each, sign) for each in cost.halves)
     if of_vectors(atlas):
         return (
             f"Without it the vectors of {counts[0]} other sentences move by {found}, of "
@@ -200,7 +197,7 @@ def zero_elsewhere_words(atlas: Atlas, effects: Effects) -> list[str]:
 
 
 def _surely_more(zero: Cost, cost: Cost) -> bool:
-    halves = ((zero.found, cost.found), (zero.checked, cost.checked))
     return all(
-        one.low > other.high and one.mean - other.mean >= 2 * ROUNDED for one, other in halves
+        one.low > other.high and one.mean - other.mean >= 2 * ROUNDED
+        for one, other in zip(zero.halves, cost.halves, strict=True)
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attention.atlas.passport import Alike, Atlas, Mean
 from attention.core.printing import fixed
+from attention.trained.pieces import SPACES
 
-MARKS = "·▁ "
 WORTH = 0.05  # of a probability: a change that is told
 
 
@@ -25,9 +25,14 @@ def share_of(found: Mean) -> str:
     return f"{share(found.mean)} ({ends})"
 
 
+def bare(text: str) -> str:
+    """A text or a piece without the marks of spaces at its ends."""
+    return text.strip(f"{SPACES} ")
+
+
 def quoted(text: str) -> str:
     """A text or a piece in quotation marks, a piece without the mark of its space."""
-    return f"“{text.strip(MARKS) or text}”"
+    return f"“{bare(text) or text}”"
 
 
 def head_name(atlas: Atlas, alike: Alike) -> str:

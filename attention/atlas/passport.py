@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+SEED = 0  # of all that is drawn
 HALVES = (FOUND, CHECKED) = ("found", "checked")
 
 
@@ -68,6 +69,23 @@ class Mean:
     count: int
 
 
+class OnHalves:
+    """A number that was measured on both halves of the texts."""
+
+    found: Mean
+    checked: Mean
+
+    @property
+    def halves(self) -> tuple[Mean, Mean]:
+        """The means, in the order of `HALVES`."""
+        return self.found, self.checked
+
+    @property
+    def size(self) -> float:
+        """The size of the mean that lies nearer to 0."""
+        return min(abs(half.mean) for half in self.halves)
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of attention: from one piece of a sentence to all.
@@ -81,7 +99,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(OnHalves):
     """One of `analysis.heads.MEASURES` of a head.
 
     shuffled: the same where the keys of each row are shuffled among those it may see; untrained:
@@ -96,7 +114,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Name:
+class Name(OnHalves):
     """A name that a head earns, one of `analysis.names.WORDS`: on how many sentences it holds.
 
     weight: the mean weight on such keys; shuffled, untrained: on how many sentences it holds where
@@ -118,7 +136,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(OnHalves):
     """Effects on the prompts of one kind, the head set to its mean.
 
     needed: if the answer loses on both halves, each interval below 0 and each mean at least 5
@@ -133,7 +151,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(OnHalves):
     """The cost of a head's loss to sentences at large, nats a piece, of other models the movement
     of their vectors; sure: +1 where both intervals lie above 0, -1 where both lie below, else 0."""
 
@@ -208,7 +226,7 @@ class Circuit:
 
 
 @dataclass(frozen=True)
-class Alike(Numbered):
+class Alike(Numbered, OnHalves):
     """A head that looks at the same words of the same sentences.
 
     alike: the correlation of weights from word to word, each row about its mean; chance: the

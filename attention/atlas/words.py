@@ -93,8 +93,7 @@ def least_title(atlas: Atlas, one: Passport) -> str:
     beyond = beyond_chance(one)
     if beyond:
         each = beyond[0]
-        weight = share(min(each.found.mean, each.checked.mean))
-        return f"no name; {weight} of its weight on {MEASURES[each.name].words}"
+        return f"no name; {share(each.size)} of its weight on {MEASURES[each.name].words}"
     if one.sink.mean >= 0.5:
         return f"no name; {share(one.sink.mean)} of its weight rests on the first word or markers"
     return "no name; nothing that was tried needs it"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from attention.analysis.names import WORDS
 from attention.atlas.look_words import LOOKS
-from attention.atlas.number_words import MARKS
+from attention.atlas.number_words import bare
 from attention.atlas.passport import Atlas, Passport
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
@@ -92,7 +92,7 @@ class AtlasFile:
     def searches(self) -> Iterator[str]:
         """Words by which heads may be found: suggestions, kinds of prompts, names, and answers."""
         kinds = dict.fromkeys(prompt.kind for prompt in self.atlas.prompts)
-        answers = dict.fromkeys(prompt.answer.strip(MARKS) for prompt in self.atlas.prompts)
+        answers = dict.fromkeys(bare(prompt.answer) for prompt in self.atlas.prompts)
         yield ""
         yield from self.opened.index.suggested("")
         for kind in filter(None, kinds):

@@ -17,6 +17,7 @@ from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
+from attention.trained.pieces import SPACES
 
 LOOKS, LOST, SAYS, LINK = "looks", "lost", "says", "link"
 LENSES = {
@@ -36,8 +37,7 @@ TABS = (
     NAMES := "names of heads",
     COMPUTED := "as it is computed",
 )
-MARKS = "·▁#"
-SPACES = "·▁"
+MARKS = f"{SPACES}#"
 LINKS = 0.1  # least weight of a head that links two words
 MOST_LINKS = 3  # named in a sentence
 SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
