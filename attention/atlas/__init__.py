@@ -4,7 +4,8 @@
 `effects` and `kin` measure a model, one stage each, beside untrained ones, see `twin`; `blocks`
 puts all its heads side by side; `circuits` and `subspaces` read its weights, as `matrices` has
 them; `stages` runs stages so that they can be resumed, `statistics` gives their means, `making`
-puts them together, `files` reads and writes; `words` says a passport in sentences, `finding`
+puts them together, `files` reads and writes; `words` says a passport in sentences, with
+`look_words`, `loss_words` and `weight_words` (`number_words` says their numbers), `finding`
 searches these.
 `python -m attention.atlas` makes the passports of a model.
 

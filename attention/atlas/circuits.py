@@ -24,11 +24,11 @@ from attention.atlas.matrices import (
     matrices_of,
     unembedded,
 )
-from attention.atlas.passport import Against, Circuit, Direction
+from attention.atlas.passport import SEED, Against, Circuit, Direction
+from attention.atlas.statistics import middle_of
 from attention.trained.models import Model
 from attention.trained.pieces import SPACE
 
-SEED = 0
 SAMPLE = 1000  # pieces that heads are asked to copy
 AMONG = 10  # among so many, a piece is raised most
 DRAWS = 60  # random matrices beside each head
@@ -81,22 +81,22 @@ class Vocabulary:
 
 
 @torch.no_grad()
-def circuits_of(model: Model, seed: int = SEED) -> dict[tuple[int, int], Circuit]:
+def circuits_of(model: Model) -> dict[tuple[int, int], Circuit]:
     """Circuits of all heads whose matrices are known, by layer and head; see `matrices`.
 
-    Numbers are the same for the same seed. On two cores that is a minute for SmolLM2's 270 heads.
+    On two cores that is a minute for SmolLM2's 270 heads.
     """
     places: dict[Place, list[HeadMatrices]] = {}
     for head in matrices_of(model):
         places.setdefault(head.place, []).append(head)
     found: dict[tuple[int, int], Circuit] = {}
     for place, heads in places.items():
-        made = circuits_at(vocabularies_of(model, place, seed), heads, seed)
+        made = circuits_at(vocabularies_of(model, place), heads)
         found.update(zip([(head.layer, head.head) for head in heads], made, strict=True))
     return dict(sorted(found.items()))
 
 
-def vocabularies_of(model: Model, place: Place, seed: int = SEED) -> list[Vocabulary]:
+def vocabularies_of(model: Model, place: Place) -> list[Vocabulary]:
     """The vocabulary at a place of a model, by the embedding, and behind the first layer by what
     its feed-forward makes of that, too; with a sample of whole words."""
     written = unembedded(model, place)
@@ -108,7 +108,7 @@ def vocabularies_of(model: Model, place: Place, seed: int = SEED) -> list[Vocabu
     ]
     begins = [at for at in legible if shown[at].startswith(SPACE) and _is_word(shown[at][1:])]
     words = torch.tensor(begins or [at for at in legible if _is_word(shown[at])])
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(SEED)
     sample = words[torch.randperm(len(words), generator=generator)[:SAMPLE]].sort().values
     texts = [shown[at] for at in legible]
     found = []
@@ -131,14 +131,12 @@ def _is_word(text: str) -> bool:
     return text.isalpha() and (len(text) > 1 or text.isascii())
 
 
-def circuits_at(
-    vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices], seed: int = SEED
-) -> list[Circuit]:
+def circuits_at(vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices]) -> list[Circuit]:
     """Circuits of heads that read and write at one place, each by the one of its vocabularies of
     which copying is further from 0."""
     spectra = [spectrum(head.W_V, head.W_O) for head in heads]
-    by_chance, among_by_chance = _at_random(vocabularies, spectra, seed)
-    directions = _Directions(vocabularies, seed)
+    by_chance, among_by_chance = _at_random(vocabularies, spectra)
+    directions = _Directions(vocabularies)
     made = []
     for at, head in enumerate(heads):
         copied, which = furthest(head.W_O @ each.through @ head.W_V for each in vocabularies)
@@ -212,11 +210,11 @@ def orthonormal(rows: int, columns: int, generator: torch.Generator) -> Tensor:
 
 
 def _at_random(
-    vocabularies: Sequence[Vocabulary], spectra: Sequence[Spectrum], seed: int
+    vocabularies: Sequence[Vocabulary], spectra: Sequence[Spectrum]
 ) -> tuple[Tensor, Tensor]:
     """Numbers of random matrices of the heads' spectra: copying (heads, DRAWS), and shares copied
     and suppressed (heads, DRAWS_OF_PIECES, 2)."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(SEED)
     d_model, k = spectra[0].reads.shape
     copied = torch.zeros(len(spectra), DRAWS, dtype=torch.float64)
     among = torch.zeros(len(spectra), DRAWS_OF_PIECES, 2, dtype=torch.float64)
@@ -237,16 +235,14 @@ def _at_random(
 
 def against(value: float, drawn: Tensor) -> Against:
     """A number beside the same of random draws, (draws,)."""
-    drawn = drawn.double()
-    low, high = drawn.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
-    return Against(value, float(drawn.mean()), low, high)
+    return Against(value, float(drawn.double().mean()), *middle_of(drawn))
 
 
 class _Directions:
     """The strongest directions of heads, through the vocabularies at one place."""
 
-    def __init__(self, vocabularies: Sequence[Vocabulary], seed: int) -> None:
-        generator = torch.Generator().manual_seed(seed)
+    def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
+        generator = torch.Generator().manual_seed(SEED)
         legible, self.texts = vocabularies[0].legible, vocabularies[0].texts
         self.written = vocabularies[0].written[:, legible]
         self.reads = [each.read[legible] for each in vocabularies]

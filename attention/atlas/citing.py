@@ -12,7 +12,7 @@ LITERAL = re.compile(r"[\\{}#$%&_~^]")
 
 def key_of(atlas: Atlas, one: Passport) -> str:
     """The shortest name that stands for a passport: "smollm2-b179c9523d0e-23.4-v1"."""
-    return f"{atlas.model}-{atlas.weights[:DIGITS]}-{one.layer}.{one.head}-v{atlas.schema}"
+    return f"{atlas.model}-{atlas.weights[:DIGITS]}-{one.name}-v{atlas.schema}"
 
 
 def citation(atlas: Atlas, one: Passport) -> str:
@@ -36,7 +36,7 @@ def bibtex(atlas: Atlas, one: Passport) -> str:
 
 
 def _title(atlas: Atlas, one: Passport) -> str:
-    return f"Head {one.layer}.{one.head} of {atlas.title}, a passport"
+    return f"Head {one.name} of {atlas.title}, a passport"
 
 
 def _note(atlas: Atlas) -> str:

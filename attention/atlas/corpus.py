@@ -12,7 +12,7 @@ import torch
 from attention.analysis.losses_on_corpus import MEANS_OVER
 from attention.analysis.names import marked
 from attention.analysis.sentences import PRONOUNS, SENTENCES
-from attention.atlas.passport import half_of
+from attention.atlas.passport import SEED, half_of
 from attention.atlas.prompts import ANSWERS
 from attention.trained.models import Model, goes_on
 from attention.trained.sources import CONSTRUCTED, GRAMMAR
@@ -28,7 +28,6 @@ BY_ZERO = 3  # one of so many everyday prompts is measured by zero, too
 LEAST_LINES = 12
 DRAWN = 80  # sentences of a made language, and its everyday prompts
 DRAWN_OF_KIND = 70
-SEED = 0
 
 
 @dataclass(frozen=True)

@@ -101,14 +101,10 @@ def answer_of(model: Model, run: Run) -> tuple[Metric, int]:
 def prompts_of(subject: Subject, raw: Raw) -> tuple[Text, ...]:
     """The prompts as the atlas has them, with the answers that `OnAnswers` found."""
     return tuple(
-        Text(
-            asked.text,
-            asked.half,
-            subject.model.pieces(asked.text).texts,
-            asked.kind,
+        subject.text(
+            asked,
             "" if int(one["piece"]) == NO_PIECE else subject.model.shown([int(one["piece"])])[0],
             float(one["before"]),
-            asked.by_zero,
         )
         for asked, one in zip(subject.corpus.prompts, raw, strict=True)
     )

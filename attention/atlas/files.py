@@ -114,12 +114,12 @@ def check(atlas: Atlas) -> Atlas:
     for text in (*atlas.sentences, *atlas.prompts):
         if text.half not in HALVES:
             raise ValueError(f"each half must be one of {', '.join(HALVES)}, got {text.half!r}")
-    heads = [(one.layer, one.head) for one in atlas.passports]
+    heads = [one.place for one in atlas.passports]
     if not heads or heads != sorted({*heads}) or min(min(head) for head in heads) < 0:
         raise ValueError("its passports must be of heads by layer and head, each once, from 0 on")
     asked = sum(text.by_zero for text in atlas.prompts)
     for one in atlas.passports:
-        name = f"head {one.layer}.{one.head}"
+        name = f"head {one.name}"
         for row in rows_of(one):
             _check_row(atlas, row, name)
         effects = one.effects

@@ -17,8 +17,9 @@ from typing import Any
 
 import torch
 
-from attention.atlas import words
-from attention.atlas.passport import Atlas, Passport
+from attention.atlas import look_words, loss_words, weight_words, words
+from attention.atlas.number_words import bare
+from attention.atlas.passport import Atlas, Numbered, Passport
 
 ALIASES = {
     "previous": "previous token before last back",
@@ -47,7 +48,7 @@ Place = tuple[int, int, int]  # of a head: which atlas, layer, head
 
 
 @dataclass(frozen=True)
-class Hit:
+class Hit(Numbered):
     """A head that was found. score: the size of the effect or share it was found by; why: that, in
     a sentence."""
 
@@ -84,7 +85,7 @@ class Index:
         made: dict[str, dict[Place, list[Claim]]] = {}
         for at, atlas in enumerate(self._atlases):
             for one in atlas.passports:
-                head = (at, one.layer, one.head)
+                head = (at, *one.place)
                 for claim in claims(atlas, one):
                     for each in claim.stems:
                         made.setdefault(each, {}).setdefault(head, []).append(claim)
@@ -139,7 +140,7 @@ class Index:
         for layer, head in dict.fromkeys((int(layer), int(head)) for layer, head in numbers):
             for at, atlas in enumerate(self._atlases):
                 for one in atlas.passports:
-                    if (one.layer, one.head) == (layer, head):
+                    if one.place == (layer, head):
                         yield at, Hit(atlas.model, layer, head, 1.0, words.title(atlas, one))
 
     def suggested(self, text: str) -> list[str]:
@@ -158,7 +159,7 @@ class Index:
         said: dict[str, str] = {}
         for atlas in self._atlases:
             texts = [*ALIASES.values(), *USUAL]
-            texts += [f"{each.kind} {each.answer.strip(words.MARKS)}" for each in atlas.prompts]
+            texts += [f"{each.kind} {bare(each.answer)}" for each in atlas.prompts]
             for word in WORD.findall(fold(" ".join(texts), None)):
                 known = stem(word)
                 if known not in said and self._about(known):
@@ -215,7 +216,7 @@ class _Prompts:
 
     def __init__(self, atlas: Atlas) -> None:
         self._atlas = atlas
-        self._answers = _by_stem(prompt.answer.strip(words.MARKS) for prompt in atlas.prompts)
+        self._answers = _by_stem(bare(prompt.answer) for prompt in atlas.prompts)
         self._texts = _by_stem(f"{prompt.text} {prompt.kind}" for prompt in atlas.prompts)
         self._changes = torch.tensor(
             [one.effects.by_mean for one in atlas.passports], dtype=torch.float64
@@ -229,9 +230,11 @@ class _Prompts:
                 for at in (lost >= LEAST).nonzero().flatten().tolist():
                     one = self._atlas.passports[at]
                     worst = min(places, key=lambda place: one.effects.by_mean[place])
-                    say = functools.partial(words.lost_sentence, self._atlas, one.effects, worst)
+                    say = functools.partial(
+                        loss_words.lost_sentence, self._atlas, one.effects, worst
+                    )
                     claim = Claim(frozenset([stem]), part * float(lost[at]), say)
-                    yield (one.layer, one.head), claim
+                    yield one.place, claim
 
 
 def _by_stem(texts: Iterable[str]) -> dict[str, list[int]]:
@@ -256,46 +259,42 @@ def _claim(text: str, size: float, say: Callable[..., str], *about: Any) -> Clai
 def _of_attention(one: Passport) -> Iterator[Claim]:
     for name in one.names:
         if name.holds:
-            said = f"{name.name} {words.place(name.name)} {ALIASES.get(name.name, '')}"
-            size = min(name.found.mean, name.checked.mean)
-            yield _claim(said, size, words.name_words, name)
+            said = f"{name.name} {look_words.place(name.name)} {ALIASES.get(name.name, '')}"
+            yield _claim(said, name.size, look_words.name_words, name)
         else:
-            yield _claim("failed the check", name.found.mean, words.name_words, name)
-    for each in words.beyond_chance(one):
-        said = f"{each.name} {words.place(each.name)} {ALIASES.get(each.name, '')}"
-        size = min(each.found.mean, each.checked.mean)
-        yield _claim(said, ASIDE * size, words.measure_words, each)
+            yield _claim("failed the check", name.found.mean, look_words.name_words, name)
+    for each in look_words.beyond_chance(one):
+        said = f"{each.name} {look_words.place(each.name)} {ALIASES.get(each.name, '')}"
+        yield _claim(said, ASIDE * each.size, look_words.measure_words, each)
 
 
 def _of_kinds(atlas: Atlas, one: Passport) -> Iterator[Claim]:
     effects = one.effects
     for kind in effects.kinds:
-        size = min(abs(kind.found.mean), abs(kind.checked.mean))
         if kind.needed:
             said = f"needed loses breaks hangs {kind.kind}"
-            yield _claim(said, size, words.need_words, atlas, kind)
-        elif words.gains(kind):
-            yield _claim(f"gains helps {kind.kind}", size, words.gain_words, atlas, kind)
-        elif words.fell(kind):
-            size = -kind.found.mean
-            yield _claim(f"failed the check {kind.kind}", size, words.fell_words, kind)
+            yield _claim(said, kind.size, loss_words.need_words, atlas, kind)
+        elif loss_words.gains(kind):
+            yield _claim(f"gains helps {kind.kind}", kind.size, loss_words.gain_words, atlas, kind)
+        elif loss_words.fell(kind):
+            said = f"failed the check {kind.kind}"
+            yield _claim(said, -kind.found.mean, loss_words.fell_words, kind)
     cost = effects.elsewhere
-    if cost.sure and not words.of_vectors(atlas):
+    if cost.sure and not loss_words.of_vectors(atlas):
         said = "gains helps harmful" if cost.sure < 0 else "needed loses costs"
-        size = min(abs(cost.found.mean), abs(cost.checked.mean))
         said = f"{said} others elsewhere sentences"
-        yield _claim(said, size, words.elsewhere_words, atlas, effects)
+        yield _claim(said, cost.size, loss_words.elsewhere_words, atlas, effects)
 
 
 def _of_weights(one: Passport) -> Iterator[Claim]:
     circuit = one.circuit
     if circuit is None:
         return
-    if does := words.copies(circuit):
+    if does := weight_words.copies(circuit):
         said = "copies" if does > 0 else "suppresses suppression"
         size = abs(circuit.copying.value)
-        yield _claim(said, size, words.copying_words, circuit)
-    for each in words.telling_directions(circuit):
-        said = " ".join(piece.strip(words.MARKS) for piece in (*each.reads, *each.writes))
+        yield _claim(said, size, weight_words.copying_words, circuit)
+    for each in weight_words.telling_directions(circuit):
+        said = " ".join(map(bare, (*each.reads, *each.writes)))
         said = f"reads writes direction {said}"
-        yield _claim(said, ASIDE * each.strength, words.direction_words, each)
+        yield _claim(said, ASIDE * each.strength, weight_words.direction_words, each)

@@ -21,7 +21,7 @@ from typing import Any
 
 from attention.analysis.heads import MEASURES
 from attention.atlas.files import rows_of
-from attention.atlas.passport import Atlas, Mean, Passport
+from attention.atlas.passport import Atlas, OnHalves, Passport
 
 INTERVALS = 5  # equal parts of the range of a head's greatest weights; 1: the least
 MOST_TOKENS = 50  # of a table
@@ -37,17 +37,17 @@ class Metric:
     of: Callable[[Passport], float | None]
 
 
-def whole(found: Mean, checked: Mean) -> float | None:
+def whole(both: OnHalves) -> float | None:
     """The mean over the texts of both halves, None where there are none."""
-    count = found.count + checked.count
-    return (found.mean * found.count + checked.mean * checked.count) / count if count else None
+    count = sum(half.count for half in both.halves)
+    return sum(half.mean * half.count for half in both.halves) / count if count else None
 
 
 def _measure(name: str, factor: float = 1.0) -> Callable[[Passport], float | None]:
     def of(one: Passport) -> float | None:
         for measured in one.measures:
             if measured.name == name:
-                mean = whole(measured.found, measured.checked)
+                mean = whole(measured)
                 return None if mean is None else mean * factor
         return None
 
@@ -82,17 +82,13 @@ METRICS: Mapping[str, Metric] = {
         "Mean change of the answer's probability, the head set to its mean, on the kind of prompts "
         "that loses most.",
         lambda one: min(
-            (
-                mean
-                for kind in one.effects.kinds
-                if (mean := whole(kind.found, kind.checked)) is not None
-            ),
+            (mean for kind in one.effects.kinds if (mean := whole(kind)) is not None),
             default=None,
         ),
     ),
     "cost_elsewhere": Metric(
         "Cost of the head's loss to sentences at large, in nats a piece, the head set to its mean.",
-        lambda one: whole(one.effects.elsewhere.found, one.effects.elsewhere.checked),
+        lambda one: whole(one.effects.elsewhere),
     ),
     "copying": Metric(
         "Σ Re λ / Σ |λ| of W_U W_O W_V W_E: above 0 the head copies, below 0 it suppresses.",
@@ -129,7 +125,7 @@ def _scatter(one: Passport) -> dict[str, Any]:
 
 
 def _config(atlas: Atlas, metrics: Sequence[str]) -> dict[str, Any]:
-    heads = [[one.layer, one.head] for one in atlas.passports]
+    heads = [[*one.place] for one in atlas.passports]
     return {
         "model_name": atlas.checkpoint or atlas.model,
         "dataset_name": f"sentences of the atlas, schema {atlas.schema}",

@@ -29,9 +29,9 @@ from attention.atlas.patterns import Raw
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
 from attention.trained.models import Pieces
+from attention.trained.pieces import SPACES
 
 WITHIN, ACROSS = 3, 2  # heads that are named: of the model, and of each other one
-SPACES = "·▁"  # what pieces show of blanks
 EVEN = 1e-6  # length of a head's weights that differ by rounding alone
 WITHIN_WORD = "##"  # what a piece begins with that goes on with a word, as BERT's
 

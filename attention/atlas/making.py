@@ -23,7 +23,7 @@ from attention import __version__
 from attention.analysis.switches import Head
 from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces
 from attention.atlas.corpus import Corpus, corpus_of, of_lines
-from attention.atlas.passport import Atlas, Passport, Text
+from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
 from attention.trained import sources
 from attention.trained.models import Model, goes_on
@@ -35,7 +35,6 @@ STAGES: tuple[Stage, ...] = (
     patterns.Patterns(),
     kin.Kin(),
 )
-SEED = 0
 CONNECT = "10s"  # until there must be a cluster
 RETRIES = 3  # of a text that failed
 
@@ -160,23 +159,9 @@ def atlas_of(
         versions(),
         command,
         SEED,
-        sentences_of(subject),
+        tuple(map(subject.text, subject.corpus.sentences)),
         effects.prompts_of(subject, found.raw[effects.OnAnswers().name]),
         passports_of(subject, found, others, told),
-    )
-
-
-def sentences_of(subject: Subject) -> tuple[Text, ...]:
-    """The sentences as the atlas has them."""
-    return tuple(
-        Text(
-            asked.text,
-            asked.half,
-            subject.model.pieces(asked.text).texts,
-            asked.kind,
-            by_zero=asked.by_zero,
-        )
-        for asked in subject.corpus.sentences
     )
 
 

@@ -10,12 +10,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+SEED = 0  # of all that is drawn
 HALVES = (FOUND, CHECKED) = ("found", "checked")
 
 
 def half_of(place: int) -> str:
     """The half that a text belongs to, by its place among those of its kind: each second one."""
     return HALVES[place % 2]
+
+
+class Numbered:
+    """A head by the number of its layer and its own in that."""
+
+    layer: int
+    head: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Layer and head."""
+        return self.layer, self.head
+
+    @property
+    def name(self) -> str:
+        """Layer and head with a point between: "23.4"."""
+        return f"{self.layer}.{self.head}"
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,23 @@ class Mean:
     count: int
 
 
+class OnHalves:
+    """A number that was measured on both halves of the texts."""
+
+    found: Mean
+    checked: Mean
+
+    @property
+    def halves(self) -> tuple[Mean, Mean]:
+        """The means, in the order of `HALVES`."""
+        return self.found, self.checked
+
+    @property
+    def size(self) -> float:
+        """The size of the mean that lies nearer to 0."""
+        return min(abs(half.mean) for half in self.halves)
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of attention: from one piece of a sentence to all.
@@ -64,7 +99,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(OnHalves):
     """One of `analysis.heads.MEASURES` of a head.
 
     shuffled: the same where the keys of each row are shuffled among those it may see; untrained:
@@ -79,7 +114,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Name:
+class Name(OnHalves):
     """A name that a head earns, one of `analysis.names.WORDS`: on how many sentences it holds.
 
     weight: the mean weight on such keys; shuffled, untrained: on how many sentences it holds where
@@ -101,7 +136,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(OnHalves):
     """Effects on the prompts of one kind, the head set to its mean.
 
     needed: if the answer loses on both halves, each interval below 0 and each mean at least 5
@@ -116,7 +151,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(OnHalves):
     """The cost of a head's loss to sentences at large, nats a piece, of other models the movement
     of their vectors; sure: +1 where both intervals lie above 0, -1 where both lie below, else 0."""
 
@@ -191,7 +226,7 @@ class Circuit:
 
 
 @dataclass(frozen=True)
-class Alike:
+class Alike(Numbered, OnHalves):
     """A head that looks at the same words of the same sentences.
 
     alike: the correlation of weights from word to word, each row about its mean; chance: the
@@ -207,7 +242,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Near:
+class Near(Numbered):
     """A head of the model whose subspace is near: the mean squared cosine of principal angles.
 
     side: "reads" for that of W_V, "writes" for that of W_O, "feeds" for the one that this head
@@ -221,7 +256,7 @@ class Near:
 
 
 @dataclass(frozen=True)
-class Passport:
+class Passport(Numbered):
     """All that is known of a head. rows: a sample spread evenly over the range of each row's
     greatest weight; unexplained: the share of its attention that none of its names foretells;
     sink: the share on special pieces, or on the first where there is none."""
@@ -263,7 +298,7 @@ class Atlas:
     def of(self, layer: int, head: int) -> Passport:
         """The passport of a head. Raises ValueError where there is none."""
         for one in self.passports:
-            if (one.layer, one.head) == (layer, head):
+            if one.place == (layer, head):
                 return one
         raise ValueError(f"the atlas of {self.model} has no head {layer}.{head}")
 

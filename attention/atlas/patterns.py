@@ -28,12 +28,11 @@ from attention.atlas.blocks import Block, blocks_over
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import CHECKED, HALVES, Mean, Measured, Name, Row
 from attention.atlas.stages import Subject
-from attention.atlas.statistics import clear_of, mean_of, share_of
+from attention.atlas.statistics import clear_of, mean_of, middle_of, share_of
 
 Raw = Mapping[str, Tensor]
 
 ROWS = 8  # of a head, in its sample
-OUTER = (0.025, 0.975)  # percentiles of the heads of twins
 
 
 class Patterns:
@@ -204,8 +203,7 @@ class _Summary:
         found = {}
         for kind in {*kinds}:
             heads = by_head[[at for at, each in enumerate(kinds) if each == kind]]
-            low, high = heads.quantile(torch.tensor(OUTER, dtype=torch.float64)).tolist()
-            found[kind] = Mean(float(heads.mean()), low, high, len(heads))
+            found[kind] = Mean(float(heads.mean()), *middle_of(heads), len(heads))
         return found
 
     def measures(self, at: int) -> tuple[Measured, ...]:

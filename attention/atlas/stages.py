@@ -20,6 +20,7 @@ from attention.analysis import interventions, losses_on_corpus
 from attention.analysis.interventions import Progress
 from attention.analysis.switches import Head
 from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.passport import Text
 from attention.atlas.twin import twins_of
 from attention.trained.models import Model, tensors_of
 
@@ -50,6 +51,11 @@ class Subject:
         if found is not None:
             return found.means
         return interventions.means(self.model, self.corpus.means_over, "output")
+
+    def text(self, asked: Asked, answer: str = "", before: float = 0.0) -> Text:
+        """A text as the atlas has it; answer, before: see there."""
+        pieces = self.model.pieces(asked.text).texts
+        return Text(asked.text, asked.half, pieces, asked.kind, answer, before, asked.by_zero)
 
     @functools.cached_property
     def twins(self) -> list[Model]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import torch
+from torch import Tensor
+
 from attention.atlas.passport import Mean
 
 DEVIATIONS = 1.96  # of a normal distribution, between which 95 % of it lie
@@ -44,3 +47,9 @@ def clear_of(mean: Mean, other: float) -> int:
     if mean.count < 2:
         return 0
     return (mean.low > other) - (mean.high < other)
+
+
+def middle_of(drawn: Tensor) -> tuple[float, float]:
+    """The 2.5th and the 97.5th percentile of some numbers, (many,): 95 % of them lie between."""
+    low, high = drawn.double().quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+    return low, high

@@ -9,9 +9,10 @@ from statistics import NormalDist
 import torch
 from torch import Tensor
 
-from attention.atlas.circuits import EVEN, SEED, orthonormal
+from attention.atlas.circuits import EVEN, orthonormal
 from attention.atlas.matrices import matrices_of
-from attention.atlas.passport import Against, Near
+from attention.atlas.passport import SEED, Against, Near, Numbered
+from attention.atlas.statistics import middle_of
 from attention.trained.models import Model
 
 NEAREST = 3  # heads on each side
@@ -19,7 +20,7 @@ RARE = 0.05  # of random sides, the share where any pair lies above the bound
 
 
 @dataclass(frozen=True, eq=False)
-class Subspace:
+class Subspace(Numbered):
     """A subspace that a head reads or writes. side: "reads" or "writes"; path: on which; basis
     (d_model, rank), orthonormal."""
 
@@ -31,7 +32,7 @@ class Subspace:
 
 
 @torch.no_grad()
-def near_of(model: Model, seed: int = SEED) -> dict[tuple[int, int], tuple[Near, ...]]:
+def near_of(model: Model) -> dict[tuple[int, int], tuple[Near, ...]]:
     """Heads whose subspaces are near, at most three on each side, by layer and head.
 
     Nearness is the mean squared cosine of the principal angles (Björck & Golub 1973), of random
@@ -50,7 +51,7 @@ def near_of(model: Model, seed: int = SEED) -> dict[tuple[int, int], tuple[Near,
         Subspace("writes", head.place.writes, head.layer, head.head, basis_of(head.W_O.T))
         for head in heads
     ]
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(SEED)
     sides = {
         side: _nearest(side, ones, others, generator)
         for side, ones, others in (
@@ -109,12 +110,12 @@ def _nearest(
     by_chance = (overlaps(*random) - expected)[pairs]
     rare = NormalDist().inv_cdf(1 - RARE / len(by_chance)) * float(by_chance.std())
     bound = max(float(by_chance.max()), rare)
-    low, high = by_chance.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+    low, high = middle_of(by_chance)
     near = {}
     for at, one in enumerate(ones):
         above = (found[at] - expected[at]).masked_fill(~pairs[at], -1.0)
         best = above.argsort(descending=True, stable=True)[:NEAREST].tolist()
-        near[one.layer, one.head] = tuple(
+        near[one.place] = tuple(
             Near(
                 side,
                 others[to].layer,
@@ -140,4 +141,4 @@ def _paired(side: str, one: Subspace, other: Subspace) -> bool:
         return False
     if side == "feeds":
         return one.layer < other.layer
-    return (one.layer, one.head) != (other.layer, other.head)
+    return one.place != other.place

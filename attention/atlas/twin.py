@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from attention.atlas.passport import SEED
 from attention.core.norms import RmsNorm
 from attention.trained.hooked import ByTransformers, parts_of
 from attention.trained.models import Embedding, Model
@@ -23,7 +24,6 @@ from attention.trained.network import Network
 from attention.trained.parts import LayerNorm
 from attention.trained.translator import positions
 
-SEED = 0
 HEADS = 64  # of all twins together, at the least
 GAINS = ("g_q", "g_k")  # of norms of queries and keys
 MOST = 127  # of a number of 8 bits

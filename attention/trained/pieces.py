@@ -13,6 +13,7 @@ from tokenizers.decoders import ByteLevel, Metaspace
 from attention.trained.models import Pieces
 
 SPACE = "·"
+SPACES = f"{SPACE}▁"  # for which pieces may show them
 # What has no picture of its own: control characters, and bytes that are no whole character.
 _UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\udc80-\udcff]+")
 _SHOWN = str.maketrans({" ": SPACE, "\n": "↵", "\t": "⇥"})

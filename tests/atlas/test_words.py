@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from attention.atlas import files, words
+from attention.analysis.heads import MEASURES
+from attention.atlas import files, look_words, loss_words, number_words, weight_words, words
 from attention.atlas.passport import Atlas, Kind, Mean, Passport
 from attention.core.printing import listed
 from tests.atlas.strategies import atlases
@@ -50,7 +51,7 @@ def names_are_true(one: Passport, told: words.Said) -> None:
         rf"failed: {SHARE}, (.+) \({nulls}\)\.",
         told.looks,
     )
-    by_words = {words.place(name.name): name for name in one.names}
+    by_words = {look_words.place(name.name): name for name in one.names}
     assert len(holding) == sum(name.holds for name in one.names)
     assert len(failed) == sum(not name.holds for name in one.names)
     assert ("No name holds for it." in told.looks) == (not holding)
@@ -81,7 +82,7 @@ def measures_are_true(one: Passport, told: words.Said) -> None:
         rf"{SHARE} of its weight lies on (.+), on other sentences {SHARE}; shuffled keys: "
         rf"{NUMBER} %; heads of the untrained twin: up to {NUMBER} %\."
     )
-    by_words = {words.MEASURES[each.name].words: each for each in one.measures}
+    by_words = {MEASURES[each.name].words: each for each in one.measures}
     for *found, on, mean, low, high, shuffled, untrained in matches(pattern, told.looks):
         each = by_words[on]
         is_share((*found,), each.found)
@@ -93,8 +94,8 @@ def measures_are_true(one: Passport, told: words.Said) -> None:
 
 
 def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
-    by_name = {words.kind_name(kind): kind for kind in one.effects.kinds}
-    what = "the vector" if words.of_vectors(atlas) else "the answer"
+    by_name = {loss_words.kind_name(kind): kind for kind in one.effects.kinds}
+    what = "the vector" if loss_words.of_vectors(atlas) else "the answer"
     need = matches(
         rf"Needed by (.+): without it {what} loses {POINTS} on average of (\d+), and {POINTS} of "
         r"(\d+) others\.",
@@ -135,7 +136,7 @@ def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
 
 
 def least_is_true(one: Passport, told: words.Said) -> None:
-    kinds = {words.kind_name(kind): kind for kind in one.effects.kinds}
+    kinds = {loss_words.kind_name(kind): kind for kind in one.effects.kinds}
     pattern = (
         rf".+ surely loses? 5 points without it; most is lost by (.+): {POINTS} on average of \d+, "
         rf"{POINTS} of \d+ others\."
@@ -164,7 +165,7 @@ def prompts_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
 
 
 def zero_is_true(one: Passport, told: words.Said) -> None:
-    by_name = {words.kind_name(kind): kind for kind in one.effects.kinds}
+    by_name = {loss_words.kind_name(kind): kind for kind in one.effects.kinds}
     pattern = (
         rf"Zero misleads on (.+): set to zero it seems to cost {POINTS} on (\d+), set to its mean "
         rf"{NUMBER} and {NUMBER}\."
@@ -193,7 +194,7 @@ def misleads(kind: Kind) -> bool:
 
 def cost_is_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
     cost, (sentence, *zero) = one.effects.elsewhere, told.elsewhere
-    size, unit = (100, " %") if words.of_vectors(atlas) else (1, "")
+    size, unit = (100, " %") if loss_words.of_vectors(atlas) else (1, "")
     shown = re.findall(COST + unit, sentence)
     assert len(shown) == 2
     less = "less" in sentence
@@ -203,7 +204,7 @@ def cost_is_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
     assert re.findall(r"\b\d+\b(?! ?[%.])(?= other| more| cost)", sentence) == [
         f"{half.count}" for half in (cost.found, cost.checked)
     ]
-    if words.of_vectors(atlas):
+    if loss_words.of_vectors(atlas):
         return
     assert less == sentence.startswith("Other sentences even gain") == (cost.sure < 0)
     assert sentence.startswith("Other sentences need it too") == (cost.sure > 0)
@@ -260,11 +261,11 @@ def weights_are_true(one: Passport, told: words.Said) -> None:
                 is_shown(text, 100 * number)
     reading = [each for each in more if each.startswith("A direction")]
     telling = [each for each in circuit.directions if each.tells.value > each.tells.high]
-    assert len(reading) == min(len(telling), words.DIRECTIONS_NAMED)
+    assert len(reading) == min(len(telling), weight_words.DIRECTIONS_NAMED)
     for sentence, each in zip(reading, telling, strict=False):
         is_shown(re.findall(rf"of {NUMBER} %", sentence)[0], 100 * each.strength)
-        assert words.quoted(each.reads[0]) in sentence.partition("; it raises")[0]
-        assert words.quoted(each.writes[0]) in sentence.partition("; it raises")[2]
+        assert number_words.quoted(each.reads[0]) in sentence.partition("; it raises")[0]
+        assert number_words.quoted(each.writes[0]) in sentence.partition("; it raises")[2]
 
 
 def kin_is_true(one: Passport, told: words.Said) -> None:
@@ -278,7 +279,7 @@ def kin_is_true(one: Passport, told: words.Said) -> None:
         rf"{NUMBER}; untrained heads: up to {NUMBER}\.",
         told.kin,
     )
-    assert len(found) == min(len(alike), words.KIN_NAMED)
+    assert len(found) == min(len(alike), weight_words.KIN_NAMED)
     assert ("No head looks at the same words beyond chance." in told.kin) == (not alike)
     for (name, *correlation, checked, chance), each in zip(found, alike, strict=False):
         assert name.endswith(f"{each.layer}.{each.head}")
@@ -306,12 +307,14 @@ def title_is_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
     assert "\n" not in title
     holding = [name for name in one.names if name.holds]
     telling = [name for name in holding if name.name not in ("first", "separator")]
-    needing = [words.kind_name(kind) for kind in one.effects.kinds if kind.needed]
+    needing = [loss_words.kind_name(kind) for kind in one.effects.kinds if kind.needed]
     assert title.startswith("Looks ") == bool(telling)
     assert ("eeded by " in title) == bool(needing)
     if telling:
         best = max(name.checked.mean for name in telling)
-        assert any(words.place(name.name) in title for name in telling if name.checked.mean == best)
+        assert any(
+            look_words.place(name.name) in title for name in telling if name.checked.mean == best
+        )
     if title.startswith("Rests "):
         assert holding
     if needing:

@@ -1,7 +1,7 @@
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, setLengths, settle, under } from "../shared/elements.js"
-import { fillTile, layoutOf, nameTiles, outlineTile } from "../shared/head_map.js"
+import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { layTiles, makeTiles } from "../shared/tiles.js"
 
@@ -117,11 +117,6 @@ function shown(content) {
     shade: content.shades[at],
     numbers: content.numbers.subarray(at * count, (at + 1) * count),
   }
-}
-
-/** @type {(content: View["content"], head: number) => string} */
-function nameOf({ heads }, head) {
-  return `${Math.floor(head / heads)}.${head % heads}`
 }
 
 /** @type {(view: View) => void} */

@@ -1,7 +1,7 @@
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
-import { sizeOf } from "../shared/words.js"
+import { lengthOf, sizeOf } from "../shared/words.js"
 
 /** @import { HeadCard } from "../messages.js"
     @import { Mount } from "../shared/component.js"
@@ -39,7 +39,7 @@ function cardOf(card, shades) {
   make("span", "to", fall, { textContent: "→" })
   make("strong", "", fall, { textContent: card.after })
   const bar = make("div", "bar", frame, { ariaHidden: "true" })
-  for (const share of card.shares) make("i", "", bar).style.width = `${(100 * share).toFixed(2)}%`
+  for (const share of card.shares) make("i", "", bar).style.width = lengthOf(share)
   const told = make("div", "told", frame)
   for (const line of card.told) make("p", "", told, { textContent: line })
   const controls = make("dl", "", frame)

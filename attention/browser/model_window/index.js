@@ -10,11 +10,11 @@ import {
   settle,
   under,
 } from "../shared/elements.js"
-import { fillTile, layoutOf, nameTiles, outlineTile } from "../shared/head_map.js"
+import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
 import { corner, layTiles, makeTiles } from "../shared/tiles.js"
-import { finePercent } from "../shared/words.js"
+import { besideWord, finePercent, lengthOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ModelWindowHeader } from "../messages.js"
@@ -27,7 +27,6 @@ const NARROW = 884
 const MOST_KEYS = 8
 const ROW = 26
 const ARC = 34 // pixels that an arc may rise above the sentence
-const LEAST_SHARE = 0.045 // that is written below a word
 
 export const style = "shared/head_map.css"
 export default component(build, draw)
@@ -331,11 +330,6 @@ function drawSwitch({ main, content, pointed }) {
   note.textContent = other ? `click ${nameOf(content, pointed)} to switch that` : ""
 }
 
-/** @type {(content: Pick<ModelWindowHeader, "heads">, head: number) => string} */
-function nameOf({ heads }, head) {
-  return `${Math.floor(head / heads)}.${head % heads}`
-}
-
 /** An arc from the word that a head looks at most to the answer, or to the word that asks where the
     answer comes from another one or stands on another line; dashed where the head is off.
     @type {(view: View, head: number, row: Float32Array) => void} */
@@ -400,7 +394,7 @@ function follow(view) {
     word.classList.toggle("asked", content.pair >= 0 && sequence === keys && at === content.pair)
     word.setAttribute("aria-pressed", String(asks))
     const small = /** @type {HTMLElement} */ (word.lastElementChild)
-    small.textContent = weight >= LEAST_SHARE ? finePercent(weight) : ""
+    small.textContent = besideWord(weight)
   }
   const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
   const sentences = [
@@ -489,7 +483,7 @@ function drawBars({ bars, content }) {
       const [piece, bar, share] = childrenOf(row)
       piece.textContent = text
       row.title = `Add “${text}” to the sentence`
-      childrenOf(bar)[0].style.width = `${((100 * shares[index]) / most).toFixed(2)}%`
+      childrenOf(bar)[0].style.width = lengthOf(shares[index] / most)
       share.textContent = finePercent(shares[index])
     }
   }

@@ -1,6 +1,6 @@
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, under } from "../shared/elements.js"
-import { finePercent } from "../shared/words.js"
+import { finePercent, lengthOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
@@ -27,7 +27,7 @@ function draw({ list, content: { texts, shares } }) {
     const button = make("button", "", list, { type: "button" })
     makeName("span", "piece", button, text)
     const bar = make("span", "bar", button, { ariaHidden: "true" })
-    make("i", "", bar).style.width = `${((100 * share) / most).toFixed(2)}%`
+    make("i", "", bar).style.width = lengthOf(share / most)
     make("span", "share", button, { textContent: finePercent(share) })
   }
 }

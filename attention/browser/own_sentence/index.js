@@ -2,12 +2,11 @@ import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, under } from "../shared/elements.js"
 import { choose, whenMoved, where } from "../shared/selection.js"
-import { finePercent, sizeOf } from "../shared/words.js"
+import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-const LEAST_SHARE = 0.045 // that is written below a word
 const MARKS = { right: "✓", wrong: "✗" }
 
 /** A head on one's own sentence: where it looks, what its loss does, and its name tried. */
@@ -61,7 +60,7 @@ function draw(view) {
   for (const [at, { title, mean, said }] of content.bars.entries()) {
     make("span", "", bars, { textContent: title })
     const bar = make("i", at ? "without" : "", bars, { ariaHidden: "true" })
-    bar.style.width = `${(100 * sizeOf(mean)).toFixed(2)}%`
+    bar.style.width = lengthOf(sizeOf(mean))
     make("span", "", bars, { textContent: said })
   }
   names.replaceChildren(
@@ -115,7 +114,7 @@ function follow({ content, frame, line, asking, pointed }) {
     const pixel = shadeOf(sizeOf(row[at]), 0, 1, shades)
     Object.assign(word.style, { background: rgb(pixel), color: inkOn(pixel) })
     const [, small] = childrenOf(word)
-    small.textContent = row[at] >= LEAST_SHARE ? finePercent(row[at]) : ""
+    small.textContent = besideWord(row[at])
     if (content.same) mark(word, at === query, content.marks[at])
   }
   for (const [at, word] of childrenOf(asking).entries()) mark(word, at === query, -1)

@@ -1,7 +1,7 @@
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, makeShape, under } from "../shared/elements.js"
-import { finePercent, sizeOf } from "../shared/words.js"
+import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { Bar, DirectionSaid, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
@@ -12,7 +12,6 @@ const SENTENCE = ".st-key-s input"
 const CHANCE = 2 // bars of what was measured; those behind them are by chance
 const FEW = 6 // kinds of prompts before one unfolds
 const SOME_ROWS = 3 // that are seen of a head without a name
-const LEAST_SHARE = 0.045 // that is written beside a word
 
 /** Passports of one head, or of two beside each other. */
 export default component(build, draw)
@@ -67,10 +66,11 @@ function passportOf(said, most, shades) {
   return article
 }
 
-/** @type {(parent: HTMLElement, title: string) => HTMLElement} */
-function sectionOf(parent, title) {
-  make("h3", "", parent, { textContent: title })
-  return parent
+/** @type {(name: string, title: string) => HTMLElement} */
+function sectionOf(name, title) {
+  const section = make("section", name)
+  make("h3", "", section, { textContent: title })
+  return section
 }
 
 /** @type {(parent: HTMLElement, name: string, title: string) => HTMLElement} */
@@ -88,8 +88,8 @@ function lookedOf({ words, weights, query, told }, shades, large = false) {
   for (const [at, [word, apart]] of words.entries()) {
     if (apart && at) line.append(" ")
     const shade = shadeOf(sizeOf(weights[at]), 0, 1, shades)
-    const share = weights[at] >= LEAST_SHARE ? finePercent(weights[at]) : ""
-    const each = make("bdi", at === query ? "asks" : "", line, { textContent: word, title: share })
+    const title = besideWord(weights[at])
+    const each = make("bdi", at === query ? "asks" : "", line, { textContent: word, title })
     Object.assign(each.style, { backgroundColor: rgb(shade), color: inkOn(shade) })
   }
   make("figcaption", large ? "large" : "", figure, { textContent: told })
@@ -120,7 +120,7 @@ function wordsOf(parent, words) {
 
 /** @type {(said: PassportSaid, most: number) => HTMLElement} */
 function breaksOf(said, most) {
-  const section = sectionOf(make("section", "breaks"), "What breaks without it")
+  const section = sectionOf("breaks", "What breaks without it")
   const [few, more] = [said.kinds.slice(0, FEW), said.kinds.slice(FEW)]
   section.append(kindsOf(few, most))
   make("p", "quiet", section, {
@@ -173,10 +173,8 @@ function kindsOf(kinds, most) {
     @type {(kind: KindSaid, most: number) => SVGElement} */
 function stripOf({ dots, means, kind, said }, most) {
   const strip = makeShape("svg", { role: "img", "aria-label": `${kind}: ${said}` })
-  const x = (/** @type {number} */ effect) => {
-    const share = 50 + (50 * Math.max(-most, Math.min(most, effect))) / most
-    return `${share.toFixed(2)}%`
-  }
+  const x = (/** @type {number} */ effect) =>
+    lengthOf(0.5 + Math.max(-most, Math.min(most, effect)) / (2 * most))
   makeShape("line", { x1: "0%", x2: "100%", y1: 14, y2: 14, class: "zero" }, strip)
   makeShape("line", { x1: "50%", x2: "50%", y1: 0, y2: 28, class: "zero" }, strip)
   for (const [effect, half] of dots) {
@@ -205,7 +203,7 @@ function promptsOf(prompts) {
 
 /** @type {(said: PassportSaid, shades: Uint32Array) => HTMLElement} */
 function looksOf(said, shades) {
-  const section = sectionOf(make("section", "looks"), "What it looks at")
+  const section = sectionOf("looks", "What it looks at")
   for (const name of said.names) section.append(nameOf(name, shades))
   if (!said.names.length) make("p", "", section, { textContent: said.looks[0] })
   const shown = said.names.length ? 0 : SOME_ROWS
@@ -245,11 +243,11 @@ function barsOf(bars) {
   for (const [at, { title, mean, low, high, said }] of bars.entries()) {
     make("span", "", box, { textContent: title })
     const level = make("span", at < CHANCE ? "level" : "level chance", box, { ariaHidden: "true" })
-    make("i", "", level).style.width = `${(100 * sizeOf(mean)).toFixed(2)}%`
+    make("i", "", level).style.width = lengthOf(sizeOf(mean))
     if (high > low)
       Object.assign(make("u", "", level).style, {
-        insetInlineStart: `${(100 * sizeOf(low)).toFixed(2)}%`,
-        width: `${(100 * (sizeOf(high) - sizeOf(low))).toFixed(2)}%`,
+        insetInlineStart: lengthOf(sizeOf(low)),
+        width: lengthOf(sizeOf(high) - sizeOf(low)),
       })
     make("span", "", box, { textContent: said })
   }
@@ -274,7 +272,7 @@ function tableOf(columns, lines) {
 
 /** @type {(said: PassportSaid) => HTMLElement} */
 function weightsOf({ weights, directions }) {
-  const section = sectionOf(make("section", "weights"), "What its weights say")
+  const section = sectionOf("weights", "What its weights say")
   make("p", "", section, { textContent: weights[0] ?? "" })
   if (weights.length > 1) sentencesOf(section, "weights-words", weights.slice(1))
   if (directions.length)
@@ -299,7 +297,7 @@ function directionsOf(directions) {
 
 /** @type {(said: PassportSaid) => HTMLElement} */
 function kinOf({ alike, kinWords, near }) {
-  const section = sectionOf(make("section", "kindred"), "Its kin")
+  const section = sectionOf("kindred", "Its kin")
   for (const words of kinWords) make("p", "", section, { textContent: words })
   if (alike.length) section.append(kinListOf(alike))
   if (near.length) folded(section, "near", "Near by their weights").append(kinListOf(near))
@@ -324,7 +322,7 @@ function kinListOf(kin) {
 
 /** @type {(said: PassportSaid) => HTMLElement} */
 function unexplainedOf({ unexplained, bars }) {
-  const section = sectionOf(make("section", "unexplained"), "What is not explained")
+  const section = sectionOf("unexplained", "What is not explained")
   for (const words of unexplained) make("p", "", section, { textContent: words })
   section.append(barsOf(bars))
   return section

@@ -51,6 +51,12 @@ export function nameTiles(names, { layers, heads }, { side, gap, left, top, turn
   }
 }
 
+/** Layer and head with a point between, of a position among all.
+    @type {(map: Pick<Heads, "heads">, head: number) => string} */
+export function nameOf({ heads }, head) {
+  return `${Math.floor(head / heads)}.${head % heads}`
+}
+
 /** @type {(context: CanvasRenderingContext2D, layout: Layout, head: number, colour: string)
       => void} */
 export function fillTile(context, layout, head, colour) {

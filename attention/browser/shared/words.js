@@ -1,3 +1,5 @@
+const LEAST_SHARE = 0.045 // that is written beside a word
+
 /** The text of a number as people read it, with a minus sign and none before a zero.
     @type {(text: string) => string} */
 export function shown(text) {
@@ -43,6 +45,12 @@ export function sizeOf(weight) {
   return Math.min(1, Math.abs(weight))
 }
 
+/** A share of the whole as a length in CSS.
+    @type {(share: number) => string} */
+export function lengthOf(share) {
+  return `${(100 * share).toFixed(2)}%`
+}
+
 /** A share of all as a sentence says it.
     @type {(share: number) => string} */
 export function percent(share) {
@@ -54,6 +62,12 @@ export function percent(share) {
 export function finePercent(share) {
   if (share > 0 && share < 0.0005) return "< 0.1 %"
   return `${fixed(100 * share, share >= 0.0995 || !share ? 0 : 1)} %`
+}
+
+/** A weight beside a word, if it is large enough to be written there.
+    @type {(weight: number) => string} */
+export function besideWord(weight) {
+  return weight >= LEAST_SHARE ? finePercent(weight) : ""
 }
 
 /** A token as a sentence names it, with its position where it stands more than once.

@@ -4,7 +4,7 @@ import { copied } from "../shared/copying.js"
 import { childrenOf, make, makeName, settle, under } from "../shared/elements.js"
 import { isStill } from "../shared/moving.js"
 import { sharp } from "../shared/painter.js"
-import { finePercent } from "../shared/words.js"
+import { finePercent, lengthOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { Stage, TeamHeader } from "../messages.js"
@@ -126,10 +126,10 @@ function fill(box, stage, before) {
     make("span", "share", row, { textContent: finePercent(share) })
     const from = before?.texts.indexOf(text) ?? -1
     const begun = before ? (before.shares[from] ?? 0) : share
-    bar.style.width = `${(100 * begun).toFixed(2)}%`
+    bar.style.width = lengthOf(begun)
     if (begun === share) continue
     bar.getBoundingClientRect() // a change of its length is seen from there
-    bar.style.width = `${(100 * share).toFixed(2)}%`
+    bar.style.width = lengthOf(share)
   }
 }
 

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from attention.analysis.names import WORDS
+from attention.atlas.look_words import LOOKS
+from attention.atlas.number_words import bare
 from attention.atlas.passport import Atlas, Passport
-from attention.atlas.words import LOOKS, MARKS
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
 from attention.subjects.atlas.figures import HeadAtlas, Kin, Passports, PassportSaid
@@ -70,7 +71,7 @@ class AtlasFile:
         first = self.passports(self.head)
         found: dict[Done, Scene] = {}
         for one in self.atlas.passports:
-            head = one.layer, one.head
+            head = one.place
             there = scene(self.map_with(head=head), self.passports(head))
             for key in (MAP, PASSPORT):
                 found[key, "head", self.opened.position(head)] = there
@@ -84,16 +85,14 @@ class AtlasFile:
 
     def opens(self) -> dict[str, Done]:
         """Names of heads, as "23.4", and what is done to come to each."""
-        heads = [(one.layer, one.head) for one in self.atlas.passports]
         return {
-            f"{layer}.{head}": (MAP, "head", self.opened.position((layer, head)))
-            for layer, head in heads
+            one.name: (MAP, "head", self.opened.position(one.place)) for one in self.atlas.passports
         }
 
     def searches(self) -> Iterator[str]:
         """Words by which heads may be found: suggestions, kinds of prompts, names, and answers."""
         kinds = dict.fromkeys(prompt.kind for prompt in self.atlas.prompts)
-        answers = dict.fromkeys(prompt.answer.strip(MARKS) for prompt in self.atlas.prompts)
+        answers = dict.fromkeys(bare(prompt.answer) for prompt in self.atlas.prompts)
         yield ""
         yield from self.opened.index.suggested("")
         for kind in filter(None, kinds):
@@ -123,7 +122,7 @@ class AtlasFile:
     def _linked(self, one: Passport, said: PassportSaid) -> PassportSaid:
         alike: list[Kin] = []
         for kin, shown in zip(one.alike, said["alike"], strict=False):
-            file = f"{kin.model}.html#{kin.layer}.{kin.head}" if kin.model in self.beside else ""
+            file = f"{kin.model}.html#{kin.name}" if kin.model in self.beside else ""
             alike.append({**shown, "link": file})
         return {
             **said,

@@ -22,7 +22,7 @@ from attention.atlas.finding import Index
 from attention.atlas.passport import Atlas, Passport
 from attention.atlas.words import title
 from attention.inputs.text import plain
-from attention.subjects.atlas.shades import Shade, shade_named, shades_of
+from attention.subjects.atlas.shades import Shade, shades_of
 from attention.subjects.atlas.words import FIRST, Tried
 from attention.subjects.model import numbers as model_numbers
 from attention.subjects.model.numbers import Asked
@@ -62,7 +62,7 @@ class Opened:
         """A sentence on each head, by its position; "" where there is none."""
         told = [""] * (self.wide * len(self.atlas.shape))
         for one in self.atlas.passports:
-            told[self.position((one.layer, one.head))] = title(self.atlas, one)
+            told[self.position(one.place)] = title(self.atlas, one)
         return told
 
 
@@ -104,14 +104,9 @@ def second(view: View, atlas: Atlas) -> Head | None:
     layer, _, head = view["second_head"].partition(".")
     if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in (layer, head)):
         return None
-    there = {(one.layer, one.head) for one in atlas.passports}
+    there = {one.place for one in atlas.passports}
     named = int(layer), int(head)
     return named if named in there else None
-
-
-def shade_of(view: View, shades: Sequence[Shade]) -> Shade:
-    """The shade of the tiles."""
-    return shade_named(shades, view["tiles"])
 
 
 # One's own sentence

@@ -19,7 +19,7 @@ from attention.subjects.atlas import numbers, words
 from attention.subjects.atlas import scene as scenes
 from attention.subjects.atlas.figures import HeadAtlas, OwnSentence, Passports
 from attention.subjects.atlas.numbers import Head, Opened
-from attention.subjects.model.words import CHOSEN, DECIDES
+from attention.subjects.model.words import CHOSEN, DECIDES, name_of
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -93,13 +93,13 @@ def name_head(head: Head) -> None:
 
 def try_name(one: Passport, name: str) -> None:
     """Have the link name a head and its name that is tried, within a callback: it is evidence."""
-    name_head((one.layer, one.head))
+    name_head(one.place)
     session.choose("head_name", name or words.FIRST)
 
 
 def choose_second(wide: int, position: int) -> None:
     """Choose the head that stands beside, within a callback; -1: none."""
-    named = "" if position < 0 else "{}.{}".format(*divmod(position, wide))
+    named = "" if position < 0 else name_of(divmod(position, wide))
     session.choose("second_head", named)
 
 

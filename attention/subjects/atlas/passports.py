@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
 from attention.analysis.heads import MEASURES
+from attention.atlas import look_words, loss_words, number_words
 from attention.atlas import words as atlas_words
 from attention.atlas.passport import (
     HALVES,
@@ -22,6 +23,7 @@ from attention.atlas.passport import (
     Row,
 )
 from attention.core.printing import fixed
+from attention.core.printing import percent as share
 from attention.figures.card import card_words
 from attention.subjects.atlas import words
 from attention.subjects.atlas.figures import (
@@ -36,8 +38,8 @@ from attention.subjects.atlas.figures import (
     Passports,
     PassportSaid,
 )
-from attention.subjects.atlas.shades import points, share
-from attention.subjects.model.words import CHOSEN, apart, percent, quoted, word_of
+from attention.subjects.atlas.shades import points
+from attention.subjects.model.words import apart, named_head, percent, quoted, word_of
 
 LEAST_SCALE = 0.1  # of the axis of effects
 ROWS, KIN = 6, 5  # that are shown
@@ -46,9 +48,7 @@ DIRECTIONS = 3
 
 def link_to(page: str, model: str, head: tuple[int, int], **more: object) -> str:
     """The address of a page on a head of a model."""
-    layer, number = head
-    by = {} if layer or number else {"head_by": CHOSEN}
-    return f"{page}?{urlencode({'model': model, 'layer': layer, 'head': number, **by, **more})}"
+    return f"{page}?{urlencode({'model': model, **named_head(head), **more})}"
 
 
 def passports_of(atlas: Atlas, heads: Sequence[tuple[int, int]]) -> Passports:
@@ -78,11 +78,11 @@ def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
     looked = names[0]["example"] if holds else rows[-1] if rows else None
     first = said.looks if holds and not needed else said.fails
     return {
-        "name": f"{one.layer}.{one.head}",
+        "name": one.name,
         "place": f"Layer {one.layer}, head {one.head} of {atlas.title}",
         "title": said.title,
         "told": [*first[:1], *said.elsewhere[:1]],
-        "link": link_to("model", atlas.model, (one.layer, one.head)),
+        "link": link_to("model", atlas.model, one.place),
         "looked": None if needed and hangs else looked,
         "fallen": hangs[0] if needed and hangs else None,
         "names": names,
@@ -140,7 +140,7 @@ def name_of(atlas: Atlas, name: Name) -> NameSaid:
     """A name with its shares on both halves and by chance."""
     return {
         "name": name.name,
-        "title": atlas_words.capital(f"looks {atlas_words.place(name.name)}"),
+        "title": number_words.capital(f"looks {look_words.place(name.name)}"),
         "holds": name.holds,
         "bars": [
             bar("found on", name.found),
@@ -169,7 +169,7 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
     """Effects on the prompts of a kind, each as a dot."""
     effects = zip(one.effects.by_mean, atlas.prompts, strict=True)
     return {
-        "kind": atlas_words.kind_name(kind),
+        "kind": loss_words.kind_name(kind),
         "needed": kind.needed,
         "dots": [
             (effect, HALVES.index(prompt.half))
@@ -179,7 +179,7 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
         "means": [bar("found", kind.found, points), bar("checked", kind.checked, points)],
         "said": points(kind.checked.mean),
         "zero": "" if kind.by_zero is None else points(kind.by_zero.mean),
-        "misleads": atlas_words.misleads(kind),
+        "misleads": loss_words.misleads(kind),
     }
 
 
@@ -189,14 +189,13 @@ def fallen_of(atlas: Atlas, one: Passport, at: int) -> Fallen:
     after = min(1.0, max(0.0, prompt.before + effect))  # its numbers are rounded in files
     before, then = apart(prompt.before, after)
     answer = word_of(prompt.answer) if prompt.answer else ""
-    off = f"{one.layer}.{one.head}"
     return {
         "words": card_words(prompt.pieces),
         "answer": answer,
         "before": before,
         "after": then,
         "said": f"{quoted(answer)} {before} → {then}" if answer else f"cosine {before} → {then}",
-        "link": link_to("model", atlas.model, (one.layer, one.head), s=prompt.text, off=off),
+        "link": link_to("model", atlas.model, one.place, s=prompt.text, off=one.name),
     }
 
 
@@ -215,8 +214,8 @@ def alike_of(atlas: Atlas, kin: Alike) -> Kin:
     ours = kin.model == atlas.model
     return {
         "head": kin.layer * wide + kin.head if ours else -1,
-        "name": atlas_words.head_name(atlas, kin.layer, kin.head, kin.model),
-        "link": link_to("atlas", kin.model, (kin.layer, kin.head)),
+        "name": number_words.head_name(atlas, kin),
+        "link": link_to("atlas", kin.model, kin.place),
         "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
     }
 
@@ -229,8 +228,8 @@ def near_of(atlas: Atlas, kin: Near) -> Kin:
     overlap = kin.overlap
     return {
         "head": kin.layer * max(atlas.shape) + kin.head,
-        "name": f"{kin.layer}.{kin.head}",
-        "link": link_to("atlas", atlas.model, (kin.layer, kin.head)),
+        "name": kin.name,
+        "link": link_to("atlas", atlas.model, kin.place),
         "said": f"{SIDES.get(kin.side, kin.side)}: overlap {fixed(overlap.value, 3)}; random "
         f"{fixed(overlap.low, 3)} to {fixed(overlap.high, 3)}",
     }

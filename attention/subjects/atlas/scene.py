@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attention.analysis.heads import NAMINGS
 from attention.app.cached import kept
 from attention.app.state.view import View
-from attention.atlas import words as atlas_words
+from attention.atlas import look_words
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import distinct_names
 from attention.figures.scene import Scene, Words, note, scene
@@ -22,14 +22,14 @@ from attention.subjects.atlas.figures import (
 )
 from attention.subjects.atlas.numbers import Head, Opened, Own
 from attention.subjects.atlas.passports import level, link_to, passports_of
-from attention.subjects.atlas.shades import Shade
+from attention.subjects.atlas.shades import Shade, shade_named
 from attention.subjects.model.words import Answered, fall_words, word_of
 from attention.trained.models import NoWords
 
 
 def atlas_scene(view: View, opened: Opened) -> Scene:
     """The map of all heads, and the passports of the chosen one and of that beside it."""
-    shade = numbers.shade_of(view, opened.shades)
+    shade = shade_named(opened.shades, view["tiles"])
     head, other = numbers.chosen(view, opened.atlas, shade), numbers.second(view, opened.atlas)
     heads = (head,) if other in (None, head) else (head, other)
     problems = []
@@ -53,9 +53,7 @@ def passports_in(opened: Opened, heads: tuple[Head, ...]) -> Passports:
 def map_of(opened: Opened, shade: Shade, heads: Sequence[Head], sought: str = "") -> HeadAtlas:
     """The map of all heads, with those that are sought."""
     found = [
-        FoundHead(
-            head=opened.position((hit.layer, hit.head)), name=f"{hit.layer}.{hit.head}", why=hit.why
-        )
+        FoundHead(head=opened.position(hit.place), name=hit.name, why=hit.why)
         for hit in (opened.index.found(sought) if sought.strip() else ())
     ]
     suggested = [] if found else opened.index.suggested(sought)
@@ -79,7 +77,7 @@ def own_scene(view: View, atlas: Atlas, one: Passport) -> Scene:
     """The chosen head on the sentence of the page, or what that lacks."""
     name = numbers.name_tried(view, one)
     try:
-        own = numbers.own_of(view, (one.layer, one.head), name)
+        own = numbers.own_of(view, one.place, name)
     except NoWords:
         return scene(Words(words.NO_SENTENCE, "info"))
     if (pieces := max(own.weights.shape)) > words.MOST_PIECES:
@@ -89,7 +87,7 @@ def own_scene(view: View, atlas: Atlas, one: Passport) -> Scene:
 
 def own_sentence(view: View, atlas: Atlas, one: Passport, own: Own, name: str) -> OwnSentence:
     """The figure of a head on a sentence."""
-    head = f"{one.layer}.{one.head}"
+    head = one.name
     keys = [*map(word_of, own.keys.texts)]
     answered, tried, crosses = own.answered, own.tried, own.queries is not own.keys
     marks = [-1] * len(own.queries.texts)
@@ -105,12 +103,10 @@ def own_sentence(view: View, atlas: Atlas, one: Passport, own: Own, name: str) -
             "same": not crosses,
             "effect": fall_words(answered, answered.now, f"head {head}"),
             "bars": effect_bars(answered),
-            "link": link_to("model", atlas.model, (one.layer, one.head), **more),
+            "link": link_to("model", atlas.model, one.place, **more),
             "evidence": ""
             if tried is None
-            else link_to(
-                "atlas", atlas.model, (one.layer, one.head), s=view["s"], head_name=tried.name
-            ),
+            else link_to("atlas", atlas.model, one.place, s=view["s"], head_name=tried.name),
             "names": [] if crosses else names_to_try(one),
             "tried": name,
             "verdict": words.untried_words(name, crosses)
@@ -139,7 +135,7 @@ def names_to_try(one: Passport) -> list[NameTried]:
     return [
         {
             "name": name,
-            "title": f"looks {atlas_words.place(name)}",
+            "title": f"looks {look_words.place(name)}",
             "holds": earned.get(name, False),
         }
         for name in order

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas import words as atlas_words
+from attention.atlas import look_words
 from attention.atlas.passport import Atlas, Passport
-from attention.core.printing import fixed
+from attention.core.printing import fixed, percent
 
 BREAKS, LOOKS, SAYS, LEFT = (
     "what breaks without it",
@@ -63,11 +63,6 @@ def two_digits(value: float) -> str:
     return fixed(value, 2)
 
 
-def share(part: float) -> str:
-    """A share of 1 in whole per cent."""
-    return f"{fixed(100 * part, 0)} %"
-
-
 def shades_of(atlas: Atlas) -> list[Shade]:
     """All shades, those of effects first. Of two halves of texts the one that nothing was found on
     is shown."""
@@ -94,7 +89,7 @@ def numbers_of(atlas: Atlas, number: Callable[[Passport], float | None]) -> Tens
     for one in atlas.passports:
         value = number(one)
         if value is not None:
-            found[one.layer, one.head] = value
+            found[one.place] = value
     return found
 
 
@@ -125,7 +120,7 @@ def _looks(atlas: Atlas) -> Iterator[Shade]:
         numbers = numbers_of(atlas, partial(_named, name))
         if not numbers.isnan().all():
             what = "sentences on which most words look there"
-            yield _share(f"looks {atlas_words.place(name)}", LOOKS, numbers, what)
+            yield _share(f"looks {look_words.place(name)}", LOOKS, numbers, what)
     for name, measure in MEASURES.items():
         numbers = numbers_of(atlas, partial(_measured, name))
         if numbers.isnan().all():
@@ -150,7 +145,7 @@ def _named(name: str, one: Passport) -> float | None:
 
 def _share(name: str, group: str, numbers: Tensor, what: str) -> Shade:
     legend = f"share of {what}; darkest: 100 %"
-    return Shade(name, group, numbers, 1.0, False, 1, legend, share)
+    return Shade(name, group, numbers, 1.0, False, 1, legend, percent)
 
 
 def _weights(atlas: Atlas) -> Iterator[Shade]:

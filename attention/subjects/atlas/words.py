@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from attention.analysis.names import WORDS
+from attention.atlas.look_words import place
 from attention.atlas.passport import Mean, Passport
-from attention.atlas.words import place
-from attention.core.printing import listed
+from attention.core.printing import listed, percent
 from attention.core.settings import choice, same_as, text
-from attention.subjects.atlas.shades import points, share
+from attention.subjects.atlas.shades import points
 from attention.subjects.model.words import SwitchSettings, quoted
 from attention.trained.sources import installing
 
@@ -70,12 +70,11 @@ def apart(one: Mean, other: Mean) -> bool:
 def differences(one: Passport, other: Passport) -> list[str]:
     """The numbers in which two heads differ most, of those whose intervals do not meet on the texts
     that nothing was found on."""
-    first, second = (f"{each.layer}.{each.head}" for each in (one, other))
     found = sorted(_apart(one, other), key=lambda each: -abs(each[1] - each[2]))
     if not found:
-        return [f"No number of {first} and {second} surely differs."]
+        return [f"No number of {one.name} and {other.name} surely differs."]
     return [
-        f"{what}: {say(ours)} in {first}, {say(theirs)} in {second}."
+        f"{what}: {say(ours)} in {one.name}, {say(theirs)} in {other.name}."
         for what, ours, theirs, say in found[:MOST_DIFFERENCES]
     ]
 
@@ -92,7 +91,7 @@ def _apart(
     for measure in one.measures:
         theirs = measures.get(measure.name)
         if measure.name in WORDS and theirs is not None and apart(measure.checked, theirs):
-            yield f"Weight on {WORDS[measure.name]}", measure.checked.mean, theirs.mean, share
+            yield f"Weight on {WORDS[measure.name]}", measure.checked.mean, theirs.mean, percent
 
 
 # A name tried
@@ -119,7 +118,7 @@ class Tried:
 
 def own_heading(one: Passport) -> str:
     """The title of the part where a sentence is typed."""
-    return f"Try head {one.layer}.{one.head} on your sentence, and break its name"
+    return f"Try head {one.name} on your sentence, and break its name"
 
 
 def tried_words(tried: Tried, names: Sequence[str]) -> str:

@@ -68,10 +68,9 @@ def passport_link(view: View, model: Model) -> tuple[str, str] | None:
     """Words and address of a link to the passport of the chosen head; None where it has none."""
     if model.about.name not in files.available():
         return None
-    layer, head = chosen(view, model)
-    named = {"model": model.about.name, "s": view["s"], "layer": layer, "head": head}
-    by = {} if layer or head else {"head_by": model_words.CHOSEN}
-    return f"Passport of head {layer}.{head}", f"atlas?{urlencode({**named, **by})}"
+    head = chosen(view, model)
+    named = {"model": model.about.name, "s": view["s"], **model_words.named_head(head)}
+    return f"Passport of head {model_words.name_of(head)}", f"atlas?{urlencode(named)}"
 
 
 def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:

@@ -17,6 +17,7 @@ from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
+from attention.trained.pieces import SPACES
 
 LOOKS, LOST, SAYS, LINK = "looks", "lost", "says", "link"
 LENSES = {
@@ -36,8 +37,7 @@ TABS = (
     NAMES := "names of heads",
     COMPUTED := "as it is computed",
 )
-MARKS = "·▁#"
-SPACES = "·▁"
+MARKS = f"{SPACES}#"
 LINKS = 0.1  # least weight of a head that links two words
 MOST_LINKS = 3  # named in a sentence
 SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
@@ -191,6 +191,13 @@ def purpose(model: Model) -> str:
 def name_of(head: Head) -> str:
     """Layer and head with a point between."""
     return f"{head[0]}.{head[1]}"
+
+
+def named_head(head: Head) -> dict[str, object]:
+    """Settings of a link that name a head; the very first one as chosen, see `head_by`."""
+    return dict(zip(("layer", "head"), head, strict=True)) | (
+        {} if any(head) else {"head_by": CHOSEN}
+    )
 
 
 def fall_words(answered: Answered, after: float, without: str, least: int = 0) -> str:
