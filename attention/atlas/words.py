@@ -31,7 +31,7 @@ LOOKS = {
     "itself": "at the word itself",
     "same word": "at the same word elsewhere",
     "induction": "at the word that followed the same one before",
-    "first": "at the first word",
+    "first": "at the beginning of the text",
     "separator": "at the marker at the end",
     "noun": "from a pronoun at its noun",
 }
@@ -41,8 +41,11 @@ MISLEADS = 0.05  # by which zero must take more than the mean does
 KINDS_NAMED, DIRECTIONS_NAMED, PIECES_NAMED, KIN_NAMED = 2, 2, 4, 3
 SINKS = [naming.name for naming in NAMINGS.values() if naming.sinks]
 COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
+COPIES_TOLD = 0.01  # of them: fewer, raised or lowered, are not told of
+MOST = 0.5  # of a head's weight, of a subspace, of what two heads vary by: less is said to be part
 MARKS = "·▁ "
-ROUNDED = 0.0005  # nats: less is shown as none
+ROUNDED = 0.0005  # nats, or of a probability: less is shown as none
+UNNAMED = "It looks from what is written; names are tried on what is read alone."
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def looks(one: Passport) -> list[str]:
     told = [*map(name_words, sorted(one.names, key=lambda name: not name.holds))]
     told += [measure_words(each) for each in beyond_chance(one)]
     if not holding(one):
-        told.insert(0, "No name holds for it.")
+        told.insert(0, "No name holds for it." if one.rows else UNNAMED)
     return [*told, *distance_words(one)]
 
 
@@ -153,7 +156,8 @@ def name_words(name: Name) -> str:
     nulls += share(name.untrained)
     if name.holds:
         return (
-            f"Looks {place(name.name)}: on {share_of(name.found)} of {name.found.count} "
+            f"Looks {place(name.name)}, with {share(name.weight.mean)} of its weight: on "
+            f"{share_of(name.found)} of {name.found.count} "
             f"sentences; on {name.checked.count} others: {share_of(name.checked)}; {nulls}."
         )
     return (
@@ -240,14 +244,20 @@ def fails(atlas: Atlas, one: Passport) -> list[str]:
 
 
 def kind_name(kind: Kind) -> str:
-    """A kind of prompts in a sentence."""
+    """A kind of prompts by its name."""
     return {"": "sentences at large", EVERYDAY: "everyday sentences"}.get(kind.kind, kind.kind)
+
+
+def kind_words(kind: Kind) -> str:
+    """A kind of prompts in a sentence, in quotation marks where its name lists several things."""
+    name = kind_name(kind)
+    return quoted(name) if {"and", ","} & {*name.replace(",", " , ").split()} else name
 
 
 def need_words(atlas: Atlas, kind: Kind) -> str:
     """A kind of prompts that needs the head."""
     return (
-        f"Needed by {kind_name(kind)}: without it {answer_word(atlas)} loses "
+        f"Needed by {kind_words(kind)}: without it {answer_word(atlas)} loses "
         f"{loss_of(kind.found)} on average of {kind.found.count}, and {loss_of(kind.checked)} of "
         f"{kind.checked.count} others."
     )
@@ -262,7 +272,7 @@ def least_words(kinds: Sequence[Kind]) -> str:
     if max(worst.found.mean, worst.checked.mean) >= 0:
         return f"{said}."
     return (
-        f"{said}; most is lost by {kind_name(worst)}: {loss_of(worst.found)} on average of "
+        f"{said}; most is lost by {kind_words(worst)}: {loss_of(worst.found)} on average of "
         f"{worst.found.count}, {loss_of(worst.checked)} of {worst.checked.count} others."
     )
 
@@ -270,7 +280,7 @@ def least_words(kinds: Sequence[Kind]) -> str:
 def fell_words(kind: Kind) -> str:
     """A kind that seemed to need the head."""
     return (
-        f"Seemed needed by {kind_name(kind)}, for {loss_of(kind.found)} on average of "
+        f"Seemed needed by {kind_words(kind)}, for {loss_of(kind.found)} on average of "
         f"{kind.found.count}, but the check on {kind.checked.count} others failed: "
         f"{loss_of(kind.checked)}."
     )
@@ -284,7 +294,7 @@ def gain_words(atlas: Atlas, kind: Kind) -> str:
         for each in (kind.found, kind.checked)
     ]
     return (
-        f"Hinders {kind_name(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
+        f"Hinders {kind_words(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
         f"on average of {kind.found.count}, and {gained[1]} of {kind.checked.count} others."
     )
 
@@ -303,8 +313,10 @@ def hang_words(atlas: Atlas, effects: Effects) -> list[str]:
 def lost_words(atlas: Atlas, effects: Effects, place: int) -> str:
     """The change of the answer to a prompt, without a full stop."""
     prompt, change = atlas.prompts[place], effects.by_mean[place]
-    moves = "loses" if change < 0 else "gains"
     answer = quoted(prompt.answer) if prompt.answer else "its vector"
+    if abs(change) < ROUNDED:
+        return f"{quoted(prompt.text)}, {answer} stays as it is"
+    moves = "loses" if change < 0 else "gains"
     return f"{quoted(prompt.text)}, {answer} {moves} {_hundred(abs(change), change)} points"
 
 
@@ -332,7 +344,7 @@ def zero_words(kind: Kind) -> str:
         _hundred(-each.mean, kind.by_zero.mean) for each in (kind.found, kind.checked)
     )
     return (
-        f"Zero misleads on {kind_name(kind)}: set to zero it seems to cost "
+        f"Zero misleads on {kind_words(kind)}: set to zero it seems to cost "
         f"{loss_of(kind.by_zero)} on {kind.by_zero.count}, set to its mean {both}."
     )
 
@@ -394,7 +406,7 @@ def weights_words(one: Passport) -> list[str]:
         return ["Its weights were not read through the vocabulary."]
     told = [copying_words(circuit)]
     for against, moved in ((circuit.copied, "raises"), (circuit.suppressed, "lowers")):
-        if against.value > against.high:
+        if against.value > against.high and against.value >= COPIES_TOLD:
             told.append(
                 f"Of {share(against.value)} of the sampled pieces it {moved} the piece itself "
                 f"among the ten most; random matrices: {_between(against)}."
@@ -411,21 +423,28 @@ def copies(circuit: Circuit) -> int:
     """1 if weights copy, -1 if they suppress, else 0: beyond random ones both by their eigenvalues
     and by the pieces themselves, of which there are `COPIED` at least."""
     copying = circuit.copying
-    if copying.value > max(copying.high, 0.0):
-        return int(circuit.copied.value > max(circuit.copied.high, COPIED))
-    if copying.value < min(copying.low, 0.0):
-        return -int(circuit.suppressed.value > max(circuit.suppressed.high, COPIED))
-    return 0
+    side = leans(copying)
+    shown = circuit.copied if side > 0 else circuit.suppressed
+    return side * int(shown.value > max(shown.high, COPIED))
+
+
+def leans(copying: Against) -> int:
+    """1 if eigenvalues lie above 0 and random ones, -1 if below both, else 0."""
+    above, below = copying.value > max(copying.high, 0.0), copying.value < min(copying.low, 0.0)
+    return above - below
 
 
 def copying_words(circuit: Circuit) -> str:
     """Copying or suppressing, beside random matrices of the same spectrum."""
+    copying = circuit.copying
     does = {
         1: "Its weights copy what it looks at",
         -1: "Its weights suppress what it looks at",
         0: "Its weights are not seen to copy or to suppress what it looks at",
     }[copies(circuit)]
-    copying = circuit.copying
+    if not copies(circuit) and (side := leans(copying)):
+        leaning = "copying" if side > 0 else "suppressing"
+        does = f"Its eigenvalues lean to {leaning}, which too few pieces show by themselves"
     low, high = fixed(copying.low, 2), fixed(copying.high, 2)
     return f"{does}: {fixed(copying.value, 2)} of −1 to 1; random matrices: {low} to {high}."
 
@@ -465,19 +484,21 @@ def alike_words(atlas: Atlas, each: Alike) -> str:
     """A head that looks at the same words."""
     name = head_name(atlas, each.layer, each.head, each.model)
     ends = " to ".join(fixed(end, 2) for end in (each.found.low, each.found.high))
+    looks = "Looks" if min(each.found.mean, each.checked.mean) ** 2 >= MOST else "Looks in part"
     return (
-        f"Looks as {name} does: correlation {fixed(each.found.mean, 2)} ({ends}), on other "
+        f"{looks} as {name} does: correlation {fixed(each.found.mean, 2)} ({ends}), on other "
         f"sentences {fixed(each.checked.mean, 2)}; untrained heads: up to {fixed(each.chance, 2)}."
     )
 
 
 def near_words(each: Near) -> str:
     """A head of the model whose subspace is near."""
+    part = "" if each.overlap.value >= MOST else " in part"
     does = {
-        "reads": "Reads what {} reads",
-        "writes": "Writes where {} writes",
-        "feeds": "Writes where {} reads",
-    }[each.side].format(f"{each.layer}.{each.head}")
+        "reads": "Reads{} what {} reads",
+        "writes": "Writes{} where {} writes",
+        "feeds": "Writes{} where {} reads",
+    }[each.side].format(part, f"{each.layer}.{each.head}")
     low, high = fixed(each.overlap.low, 3), fixed(each.overlap.high, 3)
     overlap = fixed(each.overlap.value, 3)
     return f"{does}: subspaces overlap by {overlap}; random ones: {low} to {high}."
@@ -489,7 +510,7 @@ def near_words(each: Near) -> str:
 def unexplained_words(one: Passport) -> list[str]:
     """The share that no name foretells, and that on the sink."""
     return [
-        f"No name foretells {share_of(one.unexplained)} of its attention.",
+        f"{share_of(one.unexplained)} of its attention is foretold by no name.",
         f"{share_of(one.sink)} of its attention rests on the first word or on markers.",
     ]
 
@@ -502,13 +523,19 @@ def title(atlas: Atlas, one: Passport) -> str:
     most that can be said. That it rests on a sink, as most heads do, is said where nothing else is.
     """
     best = next((name for name in holding(one) if name.name not in SINKS), None)
-    parts = [] if best is None else [f"looks {place(best.name)}"]
-    needing = [kind_name(kind) for kind in one.effects.kinds if kind.needed]
+    parts = [] if best is None else [f"looks {place(best.name)}{weight_words(best)}"]
+    needing = [kind_words(kind) for kind in one.effects.kinds if kind.needed]
     if needing:
         more = len(needing) - KINDS_NAMED
         named = needing[:KINDS_NAMED] + ([f"{more} more kinds"] if more > 1 else needing[-1:])
         parts.append(f"needed by {listed(dict.fromkeys(named))}")
     return capital("; ".join(parts or [least_title(atlas, one)])) + "."
+
+
+def weight_words(name: Name) -> str:
+    """The share of its weight that a head looks there with, where that is not most of it."""
+    weight = name.weight.mean
+    return "" if weight >= MOST else f" with {share(weight)} of its weight"
 
 
 def holding(one: Passport) -> list[Name]:
@@ -518,7 +545,7 @@ def holding(one: Passport) -> list[Name]:
 
 def least_title(atlas: Atlas, one: Passport) -> str:
     """The most that can be said of a head without a name that no kind of prompts needs."""
-    gaining = [kind_name(kind) for kind in one.effects.kinds if gains(kind)]
+    gaining = [kind_words(kind) for kind in one.effects.kinds if gains(kind)]
     if gaining:
         return f"hinders {listed(gaining[:KINDS_NAMED])}"
     if not of_vectors(atlas) and one.effects.elsewhere.sure:
@@ -528,12 +555,13 @@ def least_title(atlas: Atlas, one: Passport) -> str:
     if sinks := holding(one):
         return f"rests {place(sinks[0].name).replace('at ', 'on ', 1)}"
     if one.names:
-        return f"seemed to look {place(one.names[0].name)}; the check failed"
+        return f"seemed to look {place(one.names[0].name)}, but the check failed"
     beyond = beyond_chance(one)
     if beyond:
         each = beyond[0]
         weight = share(min(each.found.mean, each.checked.mean))
-        return f"no name; {weight} of its weight on {MEASURES[each.name].words}"
+        return f"no name holds; {weight} of its weight lies on {MEASURES[each.name].words}"
     if one.sink.mean >= 0.5:
-        return f"no name; {share(one.sink.mean)} of its weight rests on the first word or markers"
-    return "no name; nothing that was tried needs it"
+        weight = share(one.sink.mean)
+        return f"no name holds; {weight} of its weight rests on the first word or on markers"
+    return f"{'no name holds; ' if one.rows else ''}no kind of prompts surely needs it"
