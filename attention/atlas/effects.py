@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -122,6 +122,7 @@ def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, 
         ]
         for way in (MEAN, ZERO)
     }
+    moves = all(int(one["piece"]) == NO_PIECE for one in on_answers)
     found = {}
     for at, head in enumerate(subject.heads):
         means = by_mean[:, at].tolist()
@@ -136,8 +137,7 @@ def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, 
             tuple(means),
             tuple(each for each in zeros if each is not None),
             kinds,
-            paid[MEAN],
-            paid[ZERO],
+            *(replace(paid[way], sure=0) if moves else paid[way] for way in (MEAN, ZERO)),
             hangs,
             controls_of(corpus.prompts, means, hangs),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas.number_words import WORTH, share, share_of
+from attention.atlas.number_words import MOST, WORTH, share, share_of
 from attention.atlas.passport import Measured, Name, Passport
 from attention.core.printing import fixed, listed
 
@@ -14,11 +14,12 @@ LOOKS = {
     "itself": "at the word itself",
     "same word": "at the same word elsewhere",
     "induction": "at the word that followed the same one before",
-    "first": "at the first word",
+    "first": "at the beginning of the text",
     "separator": "at the marker at the end",
     "noun": "from a pronoun at its noun",
 }
 SHARES = ("previous", "itself", "next", "induction")  # measures that tell where it looks
+UNNAMED = "It looks from what is written; names are tried on what is read alone."
 
 
 def place(name: str) -> str:
@@ -31,7 +32,7 @@ def looks(one: Passport) -> list[str]:
     told = [*map(name_words, sorted(one.names, key=lambda name: not name.holds))]
     told += [measure_words(each) for each in beyond_chance(one)]
     if not holding(one):
-        told.insert(0, "No name holds for it.")
+        told.insert(0, "No name holds for it." if one.rows else UNNAMED)
     return [*told, *distance_words(one)]
 
 
@@ -41,7 +42,8 @@ def name_words(name: Name) -> str:
     nulls += share(name.untrained)
     if name.holds:
         return (
-            f"Looks {place(name.name)}: on {share_of(name.found)} of {name.found.count} "
+            f"Looks {place(name.name)}, with {share(name.weight.mean)} of its weight: on "
+            f"{share_of(name.found)} of {name.found.count} "
             f"sentences; on {name.checked.count} others: {share_of(name.checked)}; {nulls}."
         )
     return (
@@ -93,6 +95,12 @@ def distance_words(one: Passport) -> list[str]:
         for each in one.measures
         if each.name == "distance"
     ]
+
+
+def least_weight(name: Name) -> str:
+    """The share of its weight that a head looks there with, where that is not most of it."""
+    weight = name.weight.mean
+    return "" if weight >= MOST else f" with {share(weight)} of its weight"
 
 
 def holding(one: Passport) -> list[Name]:

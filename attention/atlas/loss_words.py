@@ -10,7 +10,7 @@ from attention.atlas.passport import Atlas, Cost, Effects, Kind, Mean, Passport
 from attention.core.printing import fixed
 
 MISLEADS = 0.05  # by which zero must take more than the mean does
-ROUNDED = 0.0005  # nats: less is shown as none
+ROUNDED = 0.0005  # nats, or of a probability: less is shown as none
 
 
 def of_vectors(atlas: Atlas) -> bool:
@@ -62,14 +62,20 @@ def fails(atlas: Atlas, one: Passport) -> list[str]:
 
 
 def kind_name(kind: Kind) -> str:
-    """A kind of prompts in a sentence."""
+    """A kind of prompts by its name."""
     return {"": "sentences at large", EVERYDAY: "everyday sentences"}.get(kind.kind, kind.kind)
+
+
+def kind_words(kind: Kind) -> str:
+    """A kind of prompts in a sentence, in quotation marks where its name lists several things."""
+    name = kind_name(kind)
+    return quoted(name) if {"and", ","} & {*name.replace(",", " , ").split()} else name
 
 
 def need_words(atlas: Atlas, kind: Kind) -> str:
     """A kind of prompts that needs the head."""
     return (
-        f"Needed by {kind_name(kind)}: without it {answer_word(atlas)} loses "
+        f"Needed by {kind_words(kind)}: without it {answer_word(atlas)} loses "
         f"{loss_of(kind.found)} on average of {kind.found.count}, and {loss_of(kind.checked)} of "
         f"{kind.checked.count} others."
     )
@@ -84,7 +90,7 @@ def least_words(kinds: Sequence[Kind]) -> str:
     if max(worst.found.mean, worst.checked.mean) >= 0:
         return f"{said}."
     return (
-        f"{said}; most is lost by {kind_name(worst)}: {loss_of(worst.found)} on average of "
+        f"{said}; most is lost by {kind_words(worst)}: {loss_of(worst.found)} on average of "
         f"{worst.found.count}, {loss_of(worst.checked)} of {worst.checked.count} others."
     )
 
@@ -92,7 +98,7 @@ def least_words(kinds: Sequence[Kind]) -> str:
 def fell_words(kind: Kind) -> str:
     """A kind that seemed to need the head."""
     return (
-        f"Seemed needed by {kind_name(kind)}, for {loss_of(kind.found)} on average of "
+        f"Seemed needed by {kind_words(kind)}, for {loss_of(kind.found)} on average of "
         f"{kind.found.count}, but the check on {kind.checked.count} others failed: "
         f"{loss_of(kind.checked)}."
     )
@@ -106,7 +112,7 @@ def gain_words(atlas: Atlas, kind: Kind) -> str:
         for each in kind.halves
     ]
     return (
-        f"Hinders {kind_name(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
+        f"Hinders {kind_words(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
         f"on average of {kind.found.count}, and {gained[1]} of {kind.checked.count} others."
     )
 
@@ -125,8 +131,10 @@ def hang_words(atlas: Atlas, effects: Effects) -> list[str]:
 def lost_words(atlas: Atlas, effects: Effects, place: int) -> str:
     """The change of the answer to a prompt, without a full stop."""
     prompt, change = atlas.prompts[place], effects.by_mean[place]
-    moves = "loses" if change < 0 else "gains"
     answer = quoted(prompt.answer) if prompt.answer else "its vector"
+    if abs(change) < ROUNDED:
+        return f"{quoted(prompt.text)}, {answer} stays as it is"
+    moves = "loses" if change < 0 else "gains"
     return f"{quoted(prompt.text)}, {answer} {moves} {hundred(abs(change), change)} points"
 
 
@@ -151,7 +159,7 @@ def zero_words(kind: Kind) -> str:
     assert kind.by_zero is not None
     both = " and ".join(hundred(-each.mean, kind.by_zero.mean) for each in kind.halves)
     return (
-        f"Zero misleads on {kind_name(kind)}: set to zero it seems to cost "
+        f"Zero misleads on {kind_words(kind)}: set to zero it seems to cost "
         f"{loss_of(kind.by_zero)} on {kind.by_zero.count}, set to its mean {both}."
     )
 

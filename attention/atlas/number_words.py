@@ -6,6 +6,7 @@ from attention.atlas.passport import Alike, Atlas, Mean
 from attention.core.printing import fixed
 from attention.trained.pieces import SPACES
 
+MOST = 0.5  # of a head's weight, of a subspace, of what two heads vary by: less is said to be part
 WORTH = 0.05  # of a probability: a change that is told
 
 

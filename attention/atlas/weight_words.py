@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from attention.atlas.number_words import head_name, hundred, quoted, share
+from attention.atlas.number_words import MOST, head_name, hundred, quoted, share
 from attention.atlas.passport import Against, Alike, Atlas, Circuit, Direction, Near, Passport
 from attention.core.printing import fixed, listed
 
 DIRECTIONS_NAMED, PIECES_NAMED, KIN_NAMED = 2, 4, 3
 COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
+COPIES_TOLD = 0.01  # of them: fewer, raised or lowered, are not told of
 
 
 def weights_words(one: Passport) -> list[str]:
@@ -17,7 +18,7 @@ def weights_words(one: Passport) -> list[str]:
         return ["Its weights were not read through the vocabulary."]
     told = [copying_words(circuit)]
     for against, moved in ((circuit.copied, "raises"), (circuit.suppressed, "lowers")):
-        if against.value > against.high:
+        if against.value > against.high and against.value >= COPIES_TOLD:
             told.append(
                 f"Of {share(against.value)} of the sampled pieces it {moved} the piece itself "
                 f"among the ten most; random matrices: {_between(against)}."
@@ -34,21 +35,28 @@ def copies(circuit: Circuit) -> int:
     """1 if weights copy, -1 if they suppress, else 0: beyond random ones both by their eigenvalues
     and by the pieces themselves, of which there are `COPIED` at least."""
     copying = circuit.copying
-    if copying.value > max(copying.high, 0.0):
-        return int(circuit.copied.value > max(circuit.copied.high, COPIED))
-    if copying.value < min(copying.low, 0.0):
-        return -int(circuit.suppressed.value > max(circuit.suppressed.high, COPIED))
-    return 0
+    side = leans(copying)
+    shown = circuit.copied if side > 0 else circuit.suppressed
+    return side * int(shown.value > max(shown.high, COPIED))
+
+
+def leans(copying: Against) -> int:
+    """1 if eigenvalues lie above 0 and random ones, -1 if below both, else 0."""
+    above, below = copying.value > max(copying.high, 0.0), copying.value < min(copying.low, 0.0)
+    return above - below
 
 
 def copying_words(circuit: Circuit) -> str:
     """Copying or suppressing, beside random matrices of the same spectrum."""
+    copying = circuit.copying
     does = {
         1: "Its weights copy what it looks at",
         -1: "Its weights suppress what it looks at",
         0: "Its weights are not seen to copy or to suppress what it looks at",
     }[copies(circuit)]
-    copying = circuit.copying
+    if not copies(circuit) and (side := leans(copying)):
+        leaning = "copying" if side > 0 else "suppressing"
+        does = f"Its eigenvalues lean to {leaning}, which too few pieces show by themselves"
     low, high = fixed(copying.low, 2), fixed(copying.high, 2)
     return f"{does}: {fixed(copying.value, 2)} of −1 to 1; random matrices: {low} to {high}."
 
@@ -88,19 +96,21 @@ def alike_words(atlas: Atlas, each: Alike) -> str:
     """A head that looks at the same words."""
     name = head_name(atlas, each)
     ends = " to ".join(fixed(end, 2) for end in (each.found.low, each.found.high))
+    looks = "Looks" if min(each.found.mean, each.checked.mean) ** 2 >= MOST else "Looks in part"
     return (
-        f"Looks as {name} does: correlation {fixed(each.found.mean, 2)} ({ends}), on other "
+        f"{looks} as {name} does: correlation {fixed(each.found.mean, 2)} ({ends}), on other "
         f"sentences {fixed(each.checked.mean, 2)}; untrained heads: up to {fixed(each.chance, 2)}."
     )
 
 
 def near_words(each: Near) -> str:
     """A head of the model whose subspace is near."""
+    part = "" if each.overlap.value >= MOST else " in part"
     does = {
-        "reads": "Reads what {} reads",
-        "writes": "Writes where {} writes",
-        "feeds": "Writes where {} reads",
-    }[each.side].format(each.name)
+        "reads": "Reads{} what {} reads",
+        "writes": "Writes{} where {} writes",
+        "feeds": "Writes{} where {} reads",
+    }[each.side].format(part, each.name)
     low, high = fixed(each.overlap.low, 3), fixed(each.overlap.high, 3)
     overlap = fixed(each.overlap.value, 3)
     return f"{does}: subspaces overlap by {overlap}; random ones: {low} to {high}."

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 
 from attention.analysis.heads import MEASURES, NAMINGS
-from attention.atlas.look_words import beyond_chance, holding, looks, place
+from attention.atlas.look_words import beyond_chance, holding, least_weight, looks, place
 from attention.atlas.loss_words import (
     elsewhere_words,
     fails,
     gains,
-    kind_name,
+    kind_words,
     of_vectors,
     zero_elsewhere_words,
 )
@@ -58,7 +58,7 @@ def said(atlas: Atlas, one: Passport) -> Said:
 def unexplained_words(one: Passport) -> list[str]:
     """The share that no name foretells, and that on the sink."""
     return [
-        f"No name foretells {share_of(one.unexplained)} of its attention.",
+        f"{share_of(one.unexplained)} of its attention is foretold by no name.",
         f"{share_of(one.sink)} of its attention rests on the first word or on markers.",
     ]
 
@@ -68,8 +68,8 @@ def title(atlas: Atlas, one: Passport) -> str:
     most that can be said. That it rests on a sink, as most heads do, is said where nothing else is.
     """
     best = next((name for name in holding(one) if name.name not in SINKS), None)
-    parts = [] if best is None else [f"looks {place(best.name)}"]
-    needing = [kind_name(kind) for kind in one.effects.kinds if kind.needed]
+    parts = [] if best is None else [f"looks {place(best.name)}{least_weight(best)}"]
+    needing = [kind_words(kind) for kind in one.effects.kinds if kind.needed]
     if needing:
         more = len(needing) - KINDS_NAMED
         named = needing[:KINDS_NAMED] + ([f"{more} more kinds"] if more > 1 else needing[-1:])
@@ -79,7 +79,7 @@ def title(atlas: Atlas, one: Passport) -> str:
 
 def least_title(atlas: Atlas, one: Passport) -> str:
     """The most that can be said of a head without a name that no kind of prompts needs."""
-    gaining = [kind_name(kind) for kind in one.effects.kinds if gains(kind)]
+    gaining = [kind_words(kind) for kind in one.effects.kinds if gains(kind)]
     if gaining:
         return f"hinders {listed(gaining[:KINDS_NAMED])}"
     if not of_vectors(atlas) and one.effects.elsewhere.sure:
@@ -89,11 +89,13 @@ def least_title(atlas: Atlas, one: Passport) -> str:
     if sinks := holding(one):
         return f"rests {place(sinks[0].name).replace('at ', 'on ', 1)}"
     if one.names:
-        return f"seemed to look {place(one.names[0].name)}; the check failed"
+        return f"seemed to look {place(one.names[0].name)}, but the check failed"
     beyond = beyond_chance(one)
     if beyond:
         each = beyond[0]
-        return f"no name; {share(each.size)} of its weight on {MEASURES[each.name].words}"
+        weight = share(each.size)
+        return f"no name holds; {weight} of its weight lies on {MEASURES[each.name].words}"
     if one.sink.mean >= 0.5:
-        return f"no name; {share(one.sink.mean)} of its weight rests on the first word or markers"
-    return "no name; nothing that was tried needs it"
+        weight = share(one.sink.mean)
+        return f"no name holds; {weight} of its weight rests on the first word or on markers"
+    return f"{'no name holds; ' if one.rows else ''}no kind of prompts surely needs it"

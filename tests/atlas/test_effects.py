@@ -30,12 +30,12 @@ PROMPTS = (
 
 
 def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
-    lost = [-0.11, -0.12, -0.13, -0.14, 0.02, 0.0, 0.04, 0.0]
+    lost = [-0.118, -0.128, -0.122, -0.132, 0.02, 0.0, 0.04, 0.0]
     zero = [-0.3, -0.3, -0.5, -0.5, *[None] * 4]
     red, blue = effects.kinds_of(PROMPTS, lost, zero)
     assert (red.kind, blue.kind) == ("red", "blue")
-    assert red.found.mean == pytest.approx(-0.12)  # of -0.11 and -0.13
-    assert red.checked.mean == pytest.approx(-0.13)  # of -0.12 and -0.14
+    assert red.found.mean == pytest.approx(-0.12)  # of -0.118 and -0.122, ± 12.7 · 0.002
+    assert red.checked.mean == pytest.approx(-0.13)  # of -0.128 and -0.132
     assert red.needed
     assert red.by_zero is not None
     assert red.by_zero.mean == pytest.approx(-0.4)
@@ -46,9 +46,9 @@ def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
 @pytest.mark.parametrize(
     "lost",
     [
-        [-0.11, 0.12, -0.13, 0.14],  # one half wins
-        [-0.11, -0.01, -0.13, -0.5],  # one half is not sure
-        [-0.11, -0.02, -0.13, -0.021],  # one half loses two points
+        [-0.118, 0.128, -0.122, 0.132],  # one half wins
+        [-0.118, -0.11, -0.122, -0.13],  # one half is not sure: of two texts ± 12.7 · 0.01
+        [-0.118, -0.02, -0.122, -0.021],  # one half loses two points
     ],
 )
 def test_a_kind_does_not_need_a_head_that_one_half_is_indifferent_to(lost: list[float]) -> None:
@@ -70,6 +70,7 @@ def test_a_cost_is_sure_where_both_halves_lie_on_one_side() -> None:
     assert sure([-0.1, -0.11], [-0.2, -0.21]) == -1
     assert sure([-0.1, -0.11], [0.2, 0.21]) == 0
     assert sure([0.1, 0.11], [-0.2, 0.21]) == 0
+    assert sure([0.1, 0.11], [0.2, 0.3]) == 0
     assert effects.cost_of([(FOUND, 2.0), (FOUND, 4.0), (CHECKED, 5.0)]).checked == Mean(5, 5, 5, 1)
 
 
@@ -95,10 +96,13 @@ def test_raw_numbers_become_the_effects_of_each_head() -> None:
     subject = Subject(model, Corpus(sentences, PROMPTS, ("a b",)))
     ways = torch.arange(8.0)[:, None] * torch.tensor([-0.01, 0.0, 0.01, -0.02])
     raw = [
-        {"mean": row, **({"zero": 3 * row} if asked.by_zero else {})}
+        {"piece": torch.tensor(7), "mean": row, **({"zero": 3 * row} if asked.by_zero else {})}
         for row, asked in zip(ways, PROMPTS, strict=True)
     ]
-    grown = [{"mean": torch.full((4,), at / 100), "zero": torch.zeros(4)} for at in range(1, 5)]
+    grown = [
+        {"mean": torch.full((4,), growth), "zero": torch.zeros(4)}
+        for growth in (0.0199, 0.0299, 0.0201, 0.0301)
+    ]
     found = effects.summarised(subject, raw, grown)
     assert list(found) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert found[0, 0].by_mean == pytest.approx([-0.01 * at for at in range(8)])
@@ -109,6 +113,8 @@ def test_raw_numbers_become_the_effects_of_each_head() -> None:
     assert found[0, 0].elsewhere.checked.mean == pytest.approx(0.03)
     assert found[0, 0].elsewhere.sure == 1
     assert found[0, 0].elsewhere_by_zero.sure == 0
+    moved = [one | {"piece": torch.tensor(effects.NO_PIECE)} for one in raw]
+    assert effects.summarised(subject, moved, grown)[0, 0].elsewhere.sure == 0
 
 
 def measured(model: Model, kind: str, many: int = 6) -> tuple[Subject, list[dict[str, Tensor]]]:

@@ -7,15 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.atlas.passport import Mean
-from attention.atlas.statistics import clear_of, mean_of, share_of
+from attention.atlas.statistics import clear_of, mean_of, share_of, student
 
 
-def test_a_mean_lies_within_two_standard_errors() -> None:
-    # deviations -2, 0, 2: variance 8 / 2 = 4, standard error sqrt(4 / 3)
+def test_a_mean_of_few_lies_within_as_many_standard_errors_as_student_says() -> None:
+    # deviations -2, 0, 2: variance 8 / 2 = 4, standard error sqrt(4 / 3); t of 2 is 4.3027
     found = mean_of([1.0, 3.0, 5.0])
     assert (found.mean, found.count) == (3.0, 3)
-    assert found.high - found.mean == pytest.approx(1.96 * (4 / 3) ** 0.5)
-    assert found.mean - found.low == pytest.approx(1.96 * (4 / 3) ** 0.5)
+    assert found.high - found.mean == pytest.approx(4.30265 * (4 / 3) ** 0.5, rel=1e-5)
+    assert found.mean - found.low == pytest.approx(4.30265 * (4 / 3) ** 0.5, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "deviations"),
+    [(1, 12.7062), (2, 4.30265), (5, 2.57058), (10, 2.22814), (30, 2.04227), (109, 1.98197)],
+)
+def test_students_intervals_are_those_of_the_tables(freedom: int, deviations: float) -> None:
+    assert student(freedom) == pytest.approx(deviations, rel=1e-5)
 
 
 def test_a_mean_of_one_text_has_no_width_and_is_clear_of_nothing() -> None:
@@ -45,9 +53,9 @@ def test_a_share_lies_in_its_interval_within_0_and_1(of: int, data: st.DataObjec
 
 
 def test_a_number_lies_above_below_or_within_an_interval() -> None:
-    assert clear_of(mean_of([2.0, 3.0]), 1) == 1
-    assert clear_of(mean_of([2.0, 3.0]), 5) == -1
-    assert clear_of(mean_of([-2.0, 3.0]), 0) == 0
+    assert clear_of(mean_of([2.0, 2.1]), 1) == 1
+    assert clear_of(mean_of([2.0, 2.1]), 5) == -1
+    assert clear_of(mean_of([2.0, 3.0]), 1) == 0  # of two texts, 12.7 standard errors of a half
 
 
 def test_nothing_is_told_without_a_text() -> None:
