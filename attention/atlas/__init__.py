@@ -8,5 +8,5 @@ puts them together, `files` reads and writes; `words` says a passport in sentenc
 searches these.
 `python -m attention.atlas` makes the passports of a model.
 
-May import: core, trained, analysis, training; torch, safetensors, msgspec, distributed.
+May import: core, trained, analysis, training; torch, safetensors, msgspec, scipy, distributed.
 """
