@@ -133,11 +133,14 @@ def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, 
             way: cost_of([(half, float(one[at])) for half, one in each if one is not None])
             for way, each in costs.items()
         }
+        if moves:
+            paid = {way: replace(cost, sure=0) for way, cost in paid.items()}
         found[head] = Effects(
             tuple(means),
             tuple(each for each in zeros if each is not None),
             kinds,
-            *(replace(paid[way], sure=0) if moves else paid[way] for way in (MEAN, ZERO)),
+            paid[MEAN],
+            paid[ZERO],
             hangs,
             controls_of(corpus.prompts, means, hangs),
         )
