@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attention.analysis.heads import Overview
-from attention.atlas.look_words import place
 from attention.core.printing import percent
 
 CLEAR = 0.5  # of its attention: a head that has so much of it there does little else
 CLOSE = 0.05  # shares no further apart cannot be told apart in a picture
-# Of each measure that a picture shows: where a head's attention lies, and what its picture then
-# looks like.
+# Of each measure that a picture shows: what such a head does, where its attention lies, and what
+# its picture then looks like.
 LOOKS = {
-    "previous": ("one word back", "a stripe just below the diagonal"),
-    "next": ("one word ahead", "a stripe just above the diagonal"),
-    "itself": ("on the word itself", "a stripe along the diagonal"),
-    "first": ("on the first word", "a dark first column"),
+    "previous": ("looks one word back", "one word back", "a stripe just below the diagonal"),
+    "next": ("looks one word ahead", "one word ahead", "a stripe just above the diagonal"),
+    "itself": ("looks at the word itself", "on the word itself", "a stripe along the diagonal"),
+    "first": ("looks at the first word", "on the first word", "a dark first column"),
 }
 
 
@@ -46,14 +45,14 @@ class HeadQuestion:
     def words(self) -> str:
         """The question, which says so where even the best of the heads does mostly something
         else."""
-        does = f"looks {place(self.measure)}"
+        does = LOOKS[self.measure][0]
         if self.shares[self.best] >= CLEAR:
             return f"Which head {does}?"
         return f"Which head {does} more than the others?"
 
     def verdict(self, guess: int) -> list[str]:
         """Reply to a guess, in parts, every second of which stands out."""
-        best, (lies, picture) = self.best, LOOKS[self.measure]
+        best, (_, lies, picture) = self.best, LOOKS[self.measure]
         greatest, share = percent(self.shares[best], 1), percent(self.shares[guess], 1)
         shows = f" Its picture has {picture}." if self.shares[best] >= CLEAR else ""
         if guess == best:
