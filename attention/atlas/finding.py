@@ -256,16 +256,18 @@ def _claim(text: str, size: float, say: Callable[..., str], *about: Any) -> Clai
     return Claim(frozenset(stems_of(text)), size, functools.partial(say, *about))
 
 
+def _looking(name: str) -> str:
+    return f"{name} {look_words.place(name)} {ALIASES.get(name, '')}"
+
+
 def _of_attention(one: Passport) -> Iterator[Claim]:
     for name in one.names:
         if name.holds:
-            said = f"{name.name} {look_words.place(name.name)} {ALIASES.get(name.name, '')}"
-            yield _claim(said, name.size, look_words.name_words, name)
+            yield _claim(_looking(name.name), name.size, look_words.name_words, name)
         else:
             yield _claim("failed the check", name.found.mean, look_words.name_words, name)
     for each in look_words.beyond_chance(one):
-        said = f"{each.name} {look_words.place(each.name)} {ALIASES.get(each.name, '')}"
-        yield _claim(said, ASIDE * each.size, look_words.measure_words, each)
+        yield _claim(_looking(each.name), ASIDE * each.size, look_words.measure_words, each)
 
 
 def _of_kinds(atlas: Atlas, one: Passport) -> Iterator[Claim]:

@@ -170,14 +170,14 @@ def passports_of(
     found: Found,
     others: Mapping[str, Found],
     told: Told = lambda part, done, of: None,
-    only: Head | None = None,
+    narrow: Subject | None = None,
 ) -> tuple[Passport, ...]:
     """Passports of all heads, of what stages measured, and of what the weights say.
 
-    only: the head whose effects alone were measured.
+    narrow: the model with the heads whose effects alone were measured.
     """
     name, raw = subject.model.about.name, found.raw
-    narrow = subject if only is None else OfOneHead(subject.model, subject.corpus, only)
+    narrow = narrow or subject
     does = effects.summarised(narrow, raw["effects"], raw["elsewhere"])
     looks = patterns.summarised(subject, raw["patterns"])
     words = {other: one.words for other, one in others.items()}
@@ -223,7 +223,7 @@ def passport_of(wanted: Wanted, head: Head, others: Mapping[str, Found]) -> Pass
         ]
         for stage in STAGES
     }
-    (one,) = passports_of(subject, Found(subject.corpus, raw), others, only=head)
+    (one,) = passports_of(subject, Found(subject.corpus, raw), others, narrow=narrow)
     return one
 
 

@@ -7,6 +7,7 @@ answer loses), costs nats a piece (negative: the text becomes likelier without t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -306,5 +307,13 @@ class Atlas:
     @property
     def shape(self) -> Sequence[int]:
         """Of each layer the number of heads."""
-        layers = [one.layer for one in self.passports]
-        return [layers.count(at) for at in dict.fromkeys(layers)]
+        return [*Counter(one.layer for one in self.passports).values()]
+
+    @property
+    def wide(self) -> int:
+        """Heads of a layer, the most: heads are counted through by it."""
+        return max(self.shape)
+
+    def position(self, head: tuple[int, int]) -> int:
+        """The position of a head among all."""
+        return head[0] * self.wide + head[1]

@@ -74,7 +74,7 @@ class AtlasFile:
             head = one.place
             there = scene(self.map_with(head=head), self.passports(head))
             for key in (MAP, PASSPORT):
-                found[key, "head", self.opened.position(head)] = there
+                found[key, "head", self.atlas.position(head)] = there
         for shade in self.opened.shades:
             found[MAP, "shade", shade.name] = scene(self.map_with(shade=shade), first)
         for sought in self.searches():
@@ -86,7 +86,7 @@ class AtlasFile:
     def opens(self) -> dict[str, Done]:
         """Names of heads, as "23.4", and what is done to come to each."""
         return {
-            one.name: (MAP, "head", self.opened.position(one.place)) for one in self.atlas.passports
+            one.name: (MAP, "head", self.atlas.position(one.place)) for one in self.atlas.passports
         }
 
     def searches(self) -> Iterator[str]:

@@ -13,6 +13,7 @@ from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.subjects.atlas.shades import Shade
+from attention.subjects.model.words import name_of
 
 MOST_SOUGHT = 120  # letters
 
@@ -125,7 +126,7 @@ class HeadAtlas(
     def offer(self) -> None:
         columns = [shade.name for shade in self.shades]
         heads = self.shade.numbers.shape[1]
-        names = [f"{at // heads}.{at % heads}" for at in range(len(self.told))]
+        names = [name_of(divmod(at, heads)) for at in range(len(self.told))]
         numbers = torch.stack([shade.numbers.flatten() for shade in self.shades], 1)
         files.offer_matrix("heads of the atlas", numbers, names, columns)
 

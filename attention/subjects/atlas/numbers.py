@@ -38,15 +38,6 @@ class Opened:
 
     atlas: Atlas
 
-    @property
-    def wide(self) -> int:
-        """Heads of a layer, the most: heads are counted through by it."""
-        return max(self.atlas.shape)
-
-    def position(self, head: Head) -> int:
-        """The position of a head among all."""
-        return head[0] * self.wide + head[1]
-
     @functools.cached_property
     def shades(self) -> Sequence[Shade]:
         """All that tiles can show."""
@@ -60,9 +51,9 @@ class Opened:
     @functools.cached_property
     def titles(self) -> Sequence[str]:
         """A sentence on each head, by its position; "" where there is none."""
-        told = [""] * (self.wide * len(self.atlas.shape))
+        told = [""] * (self.atlas.wide * len(self.atlas.shape))
         for one in self.atlas.passports:
-            told[self.position(one.place)] = title(self.atlas, one)
+            told[self.atlas.position(one.place)] = title(self.atlas, one)
         return told
 
 

@@ -45,7 +45,7 @@ def page(view: View) -> None:
 
 def whole(view: View, opened: Opened) -> None:
     """The atlas of a model, and the chosen head on one's own sentence."""
-    atlas, wide = opened.atlas, opened.wide
+    atlas, wide = opened.atlas, opened.atlas.wide
     shown = scenes.atlas_scene(view, opened)
     tiles, passports = shown["head_atlas"], shown["passport"]
     assert isinstance(tiles, HeadAtlas)

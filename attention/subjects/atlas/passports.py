@@ -210,10 +210,8 @@ def direction_of(direction: Direction) -> DirectionSaid:
 
 def alike_of(atlas: Atlas, kin: Alike) -> Kin:
     """A head that looks at the same words."""
-    wide = max(atlas.shape)
-    ours = kin.model == atlas.model
     return {
-        "head": kin.layer * wide + kin.head if ours else -1,
+        "head": atlas.position(kin.place) if kin.model == atlas.model else -1,
         "name": number_words.head_name(atlas, kin),
         "link": link_to("atlas", kin.model, kin.place),
         "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
@@ -227,7 +225,7 @@ def near_of(atlas: Atlas, kin: Near) -> Kin:
     """A head whose subspace is near."""
     overlap = kin.overlap
     return {
-        "head": kin.layer * max(atlas.shape) + kin.head,
+        "head": atlas.position(kin.place),
         "name": kin.name,
         "link": link_to("atlas", atlas.model, kin.place),
         "said": f"{SIDES.get(kin.side, kin.side)}: overlap {fixed(overlap.value, 3)}; random "

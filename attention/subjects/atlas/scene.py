@@ -53,11 +53,11 @@ def passports_in(opened: Opened, heads: tuple[Head, ...]) -> Passports:
 def map_of(opened: Opened, shade: Shade, heads: Sequence[Head], sought: str = "") -> HeadAtlas:
     """The map of all heads, with those that are sought."""
     found = [
-        FoundHead(head=opened.position(hit.place), name=hit.name, why=hit.why)
+        FoundHead(head=opened.atlas.position(hit.place), name=hit.name, why=hit.why)
         for hit in (opened.index.found(sought) if sought.strip() else ())
     ]
     suggested = [] if found else opened.index.suggested(sought)
-    chosen, *others = map(opened.position, heads)
+    chosen, *others = map(opened.atlas.position, heads)
     return HeadAtlas(
         shades=opened.shades,
         shade=shade,
