@@ -11,7 +11,6 @@ May import: core, analysis, trained; torch, pyarrow, distributed.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import hashlib
 import itertools
@@ -31,6 +30,7 @@ import pyarrow.parquet as pq
 import torch
 
 from attention.analysis.associations import METHODS, associate, methods_for
+from attention.analysis.cluster import cluster
 from attention.analysis.words import slots, whole_words
 from attention.core.analysis import join
 from attention.trained import sources
@@ -38,7 +38,6 @@ from attention.trained.models import Model
 
 MAX_BYTES = 1 << 16  # of a line; a longer one is not read
 RETRIES = 3  # of a shard that failed
-CONNECT = "10s"  # until there must be a cluster
 MAX_PAIRS = 1 << 20  # of words that are added up at once
 Z_95 = 1.96  # standard errors to each side of a mean
 
@@ -211,21 +210,12 @@ def run(
     the way leaves its shards to the others. Raises OSError where they cannot be written,
     RuntimeError where workers die over a shard again and again, and ValueError without Dask.
     """
-    try:
-        from distributed import Client, KilledWorker, LocalCluster, as_completed
-    except ImportError:
-        raise ValueError("it needs Dask: pip install distributed") from None
     file, folder = file.resolve(), folder.resolve()
     way = Way(file, folder, job, out)
     shards, running = way.missing(), dict[Any, Shard]()
-    with contextlib.ExitStack() as stack:
-        where: Any = address
-        if address is None:
-            where = LocalCluster(
-                n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
-            )
-            stack.enter_context(where)
-        client = stack.enter_context(Client(where, timeout=CONNECT))
+    with cluster(workers, address) as client:
+        from distributed import KilledWorker, as_completed
+
         threads = max(1, sum(client.nthreads().values()))
 
         def begin() -> Iterator[Any]:

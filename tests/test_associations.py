@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from attention import associations as command
+from attention.analysis import cluster
 from attention.analysis.associations import associate
 from attention.associations import Job, Shard, hash_of, shards_of, texts_of, work
 from tests.trained.packaged import packaged
@@ -228,7 +229,7 @@ def test_a_cluster_that_is_not_there_is_said_in_a_line(
 ) -> None:
     pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
     packaged("minilm")
-    monkeypatch.setattr(command, "CONNECT", "0.2s")
+    monkeypatch.setattr(cluster, "CONNECT", "0.2s")
     file = written(tmp_path, b"The cat sat.\n")
     options = [str(file), "-o", str(tmp_path / "out"), "--cluster", "tcp://127.0.0.1:9"]
     assert command.main(options) == 1

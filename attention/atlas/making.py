@@ -6,20 +6,19 @@ work on one thread, and what is put together is then the same to the last bit.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import torch
 from torch import Tensor
 
 from attention import __version__
+from attention.analysis.cluster import cluster
 from attention.analysis.switches import Head
 from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces
 from attention.atlas.corpus import Corpus, corpus_of, of_lines
@@ -35,7 +34,6 @@ STAGES: tuple[Stage, ...] = (
     patterns.Patterns(),
     kin.Kin(),
 )
-CONNECT = "10s"  # until there must be a cluster
 RETRIES = 3  # of a text that failed
 
 Raw = Mapping[str, Sequence[dict[str, Tensor]]]  # by stage, of each of its texts
@@ -255,19 +253,10 @@ def measure_on(
 
     Raises ValueError without Dask, and RuntimeError or OSError where a text cannot be measured.
     """
-    try:
-        from distributed import Client, LocalCluster, as_completed
-    except ImportError:
-        raise ValueError("it needs Dask: pip install distributed") from None
     folder, corpus = folder.resolve(), wanted.subject().corpus
-    with contextlib.ExitStack() as stack:
-        where: Any = scheduler
-        if scheduler is None:
-            where = LocalCluster(
-                n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
-            )
-            stack.enter_context(where)
-        client = stack.enter_context(Client(where, timeout=CONNECT))
+    with cluster(workers, scheduler) as client:
+        from distributed import as_completed
+
         for at, stage in enumerate(STAGES):
             places = range(len(stage.texts(corpus)))
             futures = [
