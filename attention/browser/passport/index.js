@@ -163,7 +163,7 @@ function kindsOf(kinds, most) {
   }
   const ends = make("div", "ends", box, { ariaHidden: "true" })
   const points = Math.round(100 * most)
-  make("span", "", ends, { textContent: `−${points} points` })
+  make("span", "", ends, { textContent: `−${points}` })
   make("span", "", ends, { textContent: "0" })
   make("span", "", ends, { textContent: `+${points} points` })
   return box
