@@ -1,5 +1,11 @@
 """Sentences that come with the library: for means, names and losses of heads, and for the study."""
 
+from __future__ import annotations
+
+import re
+
+MARKED = re.compile(r"([\[(])(\w+)[\])]")
+
 SENTENCES = """\
 The cat sat on the mat because it was tired.
 The trophy does not fit in the suitcase because it is too big.
@@ -274,3 +280,9 @@ CONTROLS = {
 
 # Each with the packaged model that it is for.
 ANSWERED = tuple(("smollm2", sentence) for sentence in CONTROLS)
+
+
+def marked(text: str) -> tuple[str, str, str]:
+    """A sentence as in `PRONOUNS` without its marks, its noun in brackets and its (pronoun)."""
+    words = dict(MARKED.findall(text))
+    return MARKED.sub(r"\2", text), words["["], words["("]

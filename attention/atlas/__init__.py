@@ -6,7 +6,7 @@ puts all its heads side by side; `circuits` and `subspaces` read its weights, as
 them; `stages` runs stages so that they can be resumed, `statistics` gives their means, `making`
 puts them together, `files` reads and writes; `words` says a passport in sentences, with
 `look_words`, `loss_words` and `weight_words` (`number_words` says their numbers), `finding`
-searches these.
+searches these; `earned` reads names alone.
 `python -m attention.atlas` makes the passports of a model.
 
 May import: core, trained, analysis, training; torch, scipy, safetensors, msgspec, distributed.

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -28,6 +28,8 @@ OWN_ATLAS_VARIABLE = "ATTENTION_ATLAS"
 DIGITS = 6  # significant ones of each number in a file
 MAX_PACKED, MAX_BYTES = 1 << 25, 1 << 28  # of a file, and of the JSON in it
 MAGIC = b"\x1f\x8b"
+
+Part = TypeVar("Part")
 
 
 def written(atlas: Atlas) -> bytes:
@@ -60,20 +62,21 @@ def read(path: Path) -> Atlas:
     try:
         with path.open("rb") as opened:
             packed = opened.read(MAX_PACKED + 1)
-        return check(decoded(packed))
+        return check(decoded(packed, Atlas))
     except OSError as error:
         raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path.name} must be an atlas of heads: {error}") from error
 
 
-def decoded(packed: bytes) -> Atlas:
-    """The atlas in the bytes of a file, its types checked. Raises ValueError as `read` does."""
+def decoded(packed: bytes, kind: type[Part]) -> Part:
+    """The bytes of a file as an `Atlas`, or as a class with some of its fields, all others passed
+    over; its types are checked. Raises ValueError as `read` does."""
     if len(packed) > MAX_PACKED:
         raise ValueError(f"it may have up to {MAX_PACKED:,} bytes, it has more")
     plain = _unpacked(packed) if packed.startswith(MAGIC) else packed
     try:
-        return msgspec.json.decode(plain, type=Atlas)
+        return msgspec.json.decode(plain, type=kind)
     except msgspec.MsgspecError as error:
         raise ValueError(str(error)) from error
     except RecursionError:

@@ -29,7 +29,6 @@ ALIASES = {
     "induction": "induction repeated pattern followed equal earlier before again",
     "first": "first token sink start beginning rests",
     "separator": "separator marker end special",
-    "noun": "noun pronoun coreference stands refers",
 }
 FILLERS = (
     "a an and are at by every for from has have head heads if in into is it its of on one or that "

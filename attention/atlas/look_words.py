@@ -16,7 +16,6 @@ LOOKS = {
     "induction": "at the word that followed the same one before",
     "first": "at the beginning of the text",
     "separator": "at the marker at the end",
-    "noun": "from a pronoun at its noun",
 }
 SHARES = ("previous", "itself", "next", "induction")  # measures that tell where it looks
 UNNAMED = "It looks from what is written; names are tried on what is read alone."

@@ -100,7 +100,7 @@ def _named(block: Block, twins: Block) -> dict[str, Tensor]:
     )
     pieces = block.pieces
     for at, naming in enumerate([] if block.decodes else NAMINGS.values()):
-        targets, kept = block.seen & targets_of(naming, pieces), pieces.kept(not naming.sinks)
+        targets, kept = targets_of(naming, pieces, block.seen), pieces.kept(not naming.sinks)
         shares, on = holds(block.weights, targets, kept)
         if len(shares):
             right[at], weight[at] = shares, on
@@ -141,7 +141,7 @@ def _by_set(block: Block, queries: Sequence[int]) -> Tensor:
     sets = torch.zeros(1 << len(NAMINGS), len(rows), dtype=torch.float64)
     bits = torch.zeros(rows.shape[1:], dtype=torch.int64)
     for at, naming in enumerate([] if block.decodes else NAMINGS.values()):
-        bits += targets_of(naming, block.pieces)[[*queries]].long() << at
+        bits += targets_of(naming, block.pieces, block.seen)[[*queries]].long() << at
     return sets.index_add_(0, bits.flatten(), rows.flatten(1).T)
 
 
@@ -318,7 +318,7 @@ class _Showing:
         for text in summary.half[CHECKED]:
             pieces = summary.model.pieces(summary.texts[text].text)
             raw, kept = summary.raw[text], pieces.kept(not naming.sinks)
-            targets = raw["seen.0"] & targets_of(naming, pieces)
+            targets = targets_of(naming, pieces, raw["seen.0"])
             queries, *found = shown(raw["weights.0"], targets, kept)
             self.places += [(text, query) for query in queries.tolist()]
             right.append(found[0])

@@ -68,7 +68,7 @@ def test_what_is_written_is_read_again_to_six_digits_and_written_again_as_the_sa
     atlas: Atlas,
 ) -> None:
     packed = files.written(atlas)
-    read = files.check(files.decoded(packed))
+    read = files.check(files.decoded(packed, Atlas))
     assert files.written(read) == packed == files.written(atlas)
     plain, again = (msgspec.to_builtins(each) for each in (atlas, read))
     for before, after in zip(numbers(plain), numbers(again), strict=True):

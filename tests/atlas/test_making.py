@@ -15,6 +15,7 @@ from attention.atlas import __main__ as command
 from attention.atlas import files, making
 from attention.atlas.__main__ import Way, duration
 from attention.atlas.making import Wanted
+from attention.atlas.passport import Atlas
 from attention.trained import sources
 from tests.trained.packaged import packaged
 
@@ -66,7 +67,7 @@ def test_a_second_run_and_one_that_was_stopped_write_the_same_bytes(
     (tmp_path / "work").rename(tmp_path / "elsewhere")
     assert run(tmp_path, sentences, out="anew") == 0
     assert (tmp_path / "anew" / "constructed.json.gz").read_bytes() == first
-    atlas = files.decoded(first)
+    atlas = files.decoded(first, Atlas)
     assert atlas.command == "python -m attention.atlas constructed --sentences lines.txt"
     assert str(tmp_path) not in msgspec.json.encode(atlas).decode()
     assert len(atlas.sentences) == len(atlas.prompts) == len(LINES) - len(LINES) // 5

@@ -125,24 +125,25 @@ def own_of(view: View, head: Head, name: str) -> Own:
     layer, number = head
     model, run = load_model(model_name), run_model(model_name, text)
     layer_input = run.inputs[layer]
-    weights = layer_input.trace().weights[number]
+    trace = layer_input.trace()
+    weights, seen = trace.weights[number], None if trace.mask is None else trace.mask[number]
     keys = layer_input.memory_pieces or layer_input.pieces
     query = min(view["query"], len(weights) - 1)
     last = -1 if kind_of(model) == "piece" else min(view["query"], len(run.hidden) - 1)
     answered = model_numbers.answered(Asked(model_name, text, last, MEAN), (head,))
-    same = not layer_input.layer.crosses
-    tried = tried_on(weights, keys, name) if same and name in NAMINGS else None
+    tries = name and not layer_input.layer.crosses
+    tried = tried_on(weights, keys, name, seen) if tries else None
     return Own(weights, layer_input.pieces, keys, query, answered, tried)
 
 
-def tried_on(weights: Tensor, pieces: Pieces, name: str) -> Tried:
+def tried_on(weights: Tensor, pieces: Pieces, name: str, seen: Tensor | None) -> Tried:
     """Count on how many pieces that have such a key a head's greatest weight lies there.
 
     As `names.shown` counts: sinks are set aside but for names that are of them. weights:
-    (pieces, pieces) of the head.
+    (pieces, pieces) of the head; seen: which keys it may see, likewise, None: all.
     """
     naming = NAMINGS[name]
-    targets, kept_at = targets_of(naming, pieces), pieces.kept(not naming.sinks)
+    targets, kept_at = targets_of(naming, pieces, seen), pieces.kept(not naming.sinks)
     queries, right, _ = shown(weights[None], targets, kept_at)
     counted = torch.zeros(len(weights), dtype=torch.bool)
     counted[kept_at] = True
@@ -156,5 +157,4 @@ def name_tried(view: View, one: Passport) -> str:
     """The name of a head that is tried: the chosen one, else its first, "" where it has none."""
     if view["head_name"] != FIRST:
         return str(view["head_name"])
-    named = [name.name for name in one.names if name.name in NAMINGS]
-    return named[0] if named else ""
+    return one.names[0].name if one.names else ""

@@ -130,7 +130,7 @@ def effect_bars(answered: Answered) -> list[Bar]:
 
 def names_to_try(one: Passport) -> list[NameTried]:
     """All names that can be tried, those of the head first."""
-    earned = {name.name: name.holds for name in one.names if name.name in NAMINGS}
+    earned = {name.name: name.holds for name in one.names}
     order = dict.fromkeys((*earned, *NAMINGS))
     return [
         {

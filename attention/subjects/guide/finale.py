@@ -12,8 +12,9 @@ from attention.analysis import causes
 from attention.analysis.heads import NAMINGS
 from attention.analysis.interventions import Progress
 from attention.analysis.losses_on_corpus import elsewhere
-from attention.analysis.names import WORDS, holds, names_of, targets_of
+from attention.analysis.names import WORDS, holds, targets_of
 from attention.analysis.switches import by_mean, by_zero, states_without
+from attention.atlas.earned import names_of
 from attention.core.printing import distinct_names, percent
 from attention.figures.card import card_words
 from attention.pipeline import Result, Settings
@@ -95,19 +96,19 @@ def _of_name(model: Model, run: Run, settings: Settings) -> Ending:
     pieces = run.pieces
     best, fitting = 0.0, Ending(settings, 0, "No head of it has a name that fits.")
     for named in names_of(model.about.name):
-        naming = NAMINGS.get(named.name)
-        if naming is None or naming.sinks:
+        naming = NAMINGS[named.name]
+        if naming.sinks:
             continue
-        layer_input = run.inputs[named.layer]
-        weights = layer_input.trace().weights[named.head]
-        kept = pieces.kept(True)
-        _, weight = holds(weights[None], targets_of(naming, pieces), kept)
+        trace = run.inputs[named.layer].trace()
+        weights, kept = trace.weights[named.head], pieces.kept(True)
+        targets = targets_of(naming, pieces, None if trace.mask is None else trace.mask[named.head])
+        _, weight = holds(weights[None], targets, kept)
         if len(weight) and float(weight) > best:
             best = float(weight)
             rows = torch.tensor([*kept])
-            at = (weights * targets_of(naming, pieces))[rows[:, None], rows].amax(-1).argmax()
+            at = (weights * targets)[rows[:, None], rows].amax(-1).argmax()
             found = (
-                f"Of the heads that have earned a name, {model.title_of(named.layer)} head "
+                f"Of the heads that have a name, {model.title_of(named.layer)} head "
                 f"{named.head} fits best: one that usually looks at {WORDS[named.name]}."
             )
             here = replace(settings, layer=named.layer, head=named.head)

@@ -11,8 +11,9 @@ from attention.analysis import heads as analysed
 from attention.analysis.additions import Additions
 from attention.analysis.glances import Glance
 from attention.analysis.heads import NAMINGS, Overview
-from attention.analysis.names import WORDS, Named
+from attention.analysis.names import WORDS
 from attention.analysis.probes import Probe, best_heads
+from attention.atlas.earned import Earned
 from attention.core.printing import distinct_names, listed, percent
 from attention.core.settings import choice, settings_of, whole
 from attention.figures.layer_words import MADE_FROM
@@ -171,13 +172,13 @@ def translation_table(
 
 
 NAMED_WORDS = (
-    "A head gets a name if, in most test sentences, most words look there. For “noun” it must be "
-    "right in both sentences of a pair, in which a pronoun means another noun. Special tokens, or "
-    "the first token where there are none, count for “first” and “separator” alone."
+    "A head has a name if, in most test sentences of either half, most words that can look there "
+    "do, surely more often than by chance: its passport says all numbers. Special tokens, or the "
+    "first token where there are none, count for “first” and “separator” alone."
 )
 
 
-def name_words(names: Sequence[Named], layer: int, head: int) -> str:
+def name_words(names: Sequence[Earned], layer: int, head: int) -> str:
     """Where a head usually looks, in a sentence or two; "" where it has no name.
 
     All names but those of sinks are earned with special tokens, or the first one, left aside.
@@ -185,33 +186,33 @@ def name_words(names: Sequence[Named], layer: int, head: int) -> str:
     at: dict[bool, list[str]] = {True: [], False: []}  # sinks, and among what is left
     for one in names:
         if (one.layer, one.head) == (layer, head):
-            sinks = one.name in NAMINGS and NAMINGS[one.name].sinks
-            at[sinks].append(f"at {WORDS[one.name]} ({percent(one.share)} of {one.over})")
+            said = f"at {WORDS[one.name]} ({percent(one.share)} of {one.sentences} sentences)"
+            at[NAMINGS[one.name].sinks].append(said)
     looks, aside = "this head usually looks", "Special tokens or the first one aside,"
-    said = [f"{looks.capitalize()} {listed(at[True])}."] if at[True] else []
+    told = [f"{looks.capitalize()} {listed(at[True])}."] if at[True] else []
     if at[False]:
-        said.append(f"{aside} {'' if said else f'{looks} '}{listed(at[False])}.")
-    return " ".join(said)
+        told.append(f"{aside} {'' if told else f'{looks} '}{listed(at[False])}.")
+    return " ".join(told)
 
 
-def best_named(names: Sequence[Named]) -> list[Named]:
-    """The head that has earned each name most often, in the order of `WORDS`."""
-    best: dict[str, Named] = {}
+def best_named(names: Sequence[Earned]) -> list[Earned]:
+    """The head for which each name holds most often, in the order of `WORDS`."""
+    best: dict[str, Earned] = {}
     for named in names:
         best.setdefault(named.name, named)
     return [best[name] for name in WORDS if name in best]
 
 
 def named_table(
-    names: Sequence[Named], model: Model
+    names: Sequence[Earned], model: Model
 ) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
-    """Names and columns: for each name the head that has earned it most often."""
+    """Names and columns: for each name the head for which it holds most often."""
     best = best_named(names)
     counts = {name: sum(named.name == name for named in names) for name in WORDS}
     return [named.name for named in best], {
         "looks most at": [WORDS[named.name] for named in best],
         "head": [f"{model.title_of(named.layer)} head {named.head}" for named in best],
-        "holds on": [f"{percent(named.share)} of {named.over}" for named in best],
+        "holds on": [f"{percent(named.share)} of {named.sentences} sentences" for named in best],
         "heads": [str(counts[named.name]) for named in best],
     }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from attention.analysis import additions
 from attention.analysis.glances import Glance
-from attention.analysis.names import names_of
 from attention.analysis.probes import Probe
 from attention.analysis.questions import Answer, Question
 from attention.app.cached import overviews, runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.atlas.earned import names_of
 from attention.core.printing import distinct_names, number
 from attention.figures import result_pictures, result_words
 from attention.figures.chart import Chart
@@ -307,7 +307,7 @@ def token_sum(view: View) -> Scene:
 
 
 def named_heads(model: Model) -> Scene:
-    """The heads that have earned a name over the packaged sentences; empty where none has."""
+    """The heads for which a name holds, as passports have it; empty where there is none."""
     named = names_of(model.about.name)
     if not named:
         return scene()

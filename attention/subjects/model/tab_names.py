@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from attention.analysis.glances import Glance
 from attention.analysis.heads import MEASURES
-from attention.analysis.names import Named, names_of
 from attention.analysis.probes import best_heads
 from attention.app.cached import overviews, runs
 from attention.app.components.inputs import examples
@@ -14,6 +13,7 @@ from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.atlas.earned import Earned, names_of
 from attention.figures.scene import heading, scene
 from attention.subjects.model import layer_words
 from attention.subjects.model import scene as scenes
@@ -36,7 +36,7 @@ def draw_names(view: View) -> None:
 
 
 def named_heads(model: Model) -> None:
-    """The heads that have earned a name over the packaged sentences, each a click away."""
+    """The heads for which a name holds, each a click away."""
     named = scenes.named_heads(model)
     if not named.parts:
         return
@@ -46,10 +46,10 @@ def named_heads(model: Model) -> None:
     examples("Show", names, lambda place: show_named(best[place]), key="named_heads")
 
 
-def show_named(named: Named) -> None:
-    """Show a head that has earned a name, on its best sentence, within a callback."""
+def show_named(named: Earned) -> None:
+    """Show a head that has a name, on a sentence that shows it, within a callback."""
     choose_head((named.layer, named.head))
-    session.choose("s", named.best)
+    session.choose("s", named.shown)
 
 
 def found_heads(view: View, model: Model) -> None:

@@ -14,6 +14,7 @@ from attention.analysis.heads import NAMINGS
 from attention.analysis.names import holds, targets_of
 from attention.app.cached.runs import run_model
 from attention.atlas import files
+from attention.atlas.blocks import blocks_of
 from attention.subjects.atlas import numbers, words
 from attention.subjects.guide.chapter_page import check
 from attention.trained import sources
@@ -181,7 +182,7 @@ def test_a_name_holds_on_one_sentence_and_breaks_on_another_and_the_link_says_so
     app.tell("own_sentence", "name", "induction")
     assert "no word of this sentence can" in own(app)["verdict"]
     assert (own(app)["holds"], own(app)["breaks"]) == (False, False)
-    app.tell("own_sentence", "name", "noun")
+    app.tell("own_sentence", "name", "no such name")
     assert own(app)["tried"] == "induction"
 
 
@@ -206,12 +207,14 @@ def test_the_evidence_on_a_name_is_a_link_that_names_sentence_head_and_name() ->
 @over("name", [*NAMINGS])
 def test_a_name_is_counted_as_the_names_of_passports_are(name: str) -> None:
     run = run_model("constructed", "the cats see a dog and the cats see the dog")
+    (block,) = blocks_of(run)
     for layer_input in run.inputs:
         every = layer_input.trace().weights
         for weights in every:
-            tried = numbers.tried_on(weights, run.pieces, name)
+            tried = numbers.tried_on(weights, run.pieces, name, block.seen)
             kept = run.pieces.kept(not NAMINGS[name].sinks)
-            share, _ = holds(weights[None], targets_of(NAMINGS[name], run.pieces), kept)
+            targets = targets_of(NAMINGS[name], run.pieces, block.seen)
+            share, _ = holds(weights[None], targets, kept)
             if not len(share):
                 assert tried.asking == []
                 continue
@@ -219,6 +222,12 @@ def test_a_name_is_counted_as_the_names_of_passports_are(name: str) -> None:
             assert tried.holds == bool(share > 0.5)
             greatest = weights[tried.asking][:, kept].amax(-1)
             assert weights[tried.asking, tried.looks].tolist() == greatest.tolist()
+
+
+def test_words_that_may_not_see_an_equal_one_do_not_break_the_name_of_their_head() -> None:
+    app = opened("atlas", model="constructed", s="x b x", layer=1, head_name="same word")
+    assert own(app)["marks"][:3] == [-1, -1, -1]
+    assert own(app)["marks"][3] in (0, 1)
 
 
 def test_no_name_is_tried_on_a_head_that_looks_at_another_sentence(tmp_path: Path) -> None:

@@ -8,8 +8,11 @@ import pytest
 from torch.testing import assert_close
 
 from attention.analysis import causes as analysed
-from attention.analysis.names import names_of
+from attention.analysis.names import WORDS
 from attention.analysis.questions import EXCHANGED, MEAN
+from attention.atlas import files
+from attention.atlas.earned import names_of
+from attention.core.printing import percent
 from attention.figures.chart import Chart
 from attention.figures.matrices import Matrices
 from attention.subjects.model import effect_words, layer_words, scene
@@ -125,15 +128,24 @@ def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch
 # Names of heads
 
 
-def test_a_name_says_where_its_head_usually_looks_and_leads_to_it_on_its_best_sentence() -> None:
-    found = names_of("minilm")
-    (named,) = (one for one in found if (one.name, one.layer, one.head) == ("noun", 1, 3))
+def test_a_head_has_the_names_in_the_window_that_hold_in_its_passport_and_no_other() -> None:
     app = visit(more=NAMES, lens="looks", query=2)
     told = app.sent["model_window"].header["told"]
-    assert f"{100 * named.share:.0f} % of {named.over}" in told[1 * 12 + 3]
-    assert "usually" not in told[3 * 12 + 11]
-    *_, last = best = layer_words.best_named(found)
+    passports = files.read(files.packaged()["minilm"]).passports
+    for one, words in zip(passports, told, strict=True):
+        said = {name for name in WORDS if f"at {WORDS[name]} (" in words}
+        assert said == {name.name for name in one.names if name.holds}
+        for name in one.names:
+            times = sum(half.mean * half.count for half in name.halves)
+            count = sum(half.count for half in name.halves)
+            share = f"at {WORDS[name.name]} ({percent(times / count)} of {count} sentences)"
+            assert (share in words) == name.holds
+
+
+def test_a_name_leads_to_its_head_on_a_sentence_that_shows_it() -> None:
+    app = visit(more=NAMES, lens="looks", query=2)
+    *_, last = best = layer_words.best_named(names_of("minilm"))
     assert app.table_with("looks most at")[""] == [named.name for named in best]
     app.tell("named_heads", "example", len(best) - 1)
-    assert (*chosen(app), app.values["s"]) == (last.layer, last.head, last.best)
-    assert "named_heads" not in visit(model="pt-en", more=NAMES).sent, "it was not measured"
+    assert (*chosen(app), app.values["s"]) == (last.layer, last.head, last.shown)
+    assert "named_heads" not in visit(model="pt-en", more=NAMES).sent, "it has no passports"

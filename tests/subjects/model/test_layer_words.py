@@ -12,7 +12,8 @@ from attention.analysis import continuing
 from attention.analysis import heads as analysed
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.heads import NAMINGS
-from attention.analysis.names import WORDS, names_of
+from attention.analysis.names import WORDS
+from attention.atlas.earned import names_of
 from attention.core.printing import percent
 from attention.subjects.model import layer_words
 from attention.trained.encoder_decoder import EncoderDecoder
@@ -33,9 +34,9 @@ def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name:
         usual, _, without = told.partition(apart)
         for named in names:
             if (named.layer, named.head) == (layer, head):
-                sink = named.name in NAMINGS and NAMINGS[named.name].sinks
-                said = f"at {WORDS[named.name]} ({percent(named.share)} of {named.over})"
-                assert said in (usual if sink else without)
+                share = percent(named.share)
+                said = f"at {WORDS[named.name]} ({share} of {named.sentences} sentences)"
+                assert said in (usual if NAMINGS[named.name].sinks else without)
     assert layer_words.name_words(names, 99, 0) == ""
 
 
