@@ -172,9 +172,9 @@ def translation_table(
 
 
 NAMED_WORDS = (
-    "A head has a name if, in most test sentences of either half, most words that can look there "
-    "do, surely more often than by chance: its passport says all numbers. Special tokens, or the "
-    "first token where there are none, count for “first” and “separator” alone."
+    "A head has a name if in most sentences of either half of the test most words that can look "
+    "there do, surely more often than by chance; its passport has all numbers. Special tokens, or "
+    "the first token where there are none, count for “first” and “separator” alone."
 )
 
 
