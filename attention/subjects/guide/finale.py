@@ -108,7 +108,7 @@ def _of_name(model: Model, run: Run, settings: Settings) -> Ending:
             rows = torch.tensor([*kept])
             at = (weights * targets)[rows[:, None], rows].amax(-1).argmax()
             found = (
-                f"Of the heads that have a name, {model.title_of(named.layer)} head "
+                f"Of the heads that have earned a name, {model.title_of(named.layer)} head "
                 f"{named.head} fits best: one that usually looks at {WORDS[named.name]}."
             )
             here = replace(settings, layer=named.layer, head=named.head)
