@@ -122,6 +122,7 @@ def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(
     installed_as = importlib.metadata.packages_distributions()
     alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
     extras = {"notebook": "notebook", "trained": "transformers"}
+    extras |= {"analysis": "cluster", "atlas": "cluster"}
     streamlits = {
         canonicalize_name(Requirement(line).name)
         for line in importlib.metadata.requires("streamlit") or ()

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
 from attention.analysis import causes
@@ -19,6 +17,8 @@ from attention.atlas.passport import Circuit
 from attention.trained import sources
 from attention.trained.models import Model
 from tests.cases import over
+from tests.properties import given, settings
+from tests.properties import strategies as st
 from tests.trained import run_by_transformers
 from tests.trained.making import FAMILIES, write_checkpoint
 from tests.trained.packaged import packaged, read

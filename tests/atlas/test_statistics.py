@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from attention.atlas.passport import Mean
 from attention.atlas.statistics import clear_of, mean_of, share_of, student
+from tests.properties import given
+from tests.properties import strategies as st
 
 
 def test_a_mean_of_few_lies_within_as_many_standard_errors_as_student_says() -> None:
