@@ -21,7 +21,7 @@ from attention import __version__
 from attention.analysis.cluster import cluster
 from attention.analysis.switches import Head
 from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces
-from attention.atlas.corpus import Corpus, corpus_of, of_lines
+from attention.atlas.corpus import LANGUAGES, Corpus, corpus_of, of_lines
 from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
 from attention.trained import sources
@@ -77,12 +77,12 @@ class Wanted:
 
 
 def usual() -> tuple[str, ...]:
-    """The models that passports are packaged of: all that are installed and read English or a
-    language of their own."""
+    """The models that passports are packaged of: all that are installed and that texts are here
+    for."""
     return tuple(
         name
         for name, source in (CARRIED | PACKAGED).items()
-        if source.about.language in ("", "English")
+        if source.about.language in LANGUAGES
         if isinstance(source, Carried) or source.path is not None
     )
 

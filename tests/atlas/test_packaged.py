@@ -7,6 +7,7 @@ import functools
 import pytest
 
 from attention.atlas import files, making, words
+from attention.atlas.corpus import EVERYDAY
 from attention.atlas.finding import Index
 from attention.atlas.passport import Atlas
 
@@ -24,10 +25,11 @@ def index() -> Index:
     return Index([atlas_of("smollm2")])
 
 
-def test_passports_of_five_models_are_packaged_in_three_megabytes() -> None:
+def test_passports_of_all_heads_of_six_models_are_packaged_in_three_megabytes() -> None:
     packaged = files.packaged()
     heads = {model: len(atlas_of(model).passports) for model in packaged}
-    assert heads == {"constructed": 4, "en-pt": 64, "grammar": 8, "minilm": 72, "smollm2": 270}
+    translators = {"en-pt": 64, "pt-en": 64}
+    assert heads == {"constructed": 4, "grammar": 8, "minilm": 72, "smollm2": 270, **translators}
     assert sum(path.stat().st_size for path in packaged.values()) <= MOST_BYTES
 
 
@@ -52,6 +54,19 @@ def test_packaged_passports_are_of_the_weights_that_are_read_here() -> None:
 def test_known_heads_are_among_the_first_three_that_a_search_finds(asked: str, head: str) -> None:
     found = [f"{hit.layer}.{hit.head}" for hit in index().found(asked)]
     assert head in found[:3]
+
+
+def test_a_translator_needs_a_head_where_english_has_another_order_than_portuguese() -> None:
+    atlas = atlas_of("pt-en")
+    needing = {
+        one.name: [kind.kind for kind in one.effects.kinds if kind.needed]
+        for one in atlas.passports
+        if any(kind.needed for kind in one.effects.kinds)
+    }
+    every = [EVERYDAY, "adjectives behind nouns", "verbs before their subjects"]
+    assert needing == {"6.6": every, "7.2": every[2:]}
+    found = Index([atlas]).found("needed by verbs before their subjects")[: len(needing)]
+    assert {f"{hit.layer}.{hit.head}" for hit in found} == {*needing}
 
 
 def test_heads_whose_loss_surely_helps_other_sentences_say_so() -> None:

@@ -381,6 +381,5 @@ def test_sentences_of_any_passport_are_true_for_its_numbers(atlas: Atlas) -> Non
 
 def test_sentences_of_every_packaged_passport_are_true_for_its_numbers() -> None:
     atlases = [files.read(path) for path in files.packaged().values()]
-    assert sum(len(atlas.passports) for atlas in atlases) == 418
     for atlas in atlases:
         sentences_are_true(atlas)
