@@ -6,7 +6,8 @@ import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 /** @import { Mount } from "../shared/component.js"
     @import { Bar, DirectionSaid, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
       } from "../messages.js"
-    @typedef {ReturnType<typeof build>} View */
+    @typedef {ReturnType<typeof build>} View
+    @typedef {{ most: number, unit: string }} Scale the end of that of effects, and its unit */
 
 const SENTENCE = ".st-key-s input"
 const CHANCE = 2 // bars of what was measured; those behind them are by chance
@@ -31,11 +32,11 @@ function build({ root, content, send }) {
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { passports, differences, most } }) {
+function draw({ frame, content: { passports, differences, most, unit } }) {
   const open = [...frame.querySelectorAll("details[open]")].map((each) => each.className)
   const shades = ramp(palette(frame, "sequential"))
   const box = make("div", passports.length > 1 ? "passports two" : "passports")
-  box.append(...passports.map((said) => passportOf(said, most, shades)))
+  box.append(...passports.map((said) => passportOf(said, { most, unit }, shades)))
   const list = make("ul", "differences")
   for (const words of differences) make("li", "", list, { textContent: words })
   frame.replaceChildren(...(differences.length ? [list] : []), box)
@@ -43,8 +44,8 @@ function draw({ frame, content: { passports, differences, most } }) {
     for (const each of frame.getElementsByClassName(name)) each.setAttribute("open", "")
 }
 
-/** @type {(said: PassportSaid, most: number, shades: Uint32Array) => HTMLElement} */
-function passportOf(said, most, shades) {
+/** @type {(said: PassportSaid, scale: Scale, shades: Uint32Array) => HTMLElement} */
+function passportOf(said, scale, shades) {
   const article = make("article", "", null, { ariaLabel: `Passport of head ${said.name}` })
   const glance = make("div", "glance", article)
   const header = make("header", "", glance)
@@ -57,7 +58,7 @@ function passportOf(said, most, shades) {
   if (said.fallen) glance.append(fallenOf(said.fallen))
   for (const words of said.told) make("p", "told", glance, { textContent: words })
   article.append(
-    breaksOf(said, most),
+    breaksOf(said, scale),
     looksOf(said, shades),
     weightsOf(said),
     kinOf(said),
@@ -118,20 +119,20 @@ function wordsOf(parent, words) {
     make("bdi", "", parent, { textContent: apart && at ? ` ${word}` : word })
 }
 
-/** @type {(said: PassportSaid, most: number) => HTMLElement} */
-function breaksOf(said, most) {
+/** @type {(said: PassportSaid, scale: Scale) => HTMLElement} */
+function breaksOf(said, scale) {
   const section = sectionOf("breaks", "What breaks without it")
   const [few, more] = [said.kinds.slice(0, FEW), said.kinds.slice(FEW)]
-  section.append(kindsOf(few, most))
+  section.append(kindsOf(few, scale))
   make("p", "quiet", section, {
-    textContent: "A dot is the answer to a prompt. Upper ones: found on; lower ones: checked on.",
+    textContent: "A dot is a prompt. Upper ones: found on; lower ones: checked on.",
   })
   if (more.length)
-    folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, most))
+    folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, scale))
   if (said.hangs.length) {
     const hang = folded(section, "hangs", "Sentences that hang on it, and controls")
     hang.append(promptsOf(said.hangs))
-    make("p", "quiet", hang, { textContent: "Of the same kind, but losing least:" })
+    make("p", "quiet", hang, { textContent: "Of the same kind, but changing least:" })
     hang.append(promptsOf(said.controls))
   }
   sentencesOf(section, "fails-words", said.fails)
@@ -153,8 +154,8 @@ function sentencesOf(section, name, sentences) {
   for (const words of sentences) make("p", "", box, { textContent: words })
 }
 
-/** @type {(kinds: KindSaid[], most: number) => HTMLElement} */
-function kindsOf(kinds, most) {
+/** @type {(kinds: KindSaid[], scale: Scale) => HTMLElement} */
+function kindsOf(kinds, { most, unit }) {
   const box = make("div", "kinds")
   for (const kind of kinds) {
     make("bdi", kind.needed ? "kind needed" : "kind", box, { textContent: kind.kind })
@@ -162,10 +163,10 @@ function kindsOf(kinds, most) {
     make("span", "number", box, { textContent: kind.said })
   }
   const ends = make("div", "ends", box, { ariaHidden: "true" })
-  const points = Math.round(100 * most)
-  make("span", "", ends, { textContent: `−${points}` })
+  const end = Math.round(100 * most)
+  make("span", "", ends, { textContent: `−${end}` })
   make("span", "", ends, { textContent: "0" })
-  make("span", "", ends, { textContent: `+${points} points` })
+  make("span", "", ends, { textContent: `+${end} ${unit}` })
   return box
 }
 

@@ -255,11 +255,12 @@ class PassportSaid(TypedDict):
 
 
 class PassportsHeader(TypedDict):
-    """One passport, or two beside each other with their differences; most: the end of the scale of
-    effects."""
+    """One passport, or two beside each other with their differences; unit, most: of the scale of
+    effects, and its end."""
 
     passports: list[PassportSaid]
     differences: list[str]
+    unit: str
     most: float
 
 
