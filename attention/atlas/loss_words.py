@@ -30,6 +30,12 @@ def unit_of(atlas: Atlas) -> str:
     return "%" if of_vectors(atlas) else "points"
 
 
+def gain_of(found: Mean) -> str:
+    """The gain of an answer, with the interval, in points: "12 points (8 to 16)"."""
+    ends = " to ".join(hundred(end, found.mean) for end in (found.low, found.high))
+    return f"{hundred(found.mean, found.mean)} points ({ends})"
+
+
 def cost_of(atlas: Atlas, found: Mean, sign: int = 1) -> str:
     """A cost with its error: "0.002 ± 0.003", of vectors in per cent."""
     width = (found.high - found.low) / 2
@@ -55,7 +61,11 @@ def fails(atlas: Atlas, one: Passport) -> list[str]:
     """The kinds of prompts that need it, gain without it or failed the check; the prompt that hangs
     on it most; and where zero misleads."""
     kinds = one.effects.kinds
-    told = [need_words(atlas, kind) for kind in kinds if kind.needed]
+    told = [
+        " ".join([need_words(atlas, kind), *turned_words(atlas, kind)])
+        for kind in kinds
+        if kind.needed
+    ]
     if not told and kinds:
         told.append(least_words(atlas, kinds))
     told += [fell_words(atlas, kind) for kind in kinds if fell(kind)]
@@ -83,6 +93,28 @@ def need_words(atlas: Atlas, kind: Kind) -> str:
         f"average of {kind.found.count}, and {loss_of(atlas, kind.checked)} of "
         f"{kind.checked.count} others."
     )
+
+
+def turned_words(atlas: Atlas, kind: Kind) -> list[str]:
+    """A change as large in a random direction, beside the loss of a kind that needs the head.
+
+    It costs as much where the kind would need it too, losing as much on both halves.
+    """
+    turned = kind.turned
+    if turned is None:
+        return []
+    opening, vectors = "A change as large in one random direction", of_vectors(atlas)
+    if not vectors and min(turn.mean for turn in turned.halves) >= 0:
+        found, checked = map(gain_of, turned.halves)
+        nothing = "costs nothing on average: the answer gains"
+        return [f"{opening} {nothing} {found}, and {checked} on the others."]
+    costs, alone = ("moves them", "moves them by") if vectors else ("costs", "costs")
+    found, checked = (loss_of(atlas, each) for each in turned.halves)
+    amounts = f"{found}, and {checked} on the others."
+    if kind.unspecific:
+        so = "So this does not show that what the head writes is what counts."
+        return [f"{opening} {costs} as much: {amounts} {so}"]
+    return [f"{opening} {costs} less: {amounts}" if turned.less else f"{opening} {alone} {amounts}"]
 
 
 def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:
@@ -117,11 +149,7 @@ def fell_words(atlas: Atlas, kind: Kind) -> str:
 
 def gain_words(kind: Kind) -> str:
     """A kind of prompts that is better without the head."""
-    gained = [
-        f"{hundred(each.mean, each.mean)} points "
-        f"({hundred(each.low, each.mean)} to {hundred(each.high, each.mean)})"
-        for each in kind.halves
-    ]
+    gained = [*map(gain_of, kind.halves)]
     return (
         f"Hinders {kind_words(kind)}: without it the answer gains {gained[0]} on "
         f"average of {kind.found.count}, and {gained[1]} of {kind.checked.count} others."

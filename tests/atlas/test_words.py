@@ -111,8 +111,8 @@ def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
     vectors = loss_words.of_vectors(atlas)
     changes = "their vectors move by" if vectors else "the answer loses"
     need = matches(
-        rf"Needed by (.+): without it {changes} {POINTS} on average of (\d+), and {POINTS} of "
-        r"(\d+) others\.",
+        rf"Needed by (.+?): without it {changes} {POINTS} on average of (\d+), and {POINTS} of "
+        r"(\d+) others\.( .+)?",
         told.fails,
     )
     assert {name for name, *_ in need} == {name for name, kind in by_name.items() if kind.needed}
@@ -126,8 +126,9 @@ def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
         rf"failed: {POINTS}\.",
         told.fails,
     )
-    for name, *found, count, mean, low, high, others in need:
+    for name, *found, count, mean, low, high, others, turned in need:
         kind = by_name[name]
+        turned_is_true(kind, vectors, (turned or "").strip())
         assert (int(count), int(others)) == (kind.found.count, kind.checked.count)
         is_share((*found,), kind.found, -100)
         is_share((mean, low, high), kind.checked, -100)
@@ -148,6 +149,33 @@ def kinds_are_true(atlas: Atlas, one: Passport, told: words.Said) -> None:
     none = matches(rf"(?i){opening}(?:none of (\d+) kinds|the kind) of prompts .+\.", told.fails)
     assert len(none) == (not need and bool(by_name))
     assert all(int(count or 1) == len(by_name) for (count,) in none)
+
+
+def turned_is_true(kind: Kind, vectors: bool, told: str) -> None:
+    assert bool(told) == (kind.turned is not None)
+    if kind.turned is None:
+        return
+    gains = not vectors and min(half.mean for half in kind.turned.halves) >= 0
+    costs, alone = ("moves them", "moves them by") if vectors else ("costs", "costs")
+    if gains:
+        alone = "costs nothing on average: the answer gains"
+    groups = re.fullmatch(
+        rf"A change as large in one random direction ({costs} less:|{costs} as much:|{alone}) "
+        rf"{POINTS}, and {POINTS} on the others\.( So this does not show that what the head writes "
+        r"is what counts\.)?",
+        told,
+    )
+    assert groups, told
+    how, *points, so = groups.groups()
+    assert ("gains" in how) == gains
+    is_share((*points[:3],), kind.turned.found, 100 if gains else -100)
+    is_share((*points[3:],), kind.turned.checked, 100 if gains else -100)
+    assert ("as much" in how) == bool(so) <= kind.turned.needed
+    assert ("less" in how) <= kind.turned.less
+    if so:
+        for turn, mean in zip(kind.turned.halves, kind.halves, strict=True):
+            assert turn.mean <= mean.mean < 0
+            assert turn.high < 0
 
 
 def least_is_true(one: Passport, told: words.Said) -> None:
