@@ -12,6 +12,7 @@ import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 const SENTENCE = ".st-key-s input"
 const CHANCE = 2 // bars of what was measured; those behind them are by chance
 const FEW = 6 // kinds of prompts before one unfolds
+const RING = " A ring: the mean of a change as large in one random direction."
 const SOME_ROWS = 3 // that are seen of a head without a name
 
 /** Passports of one head, or of two beside each other. */
@@ -124,8 +125,9 @@ function breaksOf(said, scale) {
   const section = sectionOf("breaks", "What breaks without it")
   const [few, more] = [said.kinds.slice(0, FEW), said.kinds.slice(FEW)]
   section.append(kindsOf(few, scale))
+  const ring = few.some(({ turned }) => turned.length) ? RING : ""
   make("p", "quiet", section, {
-    textContent: "A dot is a prompt. Upper ones: found on; lower ones: checked on.",
+    textContent: `A dot is a prompt. Upper ones: found on; lower ones: checked on.${ring}`,
   })
   if (more.length)
     folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, scale))
@@ -170,10 +172,12 @@ function kindsOf(kinds, { most, unit }) {
   return box
 }
 
-/** Effects on single prompts as dots, of each half in a row, with the mean and its interval.
+/** Effects on single prompts as dots, of each half in a row, with the mean and its interval, and a
+    ring for that of a change as large in a random direction.
     @type {(kind: KindSaid, most: number) => SVGElement} */
-function stripOf({ dots, means, kind, said }, most) {
-  const strip = makeShape("svg", { role: "img", "aria-label": `${kind}: ${said}` })
+function stripOf({ dots, means, turned, turnedSaid, kind, said }, most) {
+  const beside = turned.length ? `; in a random direction ${turnedSaid}` : ""
+  const strip = makeShape("svg", { role: "img", "aria-label": `${kind}: ${said}${beside}` })
   const x = (/** @type {number} */ effect) =>
     lengthOf(0.5 + Math.max(-most, Math.min(most, effect)) / (2 * most))
   makeShape("line", { x1: "0%", x2: "100%", y1: 14, y2: 14, class: "zero" }, strip)
@@ -188,6 +192,8 @@ function stripOf({ dots, means, kind, said }, most) {
     makeShape("line", { x1: x(low), x2: x(high), y1: middle, y2: middle, class: "between" }, strip)
     makeShape("line", { x1: x(mean), x2: x(mean), y1, y2, class: "mean" }, strip)
   }
+  for (const [half, mean] of turned.entries())
+    makeShape("circle", { cx: x(mean), cy: half ? 21 : 7, r: 4, class: "turned" }, strip)
   return strip
 }
 

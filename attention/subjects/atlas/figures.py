@@ -186,13 +186,16 @@ class MeasureSaid(TypedDict):
 
 
 class KindSaid(TypedDict):
-    """Effects on prompts of a kind: each as a dot with its half, and means with intervals."""
+    """Effects on prompts of a kind: each as a dot with its half, and means with intervals; turned:
+    means by a change as large in a random direction, or none, and in words."""
 
     kind: str
     needed: bool
     dots: list[tuple[float, int]]
     means: list[Bar]
     said: str
+    turned: list[float]
+    turnedSaid: str
     zero: str
     misleads: bool
 

@@ -181,6 +181,8 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
         ],
         "means": [bar("found", kind.found, say), bar("checked", kind.checked, say)],
         "said": say(kind.checked.mean),
+        "turned": [half.mean for half in kind.turned.halves] if kind.turned else [],
+        "turnedSaid": say(kind.turned.checked.mean) if kind.turned else "",
         "zero": "" if kind.by_zero is None else say(kind.by_zero.mean),
         "misleads": loss_words.misleads(kind),
     }
