@@ -117,7 +117,7 @@ def test_docs_tell_what_a_random_direction_costs_as_it_was_measured() -> None:
 
 
 def loss(effects: OnHalves) -> float:
-    """What answers lose on average of both halves."""
+    """The loss of answers, on average of both halves."""
     return -sum(half.mean for half in effects.halves) / len(effects.halves)
 
 
