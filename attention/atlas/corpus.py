@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 
+from attention.analysis import portuguese
 from attention.analysis.losses_on_corpus import MEANS_OVER
 from attention.analysis.sentences import PRONOUNS, SENTENCES, marked
 from attention.atlas.passport import SEED, half_of
 from attention.atlas.prompts import ANSWERS
+from attention.core.printing import listed
 from attention.trained.models import Model, goes_on
 from attention.trained.sources import CONSTRUCTED, GRAMMAR
 from attention.training.tasks.grammar import WORDS, Sentence, sentence
 
-ENGLISH = "English"
 EVERYDAY = "everyday"  # the kind of prompts that are made of sentences at large
 OWN = "own sentences"
 EVERYDAY_PROMPTS = 62
@@ -58,7 +59,7 @@ class Corpus:
 
 
 def corpus_of(model: Model) -> Corpus:
-    """The texts for a model: of its own language where it knows few words, else English.
+    """The texts for a model: of its own language, English where it names none.
 
     Raises ValueError for models of another language: `of_lines` takes texts of theirs.
     """
@@ -67,27 +68,46 @@ def corpus_of(model: Model) -> Corpus:
         return of_grammar()
     if name == CONSTRUCTED.about.name:
         return of_letters()
-    if language not in ("", ENGLISH):
-        raise ValueError(f"the packaged texts are {ENGLISH}, {name} has learned {language}")
-    return of_english(goes_on(model))
+    if language not in LANGUAGES:
+        known = listed([*filter(None, LANGUAGES)])
+        raise ValueError(f"the packaged texts are {known}, {name} has learned {language}")
+    return LANGUAGES[language](goes_on(model))
 
 
 def of_english(answers: bool) -> Corpus:
-    """English texts. answers: if the model says a next piece, so that sentences can end early.
+    """English texts. answers: if the model says a next piece, so that sentences can end early."""
+    kinds = ANSWERS if answers else {"pronouns": [marked(text)[0] for text in PRONOUNS]}
+    return _of_language(SENTENCES, kinds, answers)
+
+
+def of_portuguese(answers: bool) -> Corpus:
+    """Portuguese texts. answers: as `of_english` has it."""
+    kinds = {} if answers else portuguese.KINDS
+    return _of_language(portuguese.SENTENCES, kinds, answers)
+
+
+LANGUAGES: Mapping[str, Callable[[bool], Corpus]] = {
+    "": of_english,
+    "English": of_english,
+    "Portuguese": of_portuguese,
+}
+
+
+def _of_language(
+    sentences: Sequence[str], kinds: Mapping[str, Iterable[str]], answers: bool
+) -> Corpus:
+    """Texts of a language. kinds: of prompts; answers: as `of_english` has it.
 
     Behind the sentences some of them are said twice, but for their last word: only there a head can
     show that it looks for what followed an earlier equal piece (Olsson et al. 2022).
     """
-    means_over, others = SENTENCES[:MEANS_OVER], SENTENCES[MEANS_OVER:]
+    means_over, others = sentences[:MEANS_OVER], sentences[MEANS_OVER:]
     short = [text for text in others if len(text.split()) <= SHORT]
     twice = [f"{text} {begun(text)}" for text in short[:TWICE]]
-    if answers:
-        beginnings = [begun(text) for text in others[-EVERYDAY_PROMPTS:]]
-        kinds = {kind: [*prompts] for kind, prompts in ANSWERS.items()}
-    else:
-        beginnings = [text.rstrip(".?!") for text in others]
-        kinds = {"pronouns": [marked(text)[0].rstrip(".") for text in PRONOUNS]}
-    return _corpus(means_over, [*others, *twice], {**kinds, EVERYDAY: beginnings})
+    everyday = [*map(begun, others[-EVERYDAY_PROMPTS:])] if answers else others
+    prompts = {kind: [text.rstrip(".?!") for text in texts] for kind, texts in kinds.items()}
+    prompts[EVERYDAY] = [text.rstrip(".?!") for text in everyday]
+    return _corpus(means_over, [*others, *twice], prompts)
 
 
 def of_lines(lines: Sequence[str], answers: bool) -> Corpus:

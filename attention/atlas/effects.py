@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -12,7 +12,7 @@ from attention.analysis import losses_on_corpus, switches
 from attention.analysis.causes import Metric
 from attention.analysis.switches import Head, Replacement
 from attention.atlas.corpus import Asked, Corpus
-from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text
+from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text, Turned
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
 from attention.trained.models import Model, Run
@@ -110,8 +110,13 @@ def prompts_of(subject: Subject, raw: Raw) -> tuple[Text, ...]:
     )
 
 
-def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, Effects]:
-    """Effects of each head, of what `OnAnswers` and `Elsewhere` measured."""
+def summarised(
+    subject: Subject, on_answers: Raw, elsewhere: Raw, turned: Mapping[Asked, Tensor]
+) -> dict[Head, Effects]:
+    """Effects of each head, of what `OnAnswers` and `Elsewhere` measured.
+
+    turned: of prompts what `turned.OnTurned` measured, (heads,).
+    """
     corpus = subject.corpus
     by_mean = torch.stack([one[MEAN] for one in on_answers])
     by_zero = [one.get(ZERO) for one in on_answers]
@@ -128,7 +133,8 @@ def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, 
         means = by_mean[:, at].tolist()
         zeros = [None if one is None else float(one[at]) for one in by_zero]
         hangs = hanging(means)
-        kinds = kinds_of(corpus.prompts, means, zeros)
+        turns = {asked: float(each[at]) for asked, each in turned.items()}
+        kinds = kinds_of(corpus.prompts, means, zeros, turns)
         paid = {
             way: cost_of([(half, float(one[at])) for half, one in each if one is not None])
             for way, each in costs.items()
@@ -148,17 +154,45 @@ def summarised(subject: Subject, on_answers: Raw, elsewhere: Raw) -> dict[Head, 
 
 
 def kinds_of(
-    prompts: Sequence[Asked], by_mean: Sequence[float], by_zero: Sequence[float | None]
+    prompts: Sequence[Asked],
+    by_mean: Sequence[float],
+    by_zero: Sequence[float | None],
+    turned: Mapping[Asked, float],
 ) -> tuple[Kind, ...]:
-    """Effects on each kind of prompts, the most lost first, over both halves."""
+    """Effects on each kind of prompts, the most lost first, over both halves.
+
+    turned: of all prompts of a kind, or of none.
+    """
     found = []
     for kind in dict.fromkeys(asked.kind for asked in prompts):
         among = [at for at, asked in enumerate(prompts) if asked.kind == kind]
-        halves = _of_halves([(prompts[at].half, by_mean[at]) for at in among])
+        where, means = [prompts[at].half for at in among], [by_mean[at] for at in among]
+        halves = _of_halves([*zip(where, means, strict=True)])
         zeros = [zero for zero in (by_zero[at] for at in among) if zero is not None]
-        needed = all(clear_of(one, 0) < 0 and one.mean <= -NEEDED for one in halves)
-        found.append(Kind(kind, *halves, needed, mean_of(zeros) if zeros else None))
+        turns = [turned[prompts[at]] for at in among if prompts[at] in turned]
+        found.append(
+            Kind(
+                kind,
+                *halves,
+                needs(halves),
+                mean_of(zeros) if zeros else None,
+                turned_of(where, turns, means) if turns else None,
+            )
+        )
     return tuple(sorted(found, key=lambda one: _told(one.found.mean + one.checked.mean)))
+
+
+def turned_of(halves: Sequence[str], turned: Sequence[float], by_mean: Sequence[float]) -> Turned:
+    """The effects of a change as large in a random direction, of each prompt's half and effects."""
+    both = _of_halves([*zip(halves, turned, strict=True)])
+    apart = [turn - mean for turn, mean in zip(turned, by_mean, strict=True)]
+    less = all(clear_of(one, 0) > 0 for one in _of_halves([*zip(halves, apart, strict=True)]))
+    return Turned(*both, needs(both), less)
+
+
+def needs(halves: Sequence[Mean]) -> bool:
+    """True if answers surely lose on both halves, at least `NEEDED` each."""
+    return all(clear_of(one, 0) < 0 and one.mean <= -NEEDED for one in halves)
 
 
 def cost_of(growths: Sequence[tuple[str, float]]) -> Cost:

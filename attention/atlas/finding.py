@@ -275,11 +275,11 @@ def _of_kinds(atlas: Atlas, one: Passport) -> Iterator[Claim]:
         if kind.needed:
             said = f"needed loses breaks hangs {kind.kind}"
             yield _claim(said, kind.size, loss_words.need_words, atlas, kind)
-        elif loss_words.gains(kind):
-            yield _claim(f"gains helps {kind.kind}", kind.size, loss_words.gain_words, atlas, kind)
+        elif loss_words.gains(atlas, kind):
+            yield _claim(f"gains helps {kind.kind}", kind.size, loss_words.gain_words, kind)
         elif loss_words.fell(kind):
             said = f"failed the check {kind.kind}"
-            yield _claim(said, -kind.found.mean, loss_words.fell_words, kind)
+            yield _claim(said, -kind.found.mean, loss_words.fell_words, atlas, kind)
     cost = effects.elsewhere
     if cost.sure and not loss_words.of_vectors(atlas):
         said = "gains helps harmful" if cost.sure < 0 else "needed loses costs"

@@ -18,10 +18,22 @@ def of_vectors(atlas: Atlas) -> bool:
     return all(not text.answer for text in atlas.prompts)
 
 
-def loss_of(found: Mean) -> str:
-    """The loss of an answer, with the interval, in points: "12 points (8 to 16)"."""
+def loss_of(atlas: Atlas, found: Mean) -> str:
+    """The loss of an answer with the interval, "12 points (8 to 16)", or how far vectors move,
+    "12 % (8 to 16)"."""
     ends = " to ".join(hundred(-end, found.mean) for end in (found.high, found.low))
-    return f"{hundred(-found.mean, found.mean)} points ({ends})"
+    return f"{hundred(-found.mean, found.mean)} {unit_of(atlas)} ({ends})"
+
+
+def unit_of(atlas: Atlas) -> str:
+    """The unit of effects: points of a probability, or per cent of a cosine."""
+    return "%" if of_vectors(atlas) else "points"
+
+
+def gain_of(found: Mean) -> str:
+    """The gain of an answer, with the interval, in points: "12 points (8 to 16)"."""
+    ends = " to ".join(hundred(end, found.mean) for end in (found.low, found.high))
+    return f"{hundred(found.mean, found.mean)} points ({ends})"
 
 
 def cost_of(atlas: Atlas, found: Mean, sign: int = 1) -> str:
@@ -32,9 +44,11 @@ def cost_of(atlas: Atlas, found: Mean, sign: int = 1) -> str:
     return f"{fixed(sign * found.mean, 3)} ± {fixed(width, 3)}"
 
 
-def gains(kind: Kind) -> bool:
-    """True if the answer surely gains without the head, on both halves."""
-    return all(each.low > 0 and each.mean >= WORTH for each in kind.halves)
+def gains(atlas: Atlas, kind: Kind) -> bool:
+    """True if the answer surely gains without the head, on both halves; a vector never does."""
+    return not of_vectors(atlas) and all(
+        each.low > 0 and each.mean >= WORTH for each in kind.halves
+    )
 
 
 def fell(kind: Kind) -> bool:
@@ -43,22 +57,21 @@ def fell(kind: Kind) -> bool:
     return not kind.needed and kind.found.high < 0 and kind.found.mean <= -WORTH
 
 
-def answer_word(atlas: Atlas) -> str:
-    """The thing that changes without a head: the answer, or the cosine of vectors."""
-    return "the vector" if of_vectors(atlas) else "the answer"
-
-
 def fails(atlas: Atlas, one: Passport) -> list[str]:
     """The kinds of prompts that need it, gain without it or failed the check; the prompt that hangs
     on it most; and where zero misleads."""
     kinds = one.effects.kinds
-    told = [need_words(atlas, kind) for kind in kinds if kind.needed]
+    told = [
+        " ".join([need_words(atlas, kind), *turned_words(atlas, kind)])
+        for kind in kinds
+        if kind.needed
+    ]
     if not told and kinds:
-        told.append(least_words(kinds))
-    told += [fell_words(kind) for kind in kinds if fell(kind)]
-    told += [gain_words(atlas, kind) for kind in kinds if gains(kind)]
+        told.append(least_words(atlas, kinds))
+    told += [fell_words(atlas, kind) for kind in kinds if fell(kind)]
+    told += [gain_words(kind) for kind in kinds if gains(atlas, kind)]
     told += hang_words(atlas, one.effects)
-    return told + [zero_words(kind) for kind in kinds if misleads(kind)]
+    return told + [zero_words(atlas, kind) for kind in kinds if misleads(kind)]
 
 
 def kind_name(kind: Kind) -> str:
@@ -74,46 +87,72 @@ def kind_words(kind: Kind) -> str:
 
 def need_words(atlas: Atlas, kind: Kind) -> str:
     """A kind of prompts that needs the head."""
+    changes = "their vectors move by" if of_vectors(atlas) else "the answer loses"
     return (
-        f"Needed by {kind_words(kind)}: without it {answer_word(atlas)} loses "
-        f"{loss_of(kind.found)} on average of {kind.found.count}, and {loss_of(kind.checked)} of "
+        f"Needed by {kind_words(kind)}: without it {changes} {loss_of(atlas, kind.found)} on "
+        f"average of {kind.found.count}, and {loss_of(atlas, kind.checked)} of "
         f"{kind.checked.count} others."
     )
 
 
-def least_words(kinds: Sequence[Kind]) -> str:
-    """No kind of prompts needs the head; the most that any loses, if any does on both halves."""
-    kinds_of = "The kind" if len(kinds) == 1 else f"None of {len(kinds)} kinds"
-    loses = "does not surely lose" if len(kinds) == 1 else "surely loses"
-    said = f"{kinds_of} of prompts {loses} {fixed(100 * WORTH, 0)} points without it"
+def turned_words(atlas: Atlas, kind: Kind) -> list[str]:
+    """A change as large in a random direction, beside the loss of a kind that needs the head.
+
+    It costs as much where the kind would need it too, losing as much on both halves.
+    """
+    turned = kind.turned
+    if turned is None:
+        return []
+    opening, vectors = "A change as large in one random direction", of_vectors(atlas)
+    if not vectors and min(turn.mean for turn in turned.halves) >= 0:
+        found, checked = map(gain_of, turned.halves)
+        nothing = "costs nothing on average: the answer gains"
+        return [f"{opening} {nothing} {found}, and {checked} on the others."]
+    costs, alone = ("moves them", "moves them by") if vectors else ("costs", "costs")
+    found, checked = (loss_of(atlas, each) for each in turned.halves)
+    amounts = f"{found}, and {checked} on the others."
+    if kind.unspecific:
+        so = "So this does not show that what the head writes is what counts."
+        return [f"{opening} {costs} as much: {amounts} {so}"]
+    return [f"{opening} {costs} less: {amounts}" if turned.less else f"{opening} {alone} {amounts}"]
+
+
+def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:
+    """No kind of prompts needs the head; the one that loses most, if it does on both halves."""
+    alone, worth = len(kinds) == 1, f"{fixed(100 * WORTH, 0)} {unit_of(atlas)}"
+    kinds_of = f"{'the kind' if alone else f'none of {len(kinds)} kinds'} of prompts"
     worst = min(kinds, key=lambda kind: kind.found.mean + kind.checked.mean)
+    if of_vectors(atlas):
+        moves = "do not surely move" if alone else "surely move"
+        said = f"the vectors of {kinds_of} {moves} by {worth} without it"
+        most = f"those of {kind_words(worst)} move most"
+    else:
+        loses = "does not surely lose" if alone else "surely loses"
+        said = f"{kinds_of} {loses} {worth} without it"
+        most = f"most is lost by {kind_words(worst)}"
     if max(worst.found.mean, worst.checked.mean) >= 0:
-        return f"{said}."
+        return f"{capital(said)}."
     return (
-        f"{said}; most is lost by {kind_words(worst)}: {loss_of(worst.found)} on average of "
-        f"{worst.found.count}, {loss_of(worst.checked)} of {worst.checked.count} others."
+        f"{capital(said)}; {most}: {loss_of(atlas, worst.found)} on average of "
+        f"{worst.found.count}, {loss_of(atlas, worst.checked)} of {worst.checked.count} others."
     )
 
 
-def fell_words(kind: Kind) -> str:
+def fell_words(atlas: Atlas, kind: Kind) -> str:
     """A kind that seemed to need the head."""
     return (
-        f"Seemed needed by {kind_words(kind)}, for {loss_of(kind.found)} on average of "
+        f"Seemed needed by {kind_words(kind)}, for {loss_of(atlas, kind.found)} on average of "
         f"{kind.found.count}, but the check on {kind.checked.count} others failed: "
-        f"{loss_of(kind.checked)}."
+        f"{loss_of(atlas, kind.checked)}."
     )
 
 
-def gain_words(atlas: Atlas, kind: Kind) -> str:
+def gain_words(kind: Kind) -> str:
     """A kind of prompts that is better without the head."""
-    gained = [
-        f"{hundred(each.mean, each.mean)} points "
-        f"({hundred(each.low, each.mean)} to {hundred(each.high, each.mean)})"
-        for each in kind.halves
-    ]
+    gained = [*map(gain_of, kind.halves)]
     return (
-        f"Hinders {kind_words(kind)}: without it {answer_word(atlas)} gains {gained[0]} "
-        f"on average of {kind.found.count}, and {gained[1]} of {kind.checked.count} others."
+        f"Hinders {kind_words(kind)}: without it the answer gains {gained[0]} on "
+        f"average of {kind.found.count}, and {gained[1]} of {kind.checked.count} others."
     )
 
 
@@ -131,11 +170,13 @@ def hang_words(atlas: Atlas, effects: Effects) -> list[str]:
 def lost_words(atlas: Atlas, effects: Effects, place: int) -> str:
     """The change of the answer to a prompt, without a full stop."""
     prompt, change = atlas.prompts[place], effects.by_mean[place]
-    answer = quoted(prompt.answer) if prompt.answer else "its vector"
+    answer = "its vector" if of_vectors(atlas) else quoted(prompt.answer)
     if abs(change) < ROUNDED:
         return f"{quoted(prompt.text)}, {answer} stays as it is"
-    moves = "loses" if change < 0 else "gains"
-    return f"{quoted(prompt.text)}, {answer} {moves} {hundred(abs(change), change)} points"
+    changes = "moves by" if of_vectors(atlas) else "loses" if change < 0 else "gains"
+    return (
+        f"{quoted(prompt.text)}, {answer} {changes} {hundred(abs(change), change)} {unit_of(atlas)}"
+    )
 
 
 def lost_sentence(atlas: Atlas, effects: Effects, place: int) -> str:
@@ -154,13 +195,14 @@ def misleads(kind: Kind) -> bool:
     )
 
 
-def zero_words(kind: Kind) -> str:
+def zero_words(atlas: Atlas, kind: Kind) -> str:
     """A kind of prompts on which zero misleads."""
     assert kind.by_zero is not None
     both = " and ".join(hundred(-each.mean, kind.by_zero.mean) for each in kind.halves)
+    costs = "move vectors by" if of_vectors(atlas) else "cost"
     return (
-        f"Zero misleads on {kind_words(kind)}: set to zero it seems to cost "
-        f"{loss_of(kind.by_zero)} on {kind.by_zero.count}, set to its mean {both}."
+        f"Zero misleads on {kind_words(kind)}: set to zero it seems to {costs} "
+        f"{loss_of(atlas, kind.by_zero)} on {kind.by_zero.count}, set to its mean {both}."
     )
 
 
@@ -197,9 +239,9 @@ def zero_elsewhere_words(atlas: Atlas, effects: Effects) -> list[str]:
     cost, zero = effects.elsewhere, effects.elsewhere_by_zero
     if not _surely_more(zero, cost):
         return []
-    unit = "" if of_vectors(atlas) else " nats a piece"
+    costs, unit = ("move them by", "") if of_vectors(atlas) else ("cost them", " nats a piece")
     return [
-        f"Set to zero it seems to cost them {cost_of(atlas, zero.found)}{unit}, and "
+        f"Set to zero it seems to {costs} {cost_of(atlas, zero.found)}{unit}, and "
         f"{cost_of(atlas, zero.checked)}: zero misleads."
     ]
 

@@ -20,8 +20,8 @@ from torch import Tensor
 from attention import __version__
 from attention.analysis.cluster import cluster
 from attention.analysis.switches import Head
-from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces
-from attention.atlas.corpus import Corpus, corpus_of, of_lines
+from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces, turned
+from attention.atlas.corpus import LANGUAGES, Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
 from attention.trained import sources
@@ -31,6 +31,7 @@ from attention.trained.sources import CARRIED, NONE, PACKAGED, Carried, Own, Pac
 STAGES: tuple[Stage, ...] = (
     effects.OnAnswers(),
     effects.Elsewhere(),
+    turned.OnTurned(),
     patterns.Patterns(),
     kin.Kin(),
 )
@@ -77,12 +78,12 @@ class Wanted:
 
 
 def usual() -> tuple[str, ...]:
-    """The models that passports are packaged of: all that are installed and read English or a
-    language of their own."""
+    """The models that passports are packaged of: all that are installed and that texts are here
+    for."""
     return tuple(
         name
         for name, source in (CARRIED | PACKAGED).items()
-        if source.about.language in ("", "English")
+        if source.about.language in LANGUAGES
         if isinstance(source, Carried) or source.path is not None
     )
 
@@ -122,6 +123,13 @@ class Found:
         stage = kin.Kin()
         texts = (asked.text for asked in stage.texts(self.corpus))
         return dict(zip(texts, self.raw[stage.name], strict=True))
+
+    @property
+    def turned(self) -> dict[Asked, Tensor]:
+        """Changes of answers where the step to a head's mean is turned, by prompt, (heads,)."""
+        stage = turned.OnTurned()
+        each = (one[turned.TURNED] for one in self.raw[stage.name])
+        return dict(zip(stage.texts(self.corpus), each, strict=True))
 
 
 def measure(wanted: Wanted, folder: Path, told: Told) -> Found:
@@ -176,7 +184,7 @@ def passports_of(
     """
     name, raw = subject.model.about.name, found.raw
     narrow = narrow or subject
-    does = effects.summarised(narrow, raw["effects"], raw["elsewhere"])
+    does = effects.summarised(narrow, raw["effects"], raw["elsewhere"], found.turned)
     looks = patterns.summarised(subject, raw["patterns"])
     words = {other: one.words for other, one in others.items()}
     alike = kin.summarised(subject, raw["kin"], words)
@@ -213,7 +221,7 @@ def passport_of(wanted: Wanted, head: Head, others: Mapping[str, Found]) -> Pass
     if head not in subject.heads:
         raise ValueError(f"{wanted.name} has no head {head[0]}.{head[1]}")
     narrow = OfOneHead(subject.model, subject.corpus, head)
-    of_one = (effects.OnAnswers.name, effects.Elsewhere.name)
+    of_one = (effects.OnAnswers.name, effects.Elsewhere.name, turned.OnTurned.name)
     raw = {
         stage.name: [
             stage.measure(narrow if stage.name in of_one else subject, asked)

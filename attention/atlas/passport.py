@@ -137,11 +137,27 @@ class Name(OnHalves):
 
 
 @dataclass(frozen=True)
+class Turned(OnHalves):
+    """Effects of a change as large as that to the head's mean, in a random direction: the step to
+    the mean is turned by a rotation that is drawn once for each head.
+
+    needed: as in `Kind`; less: if answers lose less than by the mean on both halves, each interval
+    of the differences, prompt by prompt, above 0.
+    """
+
+    found: Mean
+    checked: Mean
+    needed: bool
+    less: bool
+
+
+@dataclass(frozen=True)
 class Kind(OnHalves):
     """Effects on the prompts of one kind, the head set to its mean.
 
     needed: if the answer loses on both halves, each interval below 0 and each mean at least 5
-    points; by_zero: the same set to zero, None where it was not asked.
+    points; by_zero: the same set to zero, None where it was not asked; turned: by a change as large
+    in a random direction, None of everyday sentences.
     """
 
     kind: str
@@ -149,6 +165,20 @@ class Kind(OnHalves):
     checked: Mean
     needed: bool
     by_zero: Mean | None
+    turned: Turned | None = None
+
+    @property
+    def unspecific(self) -> bool:
+        """True if a change as large in a random direction is needed as well, and costs as much on
+        both halves."""
+        return (
+            self.turned is not None
+            and self.turned.needed
+            and all(
+                turn.mean <= mean.mean
+                for turn, mean in zip(self.turned.halves, self.halves, strict=True)
+            )
+        )
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def title(atlas: Atlas, one: Passport) -> str:
 
 def least_title(atlas: Atlas, one: Passport) -> str:
     """The most that can be said of a head without a name that no kind of prompts needs."""
-    gaining = [kind_words(kind) for kind in one.effects.kinds if gains(kind)]
+    gaining = [kind_words(kind) for kind in one.effects.kinds if gains(atlas, kind)]
     if gaining:
         return f"hinders {listed(gaining[:KINDS_NAMED])}"
     if not of_vectors(atlas) and one.effects.elsewhere.sure:

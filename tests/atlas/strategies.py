@@ -23,6 +23,7 @@ from attention.atlas.passport import (
     Passport,
     Row,
     Text,
+    Turned,
     half_of,
 )
 from tests.properties import strategies as st
@@ -94,8 +95,20 @@ def names(draw: Any, name: str, sentences: tuple[Text, ...]) -> Name:
 def kinds(draw: Any, kind: str) -> Kind:
     """Effects on a kind of prompts, needed or not."""
     found, checked = draw(means(effects)), draw(means(effects))
-    needed = all(one.high < 0 and one.mean <= -0.05 for one in (found, checked))
-    return Kind(kind, found, checked, needed, draw(st.none() | means(effects)))
+    zero, turned = draw(st.none() | means(effects)), draw(st.none() | turns())
+    return Kind(kind, found, checked, needs(found, checked), zero, turned)
+
+
+def needs(*halves: Mean) -> bool:
+    """If both halves surely lose five points."""
+    return all(one.high < 0 and one.mean <= -0.05 for one in halves)
+
+
+@composite
+def turns(draw: Any) -> Turned:
+    """Effects of a change as large in a random direction; nothing else says if they are less."""
+    found, checked = draw(means(effects)), draw(means(effects))
+    return Turned(found, checked, needs(found, checked), draw(st.booleans()))
 
 
 @composite

@@ -20,6 +20,8 @@ from tests.trained.packaged import packaged
 ALL = {
     "english": corpus.of_english(answers=True),
     "vectors": corpus.of_english(answers=False),
+    "translated": corpus.of_portuguese(answers=False),
+    "portuguese": corpus.of_portuguese(answers=True),
     "grammar": corpus.of_grammar(),
     "letters": corpus.of_letters(),
     "lines": corpus.of_lines(SENTENCES[:40], answers=True),
@@ -55,7 +57,7 @@ def test_sentences_of_both_halves_are_measured_by_zero(texts: Corpus) -> None:
     assert zero[FOUND] == zero[CHECKED] >= len(texts.elsewhere) // 4
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "lines"])
+@pytest.mark.parametrize("name", [name for name in ALL if name not in ("lines", "portuguese")])
 def test_a_packaged_model_is_asked_at_least_200_prompts(name: str) -> None:
     assert len(ALL[name].prompts) >= 200
 
@@ -85,11 +87,26 @@ def test_a_model_that_knows_few_words_is_asked_in_these() -> None:
             assert unknown not in model.pieces(asked.text).ids, asked.text
 
 
+def test_a_translator_is_asked_in_words_of_its_language() -> None:
+    model = packaged("pt-en")
+    texts = corpus.corpus_of(model)
+    assert texts == ALL["translated"]
+    unknown = model.pieces("字").ids.tolist()[-2]
+    words = pieces = 0
+    for text in (*texts.means_over, *(one.text for one in (*texts.sentences, *texts.prompts))):
+        ids = model.pieces(text).ids.tolist()
+        assert unknown not in ids, text
+        words, pieces = words + len(text.split()), pieces + len(ids) - 1
+    assert pieces < 1.3 * words
+    assert all(4 <= len(one.text.split()) <= 12 for one in texts.prompts)
+
+
 def test_a_model_of_another_language_is_asked_nothing_in_english() -> None:
     model = sources.GRAMMAR.read()
-    about = replace(model.about, name="fado", language="Portuguese")
+    about = replace(model.about, name="saga", language="Icelandic")
     stranger = SimpleNamespace(about=about)
-    with pytest.raises(ValueError, match="texts are English, fado has learned Portuguese"):
+    expected = "texts are English and Portuguese, saga has learned Icelandic"
+    with pytest.raises(ValueError, match=expected):
         corpus.corpus_of(stranger)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.analysis import switches
-from attention.atlas import effects, stages
+from attention.atlas import effects, stages, turned
 from attention.atlas.corpus import Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import CHECKED, FOUND, Mean
 from attention.atlas.stages import Subject
@@ -32,7 +32,7 @@ PROMPTS = (
 def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
     lost = [-0.118, -0.128, -0.122, -0.132, 0.02, 0.0, 0.04, 0.0]
     zero = [-0.3, -0.3, -0.5, -0.5, *[None] * 4]
-    red, blue = effects.kinds_of(PROMPTS, lost, zero)
+    red, blue = effects.kinds_of(PROMPTS, lost, zero, {})
     assert (red.kind, blue.kind) == ("red", "blue")
     assert red.found.mean == pytest.approx(-0.12)  # of -0.118 and -0.122, ± 12.7 · 0.002
     assert red.checked.mean == pytest.approx(-0.13)  # of -0.128 and -0.132
@@ -41,6 +41,7 @@ def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
     assert red.by_zero.mean == pytest.approx(-0.4)
     assert not blue.needed
     assert blue.by_zero is None
+    assert red.turned is blue.turned is None
 
 
 @pytest.mark.parametrize(
@@ -52,13 +53,36 @@ def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
     ],
 )
 def test_a_kind_does_not_need_a_head_that_one_half_is_indifferent_to(lost: list[float]) -> None:
-    (red,) = effects.kinds_of(PROMPTS[:4], lost, [None] * 4)
+    (red,) = effects.kinds_of(PROMPTS[:4], lost, [None] * 4, {})
     assert not red.needed
+
+
+@pytest.mark.parametrize(
+    ("turn", "needed", "less", "unspecific"),
+    [
+        ([-0.138, -0.148, -0.142, -0.152], True, False, True),  # costs more
+        ([-0.118, -0.128, -0.122, -0.132], True, False, True),  # costs the same
+        ([-0.108, -0.118, -0.112, -0.122], True, True, False),  # .01 less of each prompt
+        ([-0.118, 0.0, -0.122, 0.0], False, False, False),  # less on one half alone
+        ([-0.14, -0.11, -0.144, -0.114], True, False, False),  # more on one half alone
+        ([0.012, 0.002, 0.008, -0.002], False, True, False),  # nothing
+    ],
+)
+def test_a_change_in_a_random_direction_is_beside_that_to_the_mean(
+    turn: list[float], needed: bool, less: bool, unspecific: bool
+) -> None:
+    lost = [-0.118, -0.128, -0.122, -0.132]
+    beside = dict(zip(PROMPTS, turn, strict=False))
+    (red,) = effects.kinds_of(PROMPTS[:4], lost, [None] * 4, beside)
+    assert red.turned is not None
+    assert red.turned.found.mean == pytest.approx((turn[0] + turn[2]) / 2)
+    assert red.turned.checked.mean == pytest.approx((turn[1] + turn[3]) / 2)
+    assert (red.turned.needed, red.turned.less, red.unspecific) == (needed, less, unspecific)
 
 
 def test_kinds_come_by_what_they_lose() -> None:
     lost = [-0.1, -0.1, -0.1, -0.1, -0.3, -0.3, -0.3, -0.3]
-    assert [one.kind for one in effects.kinds_of(PROMPTS, lost, [None] * 8)] == ["blue", "red"]
+    assert [one.kind for one in effects.kinds_of(PROMPTS, lost, [None] * 8, {})] == ["blue", "red"]
 
 
 def test_a_cost_is_sure_where_both_halves_lie_on_one_side() -> None:
@@ -103,10 +127,15 @@ def test_raw_numbers_become_the_effects_of_each_head() -> None:
         {"mean": torch.full((4,), growth), "zero": torch.zeros(4)}
         for growth in (0.0199, 0.0299, 0.0201, 0.0301)
     ]
-    found = effects.summarised(subject, raw, grown)
+    turns = dict(zip(PROMPTS[:4], 2 * ways, strict=False))
+    found = effects.summarised(subject, raw, grown, turns)
     assert list(found) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert found[0, 0].by_mean == pytest.approx([-0.01 * at for at in range(8)])
     assert found[1, 1].by_zero == pytest.approx([-0.06 * at for at in range(4)])
+    by_kind = {kind.kind: kind.turned for kind in found[1, 1].kinds}
+    assert by_kind["blue"] is None
+    assert by_kind["red"] is not None
+    assert by_kind["red"].checked.mean == pytest.approx(-0.04 * 2)  # of prompts 1 and 3
     assert found[0, 1].hangs == found[1, 0].hangs == ()
     assert found[0, 0].hangs == (7, 6, 5, 4, 3)
     assert found[0, 0].elsewhere.found.mean == pytest.approx(0.02)
@@ -114,7 +143,7 @@ def test_raw_numbers_become_the_effects_of_each_head() -> None:
     assert found[0, 0].elsewhere.sure == 1
     assert found[0, 0].elsewhere_by_zero.sure == 0
     moved = [one | {"piece": torch.tensor(effects.NO_PIECE)} for one in raw]
-    assert effects.summarised(subject, moved, grown)[0, 0].elsewhere.sure == 0
+    assert effects.summarised(subject, moved, grown, {})[0, 0].elsewhere.sure == 0
 
 
 def measured(model: Model, kind: str, many: int = 6) -> tuple[Subject, list[dict[str, Tensor]]]:
@@ -129,8 +158,12 @@ def test_patterns_that_come_again_need_the_heads_that_were_built_for_them() -> N
     # layer 0 head 0 looks one token back, layer 1 head 0 copies what followed (induction)
     subject, raw = measured(sources.load("constructed"), "repeated letters")
     grown = [effects.Elsewhere().measure(subject, asked) for asked in subject.corpus.elsewhere]
-    found = effects.summarised(subject, raw, grown)
+    stage = turned.OnTurned()
+    turns = {one: stage.measure(subject, one)["turned"] for one in stage.texts(subject.corpus)}
+    found = effects.summarised(subject, raw, grown, turns)
     assert found[0, 0].kinds[0].needed
+    assert found[0, 0].kinds[0].turned is not None
+    assert found[0, 0].kinds[0].turned.less
     assert found[1, 0].kinds[0].needed
     assert not found[1, 1].kinds[0].needed
     assert found[1, 0].elsewhere.found.mean > 0
@@ -181,7 +214,7 @@ def test_heads_that_answers_are_known_to_hang_on_are_needed(kind: str, head: swi
         metric, _ = effects.answer_of(model, run)
         without = switches.states_without(model, run, [head], switches.by_mean(subject.means))
         lost.append(float(metric(without) - metric(run.hidden)))
-    (found,) = effects.kinds_of(some, lost, [None] * len(some))
+    (found,) = effects.kinds_of(some, lost, [None] * len(some), {})
     assert found.needed
     assert max(found.found.mean, found.checked.mean) < -0.15
 
@@ -233,7 +266,7 @@ def has_effects(model: Model) -> None:
         assert one["mean"].shape == (len(subject.heads),)
         assert one["mean"].isfinite().all()
     assert any(one["mean"].any() for one in raw)
-    assert list(effects.summarised(subject, raw, grown)) == subject.heads
+    assert list(effects.summarised(subject, raw, grown, {})) == subject.heads
     assert len(effects.prompts_of(subject, raw)) == 4
 
 

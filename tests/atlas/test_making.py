@@ -150,7 +150,6 @@ def test_weights_are_told_by_their_files_or_else_by_their_numbers() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["pt-en"], "packaged texts are English, pt-en has learned Portuguese"),
         (["nowhere/at-all"], "not done: "),
         (["constructed", "--workers", "0"], "workers must be at least 1, got 0"),
         (["constructed", "--sentences", "short.txt"], "at least 12 lines of text, got 1"),
@@ -165,8 +164,6 @@ def test_what_cannot_be_done_is_told_in_a_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if words == ["pt-en"]:
-        packaged("pt-en")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     (tmp_path / "short.txt").write_text("a b", "utf-8")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import pytest
 
 from attention.atlas import files, making, words
+from attention.atlas.corpus import EVERYDAY
 from attention.atlas.finding import Index
-from attention.atlas.passport import Atlas
+from attention.atlas.passport import Atlas, OnHalves
 
 MOST_BYTES = 3_000_000
+DOCS = Path(__file__).parents[2] / "docs" / "atlas.md"
 HELPED = -0.005  # nats a piece
 
 
@@ -24,10 +27,11 @@ def index() -> Index:
     return Index([atlas_of("smollm2")])
 
 
-def test_passports_of_five_models_are_packaged_in_three_megabytes() -> None:
+def test_passports_of_all_heads_of_six_models_are_packaged_in_three_megabytes() -> None:
     packaged = files.packaged()
     heads = {model: len(atlas_of(model).passports) for model in packaged}
-    assert heads == {"constructed": 4, "en-pt": 64, "grammar": 8, "minilm": 72, "smollm2": 270}
+    translators = {"en-pt": 64, "pt-en": 64}
+    assert heads == {"constructed": 4, "grammar": 8, "minilm": 72, "smollm2": 270, **translators}
     assert sum(path.stat().st_size for path in packaged.values()) <= MOST_BYTES
 
 
@@ -54,6 +58,19 @@ def test_known_heads_are_among_the_first_three_that_a_search_finds(asked: str, h
     assert head in found[:3]
 
 
+def test_a_translator_needs_a_head_where_english_has_another_order_than_portuguese() -> None:
+    atlas = atlas_of("pt-en")
+    needing = {
+        one.name: [kind.kind for kind in one.effects.kinds if kind.needed]
+        for one in atlas.passports
+        if any(kind.needed for kind in one.effects.kinds)
+    }
+    every = [EVERYDAY, "adjectives behind nouns", "verbs before their subjects"]
+    assert needing == {"6.6": every, "7.2": every[2:]}
+    found = Index([atlas]).found("needed by verbs before their subjects")[: len(needing)]
+    assert {f"{hit.layer}.{hit.head}" for hit in found} == {*needing}
+
+
 def test_heads_whose_loss_surely_helps_other_sentences_say_so() -> None:
     atlas = atlas_of("smollm2")
     helped = [
@@ -66,6 +83,52 @@ def test_heads_whose_loss_surely_helps_other_sentences_say_so() -> None:
     for one in helped:
         said = words.said(atlas, one).elsewhere[0]
         assert said.startswith("Other sentences even gain: without it")
+
+
+def test_docs_tell_what_a_random_direction_costs_as_it_was_measured() -> None:
+    found = [
+        (one, kind, kind.turned)
+        for one in atlas_of("smollm2").passports
+        for kind in one.effects.kinds
+        if kind.turned is not None
+    ]
+    needed = [(kind, turned) for _, kind, turned in found if kind.needed]
+    so = [one.name for one, _, turned in found if turned.needed]
+    more = sum(loss(turned) < loss(kind) for kind, turned in needed)
+    twice = sum(2 * loss(turned) < loss(kind) for kind, turned in needed)
+    less = sum(turned.less for _, turned in needed)
+    as_much = sum(kind.unspecific for kind, _ in needed)
+    cases = {
+        (one.name, kind.kind): f"{100 * loss(kind):.0f}{{}} on {kind.kind} by the mean, and "
+        f"{100 * loss(turned):.0f} by the turned step"
+        for one, kind, turned in found
+    }
+    told = " ".join(DOCS.read_text("utf-8").split())
+    for words_of in (
+        f"({len(found):,} pairs, all kinds but everyday sentences): {len(so)} pairs are needed so, "
+        f"by {len({*so})} heads, and {len(needed)} by the mean itself.",
+        f"Of these {len(needed)}, {more} lose more by the mean than by the turned step, {twice} "
+        f"more than twice as much; {less} surely do, prompt by prompt, on both halves.",
+        f"{as_much} lose as much by a turned step that is needed itself",
+        f"9.6 loses {cases['9.6', 'opposites'].format(' points')}.",
+        f"23.4 loses {cases['23.4', 'capitals'].format('')}.",
+    ):
+        assert words_of in told
+
+
+def loss(effects: OnHalves) -> float:
+    """The loss of answers, on average of both halves."""
+    return -sum(half.mean for half in effects.halves) / len(effects.halves)
+
+
+def test_each_kind_but_everyday_ones_stands_beside_a_random_direction() -> None:
+    for model in making.usual():
+        for one in atlas_of(model).passports:
+            for kind in one.effects.kinds:
+                assert (kind.turned is None) == (kind.kind == EVERYDAY)
+                if kind.turned is not None:
+                    counts = [half.count for half in kind.turned.halves]
+                    assert counts == [half.count for half in kind.halves]
 
 
 def test_each_effect_that_is_told_was_measured_on_two_hundred_prompts_and_two_halves() -> None:

@@ -6,11 +6,13 @@ import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 /** @import { Mount } from "../shared/component.js"
     @import { Bar, DirectionSaid, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
       } from "../messages.js"
-    @typedef {ReturnType<typeof build>} View */
+    @typedef {ReturnType<typeof build>} View
+    @typedef {{ most: number, unit: string }} Scale the end of that of effects, and its unit */
 
 const SENTENCE = ".st-key-s input"
 const CHANCE = 2 // bars of what was measured; those behind them are by chance
 const FEW = 6 // kinds of prompts before one unfolds
+const RING = " A ring: the mean of a change as large in one random direction."
 const SOME_ROWS = 3 // that are seen of a head without a name
 
 /** Passports of one head, or of two beside each other. */
@@ -31,11 +33,11 @@ function build({ root, content, send }) {
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { passports, differences, most } }) {
+function draw({ frame, content: { passports, differences, most, unit } }) {
   const open = [...frame.querySelectorAll("details[open]")].map((each) => each.className)
   const shades = ramp(palette(frame, "sequential"))
   const box = make("div", passports.length > 1 ? "passports two" : "passports")
-  box.append(...passports.map((said) => passportOf(said, most, shades)))
+  box.append(...passports.map((said) => passportOf(said, { most, unit }, shades)))
   const list = make("ul", "differences")
   for (const words of differences) make("li", "", list, { textContent: words })
   frame.replaceChildren(...(differences.length ? [list] : []), box)
@@ -43,8 +45,8 @@ function draw({ frame, content: { passports, differences, most } }) {
     for (const each of frame.getElementsByClassName(name)) each.setAttribute("open", "")
 }
 
-/** @type {(said: PassportSaid, most: number, shades: Uint32Array) => HTMLElement} */
-function passportOf(said, most, shades) {
+/** @type {(said: PassportSaid, scale: Scale, shades: Uint32Array) => HTMLElement} */
+function passportOf(said, scale, shades) {
   const article = make("article", "", null, { ariaLabel: `Passport of head ${said.name}` })
   const glance = make("div", "glance", article)
   const header = make("header", "", glance)
@@ -57,7 +59,7 @@ function passportOf(said, most, shades) {
   if (said.fallen) glance.append(fallenOf(said.fallen))
   for (const words of said.told) make("p", "told", glance, { textContent: words })
   article.append(
-    breaksOf(said, most),
+    breaksOf(said, scale),
     looksOf(said, shades),
     weightsOf(said),
     kinOf(said),
@@ -118,20 +120,21 @@ function wordsOf(parent, words) {
     make("bdi", "", parent, { textContent: apart && at ? ` ${word}` : word })
 }
 
-/** @type {(said: PassportSaid, most: number) => HTMLElement} */
-function breaksOf(said, most) {
+/** @type {(said: PassportSaid, scale: Scale) => HTMLElement} */
+function breaksOf(said, scale) {
   const section = sectionOf("breaks", "What breaks without it")
   const [few, more] = [said.kinds.slice(0, FEW), said.kinds.slice(FEW)]
-  section.append(kindsOf(few, most))
+  section.append(kindsOf(few, scale))
+  const ring = few.some(({ turned }) => turned.length) ? RING : ""
   make("p", "quiet", section, {
-    textContent: "A dot is the answer to a prompt. Upper ones: found on; lower ones: checked on.",
+    textContent: `A dot is a prompt. Upper ones: found on; lower ones: checked on.${ring}`,
   })
   if (more.length)
-    folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, most))
+    folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, scale))
   if (said.hangs.length) {
     const hang = folded(section, "hangs", "Sentences that hang on it, and controls")
     hang.append(promptsOf(said.hangs))
-    make("p", "quiet", hang, { textContent: "Of the same kind, but losing least:" })
+    make("p", "quiet", hang, { textContent: "Of the same kind, but changing least:" })
     hang.append(promptsOf(said.controls))
   }
   sentencesOf(section, "fails-words", said.fails)
@@ -153,8 +156,8 @@ function sentencesOf(section, name, sentences) {
   for (const words of sentences) make("p", "", box, { textContent: words })
 }
 
-/** @type {(kinds: KindSaid[], most: number) => HTMLElement} */
-function kindsOf(kinds, most) {
+/** @type {(kinds: KindSaid[], scale: Scale) => HTMLElement} */
+function kindsOf(kinds, { most, unit }) {
   const box = make("div", "kinds")
   for (const kind of kinds) {
     make("bdi", kind.needed ? "kind needed" : "kind", box, { textContent: kind.kind })
@@ -162,17 +165,19 @@ function kindsOf(kinds, most) {
     make("span", "number", box, { textContent: kind.said })
   }
   const ends = make("div", "ends", box, { ariaHidden: "true" })
-  const points = Math.round(100 * most)
-  make("span", "", ends, { textContent: `−${points}` })
+  const end = Math.round(100 * most)
+  make("span", "", ends, { textContent: `−${end}` })
   make("span", "", ends, { textContent: "0" })
-  make("span", "", ends, { textContent: `+${points} points` })
+  make("span", "", ends, { textContent: `+${end} ${unit}` })
   return box
 }
 
-/** Effects on single prompts as dots, of each half in a row, with the mean and its interval.
+/** Effects on single prompts as dots, of each half in a row, with the mean and its interval, and a
+    ring for that of a change as large in a random direction.
     @type {(kind: KindSaid, most: number) => SVGElement} */
-function stripOf({ dots, means, kind, said }, most) {
-  const strip = makeShape("svg", { role: "img", "aria-label": `${kind}: ${said}` })
+function stripOf({ dots, means, turned, turnedSaid, kind, said }, most) {
+  const beside = turned.length ? `; in a random direction ${turnedSaid}` : ""
+  const strip = makeShape("svg", { role: "img", "aria-label": `${kind}: ${said}${beside}` })
   const x = (/** @type {number} */ effect) =>
     lengthOf(0.5 + Math.max(-most, Math.min(most, effect)) / (2 * most))
   makeShape("line", { x1: "0%", x2: "100%", y1: 14, y2: 14, class: "zero" }, strip)
@@ -187,6 +192,8 @@ function stripOf({ dots, means, kind, said }, most) {
     makeShape("line", { x1: x(low), x2: x(high), y1: middle, y2: middle, class: "between" }, strip)
     makeShape("line", { x1: x(mean), x2: x(mean), y1, y2, class: "mean" }, strip)
   }
+  for (const [half, mean] of turned.entries())
+    makeShape("circle", { cx: x(mean), cy: half ? 21 : 7, r: 4, class: "turned" }, strip)
   return strip
 }
 

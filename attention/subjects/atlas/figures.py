@@ -186,13 +186,16 @@ class MeasureSaid(TypedDict):
 
 
 class KindSaid(TypedDict):
-    """Effects on prompts of a kind: each as a dot with its half, and means with intervals."""
+    """Effects on prompts of a kind: each as a dot with its half, and means with intervals; turned:
+    means by a change as large in a random direction, or none, and in words."""
 
     kind: str
     needed: bool
     dots: list[tuple[float, int]]
     means: list[Bar]
     said: str
+    turned: list[float]
+    turnedSaid: str
     zero: str
     misleads: bool
 
@@ -255,11 +258,12 @@ class PassportSaid(TypedDict):
 
 
 class PassportsHeader(TypedDict):
-    """One passport, or two beside each other with their differences; most: the end of the scale of
-    effects."""
+    """One passport, or two beside each other with their differences; unit, most: of the scale of
+    effects, and its end."""
 
     passports: list[PassportSaid]
     differences: list[str]
+    unit: str
     most: float
 
 

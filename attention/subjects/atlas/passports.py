@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 from attention.analysis.heads import MEASURES
@@ -38,7 +39,7 @@ from attention.subjects.atlas.figures import (
     Passports,
     PassportSaid,
 )
-from attention.subjects.atlas.shades import points
+from attention.subjects.atlas.shades import change
 from attention.subjects.model.words import apart, named_head, percent, quoted, word_of
 
 LEAST_SCALE = 0.1  # of the axis of effects
@@ -59,7 +60,8 @@ def passports_of(atlas: Atlas, heads: Sequence[tuple[int, int]]) -> Passports:
     return Passports(
         {
             "passports": [said_of(atlas, one, order) for one in found],
-            "differences": words.differences(*found) if len(found) == 2 else [],
+            "differences": words.differences(atlas, *found) if len(found) == 2 else [],
+            "unit": loss_words.unit_of(atlas),
             "most": max(LEAST_SCALE, math.ceil(10 * max(effects, default=0.0)) / 10),
         },
         key="passport",
@@ -168,6 +170,7 @@ def measure_of(measure: Measured) -> MeasureSaid:
 def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
     """Effects on the prompts of a kind, each as a dot."""
     effects = zip(one.effects.by_mean, atlas.prompts, strict=True)
+    say = partial(change, loss_words.unit_of(atlas))
     return {
         "kind": loss_words.kind_name(kind),
         "needed": kind.needed,
@@ -176,9 +179,11 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
             for effect, prompt in effects
             if prompt.kind == kind.kind
         ],
-        "means": [bar("found", kind.found, points), bar("checked", kind.checked, points)],
-        "said": points(kind.checked.mean),
-        "zero": "" if kind.by_zero is None else points(kind.by_zero.mean),
+        "means": [bar("found", kind.found, say), bar("checked", kind.checked, say)],
+        "said": say(kind.checked.mean),
+        "turned": [half.mean for half in kind.turned.halves] if kind.turned else [],
+        "turnedSaid": say(kind.turned.checked.mean) if kind.turned else "",
+        "zero": "" if kind.by_zero is None else say(kind.by_zero.mean),
         "misleads": loss_words.misleads(kind),
     }
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas import look_words
+from attention.atlas import look_words, loss_words
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed, percent
 
@@ -25,7 +25,7 @@ BREAKS, LOOKS, SAYS, LEFT = (
 NEEDED = "needed by "
 ELSEWHERE = "cost elsewhere"
 STEP = 0.05  # of a darkest effect
-DARKEST_COST = 0.1  # nats a piece
+DARKEST_COST = 0.1  # nats a piece, or of a cosine
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +48,19 @@ class Shade:
     say: Callable[[float], str]
 
 
-def points(effect: float) -> str:
-    """A change of a probability in points of a hundred."""
-    return f"{'+' if effect >= 0.0005 else ''}{fixed(100 * effect, 1)} points"
+def change(unit: str, effect: float) -> str:
+    """A change in hundredths. unit: see `loss_words.unit_of`."""
+    return f"{'+' if effect >= 0.0005 else ''}{fixed(100 * effect, 1)} {unit}"
 
 
 def nats(cost: float) -> str:
     """A cost in nats a piece."""
     return f"{fixed(cost, 3)} nats a piece"
+
+
+def moved(cost: float) -> str:
+    """A cost of vectors, as far as they move, in per cent of a cosine."""
+    return f"{fixed(100 * cost, 2)} %"
 
 
 def two_digits(value: float) -> str:
@@ -98,17 +103,20 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     found = {kind: numbers_of(atlas, partial(_effect, kind)) for kind in kinds}
     most = max((float(each.nan_to_num(0.0).abs().max()) for each in found.values()), default=0.0)
     darkest = max(STEP, math.ceil(most / STEP) * STEP)
-    told = f"darkest: {fixed(100 * darkest, 0)} points"
-    legend = f"orange: answers lose without the head, blue: they gain; {told}"
+    unit, vectors = loss_words.unit_of(atlas), loss_words.of_vectors(atlas)
+    changes = "orange: answers lose without the head, blue: they gain"
+    costly = "orange: other texts are harder to predict without the head, blue: easier"
+    if vectors:
+        changes = "orange: vectors move without the head, by their cosine to what they were, less 1"
+        costly = "orange: vectors of other texts move without the head"
+    legend = f"{changes}; darkest: {fixed(100 * darkest, 0)} {unit}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
-        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, points)
+        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, partial(change, unit))
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
-    legend = (
-        "orange: other texts are harder to predict without the head, blue: easier; darkest: "
-        f"{nats(DARKEST_COST)}"
-    )
-    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, nats)
+    say = moved if vectors else nats
+    legend = f"{costly}; darkest: {say(DARKEST_COST)}"
+    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say)
 
 
 def _effect(kind: str, one: Passport) -> float | None:

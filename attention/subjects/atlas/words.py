@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from attention.analysis.names import WORDS
 from attention.atlas.look_words import place
-from attention.atlas.passport import Mean, Passport
+from attention.atlas.loss_words import of_vectors, unit_of
+from attention.atlas.passport import Atlas, Mean, Passport
 from attention.core.printing import listed, percent
 from attention.core.settings import choice, same_as, text
-from attention.subjects.atlas.shades import points
+from attention.subjects.atlas.shades import change
 from attention.subjects.model.words import SwitchSettings, quoted
 from attention.trained.sources import installing
 
@@ -67,10 +69,10 @@ def apart(one: Mean, other: Mean) -> bool:
     return one.low > other.high or other.low > one.high
 
 
-def differences(one: Passport, other: Passport) -> list[str]:
+def differences(atlas: Atlas, one: Passport, other: Passport) -> list[str]:
     """The numbers in which two heads differ most, of those whose intervals do not meet on the texts
     that nothing was found on."""
-    found = sorted(_apart(one, other), key=lambda each: -abs(each[1] - each[2]))
+    found = sorted(_apart(atlas, one, other), key=lambda each: -abs(each[1] - each[2]))
     if not found:
         return [f"No number of {one.name} and {other.name} surely differs."]
     return [
@@ -80,13 +82,18 @@ def differences(one: Passport, other: Passport) -> list[str]:
 
 
 def _apart(
-    one: Passport, other: Passport
+    atlas: Atlas, one: Passport, other: Passport
 ) -> Iterator[tuple[str, float, float, Callable[[float], str]]]:
     kinds = {kind.kind: kind.checked for kind in other.effects.kinds}
+    changing = "Vectors" if of_vectors(atlas) else "Answers"
     for kind in one.effects.kinds:
         if kind.kind in kinds and apart(kind.checked, kinds[kind.kind]):
-            what = f"Answers on {kind.kind} without the head"
-            yield what, kind.checked.mean, kinds[kind.kind].mean, points
+            yield (
+                f"{changing} on {kind.kind} without the head",
+                kind.checked.mean,
+                kinds[kind.kind].mean,
+                partial(change, unit_of(atlas)),
+            )
     measures = {measure.name: measure.checked for measure in other.measures}
     for measure in one.measures:
         theirs = measures.get(measure.name)

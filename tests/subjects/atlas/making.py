@@ -23,6 +23,7 @@ from attention.atlas.passport import (
     Passport,
     Row,
     Text,
+    Turned,
 )
 
 KINDS = ("capitals", "opposites", "verbs")
@@ -102,7 +103,11 @@ def effects(first: float) -> Effects:
     of_kinds = (first, -0.003, 0.001)
     by_mean = tuple(effect * (1 + 0.1 * at) for effect in of_kinds for at in range(PER_KIND))
     kinds = tuple(
-        Kind(kind, mean(effect), mean(effect, 0.02), effect < -0.05, mean(effect - 0.2))
+        Kind(
+            kind,
+            *(mean(effect), mean(effect, 0.02), effect < -0.05, mean(effect - 0.2)),
+            Turned(mean(effect / 2), mean(effect / 3), needed=False, less=effect < -0.05),
+        )
         for kind, effect in zip(KINDS, of_kinds, strict=True)
     )
     needed = first < -0.01

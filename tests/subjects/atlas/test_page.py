@@ -120,6 +120,10 @@ def test_a_passport_shows_dots_names_with_their_nulls_kin_and_what_is_not_explai
     assert needed["fallen"]["before"], needed["fallen"]["after"] == ("75 %", "12 %")
     assert len(needed["kinds"][0]["dots"]) == making.PER_KIND
     assert {half for _, half in needed["kinds"][0]["dots"]} == {0, 1}
+    assert needed["kinds"][0]["turned"] == pytest.approx([-0.21, -0.14])
+    assert needed["kinds"][0]["turnedSaid"] == "−14.0 points"
+    beside = "A change as large in one random direction costs less: 21 points"
+    assert beside in needed["told"][0]
     assert [kind["needed"] for kind in needed["kinds"]] == [True, False, False]
     assert len(needed["hangs"]) == len(needed["controls"]) == 3
     assert needed["alike"][0]["name"] == "0.0"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 import torch
 
+from attention.atlas import files
 from attention.atlas.passport import Atlas
 from attention.subjects.atlas import numbers, words
 from attention.subjects.atlas.passports import passports_of
@@ -84,7 +87,7 @@ def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
 @given(atlases())
 def test_two_heads_are_said_to_differ_only_where_their_intervals_do_not_meet(atlas: Atlas) -> None:
     one, other = atlas.passports[0], atlas.passports[-1]
-    (said,) = words.differences(one, one)
+    (said,) = words.differences(atlas, one, one)
     assert said.endswith("surely differs.")
     met = {
         kind.kind
@@ -92,8 +95,9 @@ def test_two_heads_are_said_to_differ_only_where_their_intervals_do_not_meet(atl
         for its in other.effects.kinds
         if its.kind == kind.kind and not words.apart(kind.checked, its.checked)
     }
-    for said in words.differences(one, other):
-        assert not any(said.startswith(f"Answers on {kind} without") for kind in met)
+    for said in words.differences(atlas, one, other):
+        about = re.match(r"(?:Answers|Vectors) on (.*) without the head: ", said)
+        assert about is None or about[1] not in met
 
 
 def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty() -> None:
@@ -128,3 +132,30 @@ def test_an_even_row_shows_no_name() -> None:
     tried = numbers.tried_on(even / even.sum(-1, keepdim=True), pieces, "previous")
     assert tried.right == [False] * len(tried.asking)
     assert all(key != at - 1 for at, key in zip(tried.asking, tried.looks, strict=True))
+
+
+PACKAGED = files.FOLDER  # before a test has another one
+PIECES = ("words", "link", "reads", "writes")  # of a message, that say nothing by themselves
+OF_ANSWERS = re.compile(r"(?i)\b(answer|probabilit|points?|los[et]|gain|predict|nats?)")
+
+
+def sentences_in(part: Any) -> list[str]:
+    """All sentences of a message, however deep, but for pieces of texts and addresses."""
+    if isinstance(part, dict):
+        part = [each for name, each in part.items() if name not in PIECES]
+    if isinstance(part, list | tuple):
+        return [text for each in part for text in sentences_in(each)]
+    return [re.sub("“.*?”", "", part)] if isinstance(part, str) else []
+
+
+def test_no_passport_or_tile_of_a_model_of_vectors_speaks_of_an_answer() -> None:
+    atlas = files.read(files.path_of(PACKAGED, "minilm"))
+    told: list[str] = []
+    for one, other in pairwise(atlas.passports):
+        figure = passports_of(atlas, [one.place, other.place])
+        told += sentences_in(figure.said)
+        assert figure.said["unit"] == "%"
+    for shade in shades_of(atlas):
+        told += [shade.legend, *map(shade.say, shade.numbers.flatten().tolist())]
+    assert any(each.startswith("Vectors on everyday without") for each in told)
+    assert not [each for each in told if OF_ANSWERS.search(each)]
