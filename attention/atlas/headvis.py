@@ -79,15 +79,16 @@ METRICS: Mapping[str, Metric] = {
         lambda one: float(sum(name.holds for name in one.names)),
     ),
     "most_lost": Metric(
-        "Mean change of the answer's probability, the head set to its mean, on the kind of prompts "
-        "that loses most.",
+        "Mean change of the answer's probability, of models that give vectors of their cosine, on "
+        "the kind of prompts that changes most, the head set to its mean.",
         lambda one: min(
             (mean for kind in one.effects.kinds if (mean := whole(kind)) is not None),
             default=None,
         ),
     ),
     "cost_elsewhere": Metric(
-        "Cost of the head's loss to sentences at large, in nats a piece, the head set to its mean.",
+        "Cost of the head's loss to sentences at large, in nats a piece, of vectors 1 - cosine, "
+        "the head set to its mean.",
         lambda one: whole(one.effects.elsewhere),
     ),
     "copying": Metric(
@@ -140,11 +141,11 @@ def _config(atlas: Atlas, metrics: Sequence[str]) -> dict[str, Any]:
         "umap_heads": [],
         "custom_plots": [
             {"key": "qk_distance_histogram", "label": "Distance from query to key, tokens"},
-            {"key": "effects", "label": "Change of the answer without the head, prompts"},
+            {"key": "effects", "label": "Change without the head, prompts"},
         ],
         "custom_tables": [
             {"key": "names", "label": "Names that hold, share of sentences"},
-            {"key": "hangs", "label": "Prompts that lose most, change of the answer"},
+            {"key": "hangs", "label": "Prompts that change most without the head"},
             {"key": "top_query_tokens", "label": "Top query tokens"},
             {"key": "top_key_tokens", "label": "Top key tokens"},
         ],
