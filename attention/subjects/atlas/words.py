@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from attention.analysis.names import WORDS, marked, pairs
+from attention.analysis.names import WORDS
 from attention.atlas.look_words import place
 from attention.atlas.loss_words import of_vectors, unit_of
 from attention.atlas.passport import Atlas, Mean, Passport
@@ -158,9 +158,4 @@ def untried_words(name: str, crosses: bool) -> str:
         return "This head looks from one sentence at another: names are of heads within one."
     if not name:
         return "This head has no name; try one."
-    one, other = (f"“{marked(text)[0]}”" for text in pairs()[0])
-    return (
-        f"Looks {place(name)}: that needs two sentences that differ in the noun, as a head that "
-        f"always takes the same one is right on one of them. Type {one} and then {other} The "
-        "pronoun has to look at another noun."
-    )
+    return f"Looks {place(name)}: that is counted on marked pairs of sentences, not on one."

@@ -190,16 +190,6 @@ def test_a_name_holds_on_one_sentence_and_breaks_on_another_and_the_link_says_so
     assert own(app)["tried"] == "induction"
 
 
-def test_a_name_that_needs_two_sentences_is_counted_on_none_and_says_which_it_needs() -> None:
-    app = opened("atlas", **CONSTRUCTED, layer=1, head_name="noun")
-    said = own(app)
-    assert (said["holds"], said["breaks"], {*said["marks"]}) == (False, False, {-1})
-    assert said["evidence"] == ""
-    assert said["verdict"].startswith("Looks from a pronoun at its noun: that needs two")
-    for text in ("because it was too tired.”", "because it was too wide.”"):
-        assert f"“The animal did not cross the street {text}" in said["verdict"]
-
-
 def test_the_evidence_on_a_name_is_a_link_that_names_sentence_head_and_name() -> None:
     app = opened("atlas", model="constructed", s="x b b")
     assert own(app)["evidence"] == ""  # head 1.0 has no name
