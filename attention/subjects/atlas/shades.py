@@ -98,14 +98,14 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     found = {kind: numbers_of(atlas, partial(_effect, kind)) for kind in kinds}
     most = max((float(each.nan_to_num(0.0).abs().max()) for each in found.values()), default=0.0)
     darkest = max(STEP, math.ceil(most / STEP) * STEP)
-    told = f"darkest: {fixed(100 * darkest, 0)} points"
+    told = f"full colour: {fixed(100 * darkest, 0)} points"
     legend = f"orange: answers lose without the head, blue: they gain; {told}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
         yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, points)
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
     legend = (
-        "orange: other texts are harder to predict without the head, blue: easier; darkest: "
+        "orange: other texts are harder to predict without the head, blue: easier; full colour: "
         f"{nats(DARKEST_COST)}"
     )
     yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, nats)
@@ -129,7 +129,7 @@ def _looks(atlas: Atlas) -> Iterator[Shade]:
             yield _share(f"weight on {measure.words}", LOOKS, numbers, "all weight")
             continue
         most = float(numbers.nan_to_num(0.0).max()) or 1.0
-        legend = f"darkest: {fixed(most, 1)}"
+        legend = f"full colour: {fixed(most, 1)}"
         yield Shade(measure.words, LOOKS, numbers, most, False, 1, legend, two_digits)
     sinks = numbers_of(atlas, lambda one: one.sink.mean)
     yield _share("weight on the sink", LOOKS, sinks, "all weight")
@@ -144,7 +144,7 @@ def _named(name: str, one: Passport) -> float | None:
 
 
 def _share(name: str, group: str, numbers: Tensor, what: str) -> Shade:
-    legend = f"share of {what}; darkest: 100 %"
+    legend = f"share of {what}; full colour: 100 %"
     return Shade(name, group, numbers, 1.0, False, 1, legend, percent)
 
 
@@ -155,7 +155,9 @@ def _weights(atlas: Atlas) -> Iterator[Shade]:
     def number(of: str, one: Passport) -> float | None:
         return None if one.circuit is None else getattr(one.circuit, of).value
 
-    legend = "blue: its weights raise the word that they read, orange: they lower it; darkest: ±1"
+    legend = (
+        "blue: its weights raise the word that they read, orange: they lower it; full colour: ±1"
+    )
     copying = numbers_of(atlas, partial(number, "copying"))
     yield Shade("copying", SAYS, copying, 1.0, True, 1, legend, two_digits)
     for of in ("copied", "suppressed"):

@@ -52,7 +52,7 @@ def test_it_opens_on_the_effects_that_differ_most_and_on_the_head_that_most_is_l
     assert tiles(app)["chosen"] == 2  # 1.0, of two heads a layer
     assert [each["name"] for each in passports(app)] == ["1.0"]
     assert passports(app)[0]["title"] == "Needed by capitals."
-    assert "darkest: 45 points" in tiles(app)["shades"][0]["legend"]
+    assert "full colour: 45 points" in tiles(app)["shades"][0]["legend"]
     assert [link.proto.label for link in app.get("page_link")][-1] == "Atlas"
 
 
