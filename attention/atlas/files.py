@@ -10,7 +10,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,8 +18,11 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from attention.analysis.names import WORDS
 from attention.atlas import passport
-from attention.atlas.passport import HALVES, Atlas, Passport, Row
+from attention.atlas.passport import HALVES, Atlas, OnHalves, Passport, Row
+from attention.atlas.weight_words import SIDES
+from attention.core.printing import listed
 
 SCHEMA = 1
 FOLDER = Path(__file__).parent / "packaged"
@@ -27,6 +30,7 @@ ENDING = ".json.gz"
 OWN_ATLAS_VARIABLE = "ATTENTION_ATLAS"
 DIGITS = 6  # significant ones of each number in a file
 MAX_PACKED, MAX_BYTES = 1 << 25, 1 << 28  # of a file, and of the JSON in it
+LARGEST = 1_000_000  # of a number: shares, bits, words apart, nats a piece are far below
 MAGIC = b"\x1f\x8b"
 
 Part = TypeVar("Part")
@@ -118,13 +122,17 @@ def check(atlas: Atlas) -> Atlas:
         if text.half not in HALVES:
             raise ValueError(f"each half must be one of {', '.join(HALVES)}, got {text.half!r}")
     heads = [one.place for one in atlas.passports]
-    if not heads or heads != sorted({*heads}) or min(min(head) for head in heads) < 0:
-        raise ValueError("its passports must be of heads by layer and head, each once, from 0 on")
+    every = [(layer, head) for layer, many in enumerate(atlas.shape) for head in range(many)]
+    if not heads or heads != every:
+        raise ValueError(
+            "its passports must be of heads by layer and head, each once, from 0 on, none left out"
+        )
     asked = sum(text.by_zero for text in atlas.prompts)
     for one in atlas.passports:
         name = f"head {one.name}"
         for row in rows_of(one):
             _check_row(atlas, row, name)
+        _check_said(one, name)
         effects = one.effects
         for said, expected, got in (
             ("effects by mean", len(atlas.prompts), len(effects.by_mean)),
@@ -138,6 +146,36 @@ def check(atlas: Atlas) -> Atlas:
                     f"{name} must hang on prompts 0 to {len(atlas.prompts) - 1}, got {place}"
                 )
     return atlas
+
+
+def _check_said(one: Passport, name: str) -> None:
+    """Raise ValueError where a passport names what is not known, or has numbers without sense."""
+    for what, said, known in (
+        ("names", {each.name for each in one.names}, WORDS),
+        ("sides of its kin", {each.side for each in one.near}, SIDES),
+    ):
+        if not said <= {*known}:
+            unknown = listed(f"{each[:40]!r}" for each in sorted(said - {*known}))
+            raise ValueError(f"{name} must have {what} of {listed(known)}, got {unknown}")
+    largest = max(map(abs, numbers_of(one)))
+    if largest > LARGEST:
+        raise ValueError(f"{name} must have numbers up to {LARGEST:,}, got {largest:g}")
+    directions = one.circuit.directions if one.circuit else ()
+    if not all(each.reads and each.writes for each in directions):
+        raise ValueError(f"{name} must have pieces that each direction reads and writes, got none")
+
+
+def numbers_of(one: Passport) -> Iterator[float]:
+    """All numbers of a passport that are means, effects on prompts, or of weights."""
+    effects = one.effects
+    halves: tuple[OnHalves, ...] = (*one.measures, *one.names, *effects.kinds, *one.alike)
+    halves += (effects.elsewhere, effects.elsewhere_by_zero)
+    for mean in (one.unexplained, one.sink, *(mean for each in halves for mean in each.halves)):
+        yield from (mean.mean, mean.low, mean.high)
+    yield from effects.by_mean
+    if one.circuit:
+        yield from (one.circuit.copying.value, one.circuit.copied.value)
+        yield one.circuit.suppressed.value
 
 
 def rows_of(one: Passport) -> Iterable[Row]:

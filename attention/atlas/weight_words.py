@@ -9,6 +9,11 @@ from attention.core.printing import fixed, listed
 DIRECTIONS_NAMED, PIECES_NAMED, KIN_NAMED = 2, 4, 3
 COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
 COPIES_TOLD = 0.01  # of them: fewer, raised or lowered, are not told of
+SIDES = {  # on which subspaces are near: how much in part, and the head
+    "reads": "Reads{} what {} reads",
+    "writes": "Writes{} where {} writes",
+    "feeds": "Writes{} where {} reads",
+}
 
 
 def weights_words(one: Passport) -> list[str]:
@@ -106,11 +111,7 @@ def alike_words(atlas: Atlas, each: Alike) -> str:
 def near_words(each: Near) -> str:
     """A head of the model whose subspace is near."""
     part = "" if each.overlap.value >= MOST else " in part"
-    does = {
-        "reads": "Reads{} what {} reads",
-        "writes": "Writes{} where {} writes",
-        "feeds": "Writes{} where {} reads",
-    }[each.side].format(part, each.name)
+    does = SIDES[each.side].format(part, each.name)
     low, high = fixed(each.overlap.low, 3), fixed(each.overlap.high, 3)
     overlap = fixed(each.overlap.value, 3)
     return f"{does}: subspaces overlap by {overlap}; random ones: {low} to {high}."

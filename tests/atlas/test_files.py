@@ -16,6 +16,7 @@ import pytest
 from attention.atlas import files
 from attention.atlas.passport import Atlas, Mean, Passport
 from tests.atlas.strategies import atlases
+from tests.cases import over
 from tests.properties import given, settings
 
 ROOT = Path(__file__).parents[2]
@@ -172,12 +173,63 @@ def test_each_part_that_another_points_at_must_be_there() -> None:
     for words, passport in wrong.items():
         with pytest.raises(ValueError, match=words):
             files.check(dataclasses.replace(made, passports=(passport,)))
-    for heads in ((one, one), made.passports[::-1], (dataclasses.replace(one, layer=-1),)):
+    left_out = [dataclasses.replace(one, layer=layer, head=head) for layer, head in WITH_GAPS]
+    for heads in (
+        *((one, one), made.passports[::-1], (dataclasses.replace(one, layer=-1),)),
+        *((one, gap) for gap in left_out),
+        *((gap,) for gap in left_out),
+    ):
         with pytest.raises(ValueError, match="each once"):
             files.check(dataclasses.replace(made, passports=heads))
     half = dataclasses.replace(made.sentences[0], half="neither")
     with pytest.raises(ValueError, match="one of found, checked, got 'neither'"):
         files.check(dataclasses.replace(made, sentences=(half,)))
+
+
+WITH_GAPS = ((0, 2), (2, 0), (1, 1), (10**9, 0), (0, 10**15))  # each behind head 0.0
+
+
+def planted(
+    name: str = "previous",
+    side: str = "reads",
+    change: float = -0.25,
+    share: float = 0.5,
+    copying: float = 0.5,
+    reads: tuple[str, ...] = ("a",),
+) -> Atlas:
+    """An atlas whose first passport has a name, kin and a circuit that say this."""
+    one = example().passports[0]
+    found, row = Mean(share, share, share, 2), files.passport.Row(0, 1, (0.5, 0.5))
+    against = files.passport.Against(copying, 0.0, 0.0, 0.0)
+    named = files.passport.Name(name, found, found, found, 0.0, 0.0, True, row, None)
+    direction = files.passport.Direction(0.5, reads, ("b",), ("a",), ("b",), against)
+    return with_first(
+        example(),
+        names=(named,),
+        near=(files.passport.Near(side, 0, 1, against),),
+        effects=dataclasses.replace(one.effects, by_mean=(change, 0.5)),
+        circuit=files.passport.Circuit(against, against, against, (direction,)),
+    )
+
+
+@over(
+    "case",
+    [
+        ({"name": "<b>eldest"}, "names of previous, .* got '<b>eldest'"),
+        ({"side": "eats"}, "sides of its kin of reads, writes and feeds, got 'eats'"),
+        ({"change": -1e308}, "numbers up to 1,000,000, got 1e[+]308"),
+        ({"share": 1e39}, "numbers up to 1,000,000, got 1e[+]39"),
+        ({"copying": -2e6}, "numbers up to 1,000,000, got 2e[+]06"),
+        ({"reads": ()}, "pieces that each direction reads and writes, got none"),
+    ],
+)
+def test_no_passport_names_what_is_not_known_or_has_numbers_without_sense(
+    case: tuple[dict[str, Any], str],
+) -> None:
+    changed, words = case
+    assert files.check(planted())
+    with pytest.raises(ValueError, match=f"head 0.0 must have {words}"):
+        files.check(planted(**changed))
 
 
 def effects_of(one: Passport, **changed: Any) -> Passport:

@@ -70,9 +70,9 @@ def test_a_tile_shows_its_passport_another_stands_beside_and_the_link_holds_both
 def test_tiles_are_coloured_by_a_menu_and_heads_are_found_while_one_types(open_page: Open) -> None:
     page = open_page(f"/atlas?{urlencode(LINK)}")
     legend = page.locator(".st-key-head_atlas .legend")
-    expect(legend).to_contain_text("darkest: 45 points")
+    expect(legend).to_contain_text("full colour: 45 points")
     page.get_by_label("Tiles show").select_option("unexplained")
-    expect(legend).to_contain_text("no name foretells; darkest: 100 %")
+    expect(legend).to_contain_text("no name foretells; full colour: 100 %")
     expect_in_search(page, "tiles", "unexplained")
     box = page.get_by_label("Find heads")
     box.press_sequentially("one word back", delay=20)
@@ -115,6 +115,22 @@ def test_a_name_is_broken_by_a_sentence_and_the_link_is_the_evidence(open_page: 
     own.locator("button.word").nth(2).click()
     expect_in_search(page, "query", "2")
     check_link(page, open_page)
+
+
+MIDDLES = """box => [".ends :nth-child(2)", "svg .zero:nth-of-type(2)"].map(name => {
+  const { left, right } = box.querySelector(name).getBoundingClientRect()
+  return Math.round((left + right) / 2)
+})"""
+
+
+def test_the_0_of_an_axis_stands_below_its_line(open_page: Open) -> None:
+    page = open_page(f"/atlas?{urlencode(LINK)}")
+    kinds = passport(page, "1.0").locator(".kinds").first
+    expect(kinds).to_be_visible()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        number, line = kinds.evaluate(MIDDLES)
+        assert abs(number - line) <= 1
 
 
 def test_all_of_a_passport_is_accessible_and_fits_a_phone(open_page: Open) -> None:

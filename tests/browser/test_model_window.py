@@ -53,6 +53,30 @@ def head_shown(page: Page, name: str) -> Any:
     return window(page).get_by_role("heading", name=f"Head {name} ")
 
 
+SIDES = """frame => {
+  const edge = (node, side) => node.getBoundingClientRect()[side]
+  const gaps = [...frame.querySelectorAll(".piece")].map(piece => {
+    const range = document.createRange()
+    range.selectNodeContents(piece)
+    return edge(piece, "right") - edge(range, "right")
+  })
+  const below = [...frame.querySelectorAll(".word small")].map(small => edge(small, "bottom"))
+  return [Math.max(...below) - edge(frame.querySelector(".lenses"), "top"), ...gaps]
+}"""
+
+
+def test_words_of_any_script_stand_at_their_bars_and_weights_hide_nothing_below(
+    open_page: Open,
+) -> None:
+    packaged("smollm2")
+    page = open_page(f"/model?{urlencode({'model': 'smollm2', 's': 'שלום עולם'})}")
+    expect(window(page).locator(".piece").first).to_be_visible()
+    over, *gaps = window(page).locator(".frame").evaluate(SIDES)
+    assert over <= 0
+    assert gaps
+    assert max(gaps) < 1
+
+
 def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
     page = open_page("/model?model=minilm&head_by=the+chosen+one")
     expect(tile(page, "layer 0", 0)).to_have_attribute("aria-checked", "true")

@@ -78,7 +78,7 @@ test("keys whose weights are the same are told as such, not one after the other"
   const told = (query) => sums.summary({ ...content, numbers: { weights } }, query)
   assert.equal(told(0), "“a” looks equally at “b” and “c”, 38 % each.")
   assert.equal(told(1), "“b” looks equally at “a” and itself, 50 % each.")
-  assert.equal(told(2), "“c” looks equally at 3 keys, as “a”, 33 % each.")
+  assert.equal(told(2), "“c” looks equally at 3 keys, “a” among them, 33 % each.")
 })
 
 test("weights that are no shares are told as what is added and taken away, with their sum", () => {

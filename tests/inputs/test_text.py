@@ -24,6 +24,8 @@ TOKENS = {
     "the dogs' house": "the dogs ' house",
     "o'clock": "o ' clock",
     "n't 's": "n ' t ' s",
+    "“Yes,” he said… ‘No’": "yes , he said . . . ' no '",
+    "Der „Hund“ «bleibt»": "der hund bleibt",
     "a\x00b\x1bc\x7fd\x85e": "a b c d e",
     "tab\tnew\nline\r\nend": "tab new line end",
     "a\u00a0b\u2028c\u3000d": "a b c d",

@@ -51,7 +51,7 @@ def read_link(
     link: the texts of each name; a name given twice counts by its last text, but for a choice of
     several. width_of: the d_model of the vectors of a name other than "random". instead: what a
     page shows where a link says nothing legal, if that is not the default.
-    Text that is too long is taken: its widget cuts it. The rest of the link stands.
+    Text that is too long is taken as far as it may go. The rest of the link stands.
     """
     declared = every_setting()
     taken: dict[str, list[str]] = {}
@@ -81,7 +81,9 @@ def _legal(about: Setting, texts: Sequence[str], instead: Value) -> tuple[list[s
     if problem is None:
         return given, ""
     if about.is_text:
-        return given, f"{problem[:200]}; showing its first {about.maximum} instead."
+        longest = int(about.maximum or 0)
+        cut = [text[:longest] for text in given]
+        return cut, f"{problem[:200]}; showing its first {longest} instead."
     legal = [text for text in given if several and text in about.choices]
     shown = ", ".join(legal) or (instead if not several else "none")
     return legal, f"{problem[:200]}; showing {shown} instead."

@@ -82,6 +82,9 @@ function build({ root, content, send }) {
 function draw(view) {
   view.width = view.frame.clientWidth
   if (!view.width) return
+  // What was found by other words than those in the box is not found by these.
+  if (isTyping(view) && view.input.value !== view.content.sought)
+    Object.assign(view.content, { found: [], foundWords: "", hints: [] })
   const narrow = view.width < NARROW
   view.frame.classList.toggle("narrow", narrow)
   view.layout = layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
@@ -184,14 +187,19 @@ function drawActs({ second, alone, content, pairs }) {
 }
 
 /** @type {(view: View) => void} */
-function drawFound({ root, input, hints, count, list, content }) {
-  const focused = root instanceof ShadowRoot && root.activeElement === input
-  if (!focused) input.value = content.sought
+function drawFound(view) {
+  const { input, hints, count, list, content } = view
+  if (!isTyping(view)) input.value = content.sought
   hints.replaceChildren()
   if (content.hints.length) make("span", "", hints, { textContent: "Try:" })
   for (const hint of content.hints) make("button", "", hints, { type: "button", textContent: hint })
   count.textContent = content.foundWords
   list.replaceChildren(...content.found.map((found) => itemOf(found, content.chosen)))
+}
+
+/** @type {(view: View) => boolean} */
+function isTyping({ root, input }) {
+  return root instanceof ShadowRoot && root.activeElement === input
 }
 
 /** @type {(found: FoundHead, chosen: number) => HTMLElement} */

@@ -174,7 +174,7 @@ export function summary({ tokens, keys, own, numbers, hidden, columns, called, s
   const alike = (/** @type {number} */ key) => {
     const tied = order.filter((other) => weights[other] === weights[key]).map(name)
     if (tied.length === 1) return `${at} ${tied[0]} (${percent(weights[key])})`
-    const some = `${tied.length} keys, as ${tied[0]}`
+    const some = `${tied.length} keys, ${tied[0]} among them`
     return `equally ${at} ${tied.length === 2 ? tied.join(" and ") : some}, ${percent(weights[key])} each`
   }
   const [first, second] = order

@@ -90,7 +90,8 @@ class AtlasFile:
         }
 
     def searches(self) -> Iterator[str]:
-        """Words by which heads may be found: suggestions, kinds of prompts, names, and answers."""
+        """Words by which heads may be found: suggestions, kinds of prompts, names, answers, and
+        their own numbers."""
         kinds = dict.fromkeys(prompt.kind for prompt in self.atlas.prompts)
         answers = dict.fromkeys(bare(prompt.answer) for prompt in self.atlas.prompts)
         yield ""
@@ -101,6 +102,7 @@ class AtlasFile:
             yield from (f"looks {LOOKS[name]}", name)
         for answer in answers:
             yield from {answer, answer.lower()} - {""}
+        yield from self.opens()
 
     def map_with(
         self, head: Head | None = None, shade: Shade | None = None, sought: str = ""

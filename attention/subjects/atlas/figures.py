@@ -280,14 +280,6 @@ class Passports(Figure, kind="passport", header=PassportsHeader, head=int, name=
     def content(self) -> bytes:
         return message(self.said)
 
-    def has_head(self, head: int) -> bool:
-        """True if one of their kin has that position."""
-        return head >= 0 and any(
-            kin["head"] == head
-            for one in self.said["passports"]
-            for kin in (*one["alike"], *one["near"])
-        )
-
     def has_name(self, name: str) -> bool:
         """True if the first head has that name."""
         return name in {each["name"] for each in self.said["passports"][0]["names"]}

@@ -65,10 +65,23 @@ def _read(path: Path, stamp: float) -> Opened:
 def read(model: str) -> Opened | None:
     """The atlas of a model, None where there are no passports of it.
 
-    Raises ValueError where its file holds none.
+    Raises ValueError where its file holds none, or those of other heads than the model has.
     """
     path = files.available().get(model)
-    return None if path is None else _read(path, path.stat().st_mtime)
+    if path is None:
+        return None
+    try:
+        opened = _read(path, path.stat().st_mtime)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
+    heads = [layer.attention.heads for layer in load_model(model).layers]
+    atlas = opened.atlas
+    if (atlas.model, [*atlas.shape]) != (model, heads):
+        raise ValueError(
+            f"{path.name} must be of {model}, {sum(heads)} heads in {len(heads)} layers; it is of "
+            f"{atlas.model[:40]}, {len(atlas.passports)} heads in {len(atlas.shape)}"
+        )
+    return opened
 
 
 def chosen(view: View, atlas: Atlas, shade: Shade) -> Head:

@@ -60,7 +60,7 @@ def whole(view: View, opened: Opened) -> None:
             "sought": (tiles.can_be_sought, partial(session.choose, "sought")),
         },
         "passport": {
-            "head": (passports.has_head, choose),
+            "head": (tiles.has_head, choose),
             "name": (passports.has_name, partial(try_name, one)),
         },
     }

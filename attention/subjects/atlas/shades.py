@@ -109,13 +109,13 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     if vectors:
         changes = "orange: vectors move without the head, by their cosine to what they were, less 1"
         costly = "orange: vectors of other texts move without the head"
-    legend = f"{changes}; darkest: {fixed(100 * darkest, 0)} {unit}"
+    legend = f"{changes}; full colour: {fixed(100 * darkest, 0)} {unit}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
         yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, partial(change, unit))
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
     say = moved if vectors else nats
-    legend = f"{costly}; darkest: {say(DARKEST_COST)}"
+    legend = f"{costly}; full colour: {say(DARKEST_COST)}"
     yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say)
 
 
@@ -137,7 +137,7 @@ def _looks(atlas: Atlas) -> Iterator[Shade]:
             yield _share(f"weight on {measure.words}", LOOKS, numbers, "all weight")
             continue
         most = float(numbers.nan_to_num(0.0).max()) or 1.0
-        legend = f"darkest: {fixed(most, 1)}"
+        legend = f"full colour: {fixed(most, 1)}"
         yield Shade(measure.words, LOOKS, numbers, most, False, 1, legend, two_digits)
     sinks = numbers_of(atlas, lambda one: one.sink.mean)
     yield _share("weight on the sink", LOOKS, sinks, "all weight")
@@ -152,7 +152,7 @@ def _named(name: str, one: Passport) -> float | None:
 
 
 def _share(name: str, group: str, numbers: Tensor, what: str) -> Shade:
-    legend = f"share of {what}; darkest: 100 %"
+    legend = f"share of {what}; full colour: 100 %"
     return Shade(name, group, numbers, 1.0, False, 1, legend, percent)
 
 
@@ -163,7 +163,9 @@ def _weights(atlas: Atlas) -> Iterator[Shade]:
     def number(of: str, one: Passport) -> float | None:
         return None if one.circuit is None else getattr(one.circuit, of).value
 
-    legend = "blue: its weights raise the word that they read, orange: they lower it; darkest: ±1"
+    legend = (
+        "blue: its weights raise the word that they read, orange: they lower it; full colour: ±1"
+    )
     copying = numbers_of(atlas, partial(number, "copying"))
     yield Shade("copying", SAYS, copying, 1.0, True, 1, legend, two_digits)
     for of in ("copied", "suppressed"):

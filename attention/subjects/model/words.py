@@ -401,15 +401,15 @@ def legends_of(answered: Answered, darkest: float, darkest_vote: float) -> dict[
     needed = "dot: other sentences need it too"
     most = f"{fixed(100 * darkest, 0)} points"
     word = quoted(answered.word)
-    lost = f"orange: {word} loses, darkest: {most} or more · blue: it gains · {needed}"
+    lost = f"orange: {word} loses, full colour: {most} or more · blue: it gains · {needed}"
     if answered.kind == "vector":
-        lost = f"orange: the vector of {word} moves, darkest: {most} or more · {needed}"
+        lost = f"orange: the vector of {word} moves, full colour: {most} or more · {needed}"
     return {
         LOOKS: "a small map for each head: queries down, keys across",
         LOST: lost,
-        SAYS: f"blue: speaks for {word}, darkest: {fixed(darkest_vote, 0)} in score or more · "
+        SAYS: f"blue: speaks for {word}, full colour: {fixed(darkest_vote, 0)} in score or more · "
         "orange: for the next likeliest word",
-        LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, darkest: 100 %",
+        LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, full colour: 100 %",
     }
 
 

@@ -49,7 +49,7 @@ def test_each_colour_and_search_of_the_page_is_held_but_no_second_head() -> None
     answers = made.answers()
     for shade in made.opened.shades:
         assert parts(answers[MAP, "shade", shade.name])[0].shade is shade
-    for sought in ("", "needed by capitals", "looks one word back", "b"):
+    for sought in ("", "needed by capitals", "looks one word back", "b", "0.1"):
         tiles, _ = parts(answers[MAP, "sought", sought])
         assert tiles.sought == sought
         assert bool(tiles.found) == bool(sought)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -52,7 +53,7 @@ def test_it_opens_on_the_effects_that_differ_most_and_on_the_head_that_most_is_l
     assert tiles(app)["chosen"] == 2  # 1.0, of two heads a layer
     assert [each["name"] for each in passports(app)] == ["1.0"]
     assert passports(app)[0]["title"] == "Needed by capitals."
-    assert "darkest: 45 points" in tiles(app)["shades"][0]["legend"]
+    assert "full colour: 45 points" in tiles(app)["shades"][0]["legend"]
     assert [link.proto.label for link in app.get("page_link")][-1] == "Atlas"
 
 
@@ -265,6 +266,44 @@ def test_a_file_that_holds_no_passports_is_told_in_words(tmp_path: Path) -> None
     app = opened("atlas", **CONSTRUCTED)
     assert any("cannot be read" in note for note in app.notes)
     assert "passport" not in app.sent
+
+
+@over(
+    "case",
+    [
+        ({"layers": 3}, "constructed, 6 heads in 3"),
+        ({"heads": 1}, "constructed, 2 heads in 2"),
+        ({"model": "grammar"}, "grammar, 4 heads in 2"),
+    ],
+)
+def test_passports_of_other_heads_than_the_model_has_are_told_in_words(
+    case: tuple[dict[str, Any], str], tmp_path: Path
+) -> None:
+    changed, of = case
+    files.write(making.atlas(**changed), files.path_of(tmp_path, "constructed"))
+    app = opened("atlas", **CONSTRUCTED)
+    told = f"must be of constructed, 4 heads in 2 layers; it is of {of}."
+    assert [note for note in app.notes if note.endswith(told)]
+    assert "passport" not in app.sent
+
+
+def test_a_file_that_is_gone_before_it_is_read_is_told_in_words(tmp_path: Path) -> None:
+    path = files.path_of(tmp_path, "constructed")
+    path.unlink()
+    path.symlink_to("nowhere")
+    app = opened("atlas", **CONSTRUCTED)
+    assert any("constructed.json.gz cannot be read: No such file" in note for note in app.notes)
+
+
+def test_kin_that_a_file_has_made_up_are_not_opened(tmp_path: Path) -> None:
+    made = making.atlas()
+    (near,) = made.passports[0].near
+    kin = (replace(near, layer=10**12),)
+    lying = replace(made, passports=(replace(made.passports[0], near=kin), *made.passports[1:]))
+    files.write(lying, files.path_of(tmp_path, "constructed"))
+    app = opened("atlas", **CONSTRUCTED, head_by="the chosen one")
+    app.tell("passport", "head", passports(app)[0]["near"][0]["head"])
+    assert tiles(app)["chosen"] == 0
 
 
 def test_without_words_the_passport_stays_and_asks_for_some() -> None:

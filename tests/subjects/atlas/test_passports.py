@@ -71,7 +71,7 @@ def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
     for shade in shades:
         assert shade.numbers.shape == (len(atlas.shape), max(atlas.shape))
         assert shade.darkest > 0
-        assert "darkest: " in shade.legend
+        assert "full colour: " in shade.legend
         if shade.name.startswith(NEEDED):
             assert float(shade.numbers.nan_to_num(0.0).abs().max()) <= shade.darkest + 1e-6
         for number in shade.numbers.flatten().tolist():

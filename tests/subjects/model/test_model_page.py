@@ -149,7 +149,7 @@ def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_t
 def test_colours_have_one_scale_for_all_sentences_and_its_darkest_is_said() -> None:
     prepared, own = said(**SMOLLM2), said(model="smollm2", s="The largest planet is")
     assert prepared["darkest"] == own["darkest"]
-    assert "darkest: 64 points" in own["legends"]["lost"]
+    assert "full colour: 64 points" in own["legends"]["lost"]
     for sent in (prepared, own, said()):
         assert {name for name, _ in sent["lenses"]} <= {*sent["legends"]}
 
