@@ -11,21 +11,37 @@ from attention.figures.scene import Figure
 
 
 class CardHeader(TypedDict):
-    """A card as SVG, and in words."""
+    """Pieces, each with whether a space goes before it, and what stands below them."""
 
-    svg: str
-    alt: str
+    pieces: Sequence[tuple[str, bool]]
+    weights: Sequence[float]
+    query: int
+    following: str
+    told: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Card(Figure, kind="card", header=CardHeader, light=True):
-    """A sentence and what a head sees in it, as a picture to share; alt: the same in words."""
+    """A sentence and what a head sees in it, to be saved and shared.
 
-    svg: str
-    alt: str
+    weights: how much each piece is looked at; query: which one looks; following: the word that
+    comes next, "" for none; told: lines below.
+    """
+
+    pieces: Sequence[tuple[str, bool]]
+    weights: Sequence[float]
+    query: int
+    following: str
+    told: Sequence[str]
 
     def content(self) -> bytes:
-        header: CardHeader = {"svg": self.svg, "alt": self.alt}
+        header: CardHeader = {
+            "pieces": self.pieces,
+            "weights": self.weights,
+            "query": self.query,
+            "following": self.following,
+            "told": self.told,
+        }
         return message(header)
 
 
