@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.components.inputs import examples, lights
+from attention.app.components.inputs import LightsHeader, examples, lights
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.components.turns import Handler
@@ -70,8 +70,13 @@ def guide(view: View) -> None:
             st.markdown(chapter.body)
             if chapter.hint:
                 st.container(key="to_try").markdown(chapter.hint)
-            language = view["lang"] if view["lesson"] == "guide" else ""
-            lights(LIGHTS, ".st-key-guide_seen", at or 0, language, key="lights")
+            lit: LightsHeader = {
+                "selectors": LIGHTS,
+                "figure": ".st-key-guide_seen",
+                "chapter": at or 0,
+                "language": view["lang"] if view["lesson"] == "guide" else "",
+            }
+            lights.draw(lit, key="lights")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
                 figure(view, chapter)
