@@ -397,29 +397,17 @@ class _Seeing:
         return found
 
 
-def thumbnails(weights: Tensor, beside: int = 0) -> tuple[Tensor, int]:
-    """The weights of every head small enough to show all at once, and how many cells a dot spans.
-
-    weights: (heads, queries, keys). A dot is the greatest of block × block weights, so that no
-    strong one is lost; 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
-    greatest few of a head are all 255, so that they do not leave the others pale. beside: how many
-    other heads are shown with these.
-
-    Returns uint8 (heads, rows, columns).
-    """
-    block = _block(len(weights) + beside, weights.shape[-2:])
-    down, across = (-length % block for length in weights.shape[-2:])
-    filled = pad(weights, (0, across, 0, down)) if down or across else weights
-    dots = filled.unflatten(-2, (-1, block)).amax(-2).unflatten(-1, (-1, block)).amax(-1)
-    return _shades(dots), block
-
-
 def _block(heads: int, lengths: Sequence[int]) -> int:
-    """Number of cells that a dot spans where so many heads are shown. lengths: queries, keys."""
+    """Number of cells that a dot spans where so many heads are shown. lengths: queries, keys.
+
+    A dot is the greatest of block × block weights, so that no strong one is lost.
+    """
     return math.ceil(max(lengths) / (MAX_DOTS if heads <= MANY_HEADS else FEWER_DOTS))
 
 
 def _shades(dots: Tensor) -> Tensor:
+    """Dots as uint8: 255 is the greatest of its head. With more than `PLAIN_DOTS` a side, the
+    greatest few of a head are all 255, so that they do not leave the others pale."""
     flat = dots.flatten(1)
     beyond = round(flat.shape[1] * SATURATED) if max(dots.shape[-2:]) > PLAIN_DOTS else 0
     greatest = flat.topk(beyond + 1).values[:, -1, None, None]

@@ -132,13 +132,6 @@ def exchanged(
     return Change(layer, part, there[cells_of(there, heads, positions)], heads, positions)
 
 
-def exchanged_tokens(run: Run, other: Run, positions: Chosen = None) -> list[Token]:
-    """The pieces of `other` in place of those of `run`; raises ValueError as `exchanged` does."""
-    check_same_length(run, other)
-    chosen = _chosen("positions", positions, len(other.pieces.ids)).tolist()
-    return [Token(position, int(other.pieces.ids[position])) for position in chosen]
-
-
 @torch.no_grad()
 def means(model: Model, texts: Sequence[str], part: str) -> list[Tensor]:
     """The mean of a part over all pieces of some sentences, of each layer. (heads, 1, width), of

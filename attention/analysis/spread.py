@@ -33,17 +33,17 @@ class Spread:
         )
 
 
-def spread_of_scores(seed: int = 0, rows: int = ROWS) -> Spread:
+def spread_of_scores() -> Spread:
     """Scores of random queries and keys, their entries normal with mean 0 and variance 1."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     spread: dict[str, list[float]] = {"raw": [], "divided by √d_k": []}
     greatest: dict[str, list[float]] = {name: [] for name in spread}
     for width in WIDTHS:
-        queries = torch.randn(rows, 1, width, generator=generator)
-        keys = torch.randn(rows, width, KEYS, generator=generator)
+        queries = torch.randn(ROWS, 1, width, generator=generator)
+        keys = torch.randn(ROWS, width, KEYS, generator=generator)
         scores = (queries @ keys)[:, 0]
         for name, divisor in zip(spread, (1.0, width**0.5), strict=True):
             scaled = scores / divisor
             spread[name].append(float(scaled.std()))
             greatest[name].append(float(scaled.softmax(-1).amax(-1).mean()))
-    return Spread(WIDTHS, spread, greatest, rows)
+    return Spread(WIDTHS, spread, greatest, ROWS)

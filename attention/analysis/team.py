@@ -22,7 +22,7 @@ from torch import Tensor
 from attention.analysis.causes import Metric
 from attention.analysis.interventions import Progress, changed_runs, hidden
 from attention.analysis.losses_on_corpus import losses_after
-from attention.analysis.switches import Head, Replacement, changes, layer_effects
+from attention.analysis.switches import Head, Replacement, changes
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model, Run
 
@@ -142,22 +142,6 @@ def candidates(
     return [head for head in in_turn if head not in off][:most]
 
 
-def effects_alone(
-    model: Model,
-    run: Run,
-    metric: Metric,
-    replacement: Replacement,
-    progress: Progress | None = None,
-) -> Tensor:
-    """By how much the metric changes without each head alone. (layers, heads)."""
-    found = []
-    for layer in range(len(model.layers)):
-        found.append(layer_effects(model, run, layer, metric, replacement))
-        if progress is not None:
-            progress(layer + 1, len(model.layers))
-    return torch.stack(found)
-
-
 def next_head(
     model: Model,
     run: Run,
@@ -172,8 +156,8 @@ def next_head(
 ) -> Found | None:
     """The head whose loss costs most beside those that are off, None where none costs anything.
 
-    effects: see `effects_alone`, which name the first head without a run; sign: 1 where a lower
-    metric is a loss; every: try all heads, not the `candidates` alone.
+    effects: of each head alone, (layers, heads), which name the first one without a run; sign: 1
+    where a lower metric is a loss; every: try all heads, not the `candidates` alone.
     """
     heads = [divmod(at, effects.shape[1]) for at in range(effects.numel())]
     if not off:
@@ -188,32 +172,6 @@ def next_head(
         return None
     before, after = metrics_beside(model, run, metric, replacement, off, tried, progress)
     return costliest(tried, after, before, sign)
-
-
-def most_needed(
-    model: Model,
-    run: Run,
-    metric: Metric,
-    replacement: Replacement,
-    most: int,
-    *,
-    effects: Tensor | None = None,
-    sign: int = 1,
-    every: bool = False,
-) -> Iterator[Found]:
-    """The heads whose loss costs most, one after the other by greedy search, see `next_head`.
-
-    It ends after `most` heads, or where the loss of none costs anything more.
-    """
-    if effects is None:
-        effects = effects_alone(model, run, metric, replacement)
-    known = effects
-
-    def step(found: Sequence[Found]) -> Found | None:
-        off = [one.head for one in found]
-        return next_head(model, run, metric, replacement, known, off, sign=sign, every=every)
-
-    yield from greedily(most, step)
 
 
 def other_teams(

@@ -59,8 +59,8 @@ class Report:
         return ((row.module, row.state, row.words) for row in self.rows)
 
 
-def report_of(runs: Sequence[Recording], several: Sequence[str] = ()) -> Report:
-    """The report on some runs, each module once. several: sentences on why there are several."""
+def report_of(runs: Sequence[Recording]) -> Report:
+    """The report on some runs, each module once."""
     rows: dict[str, Row] = {}
     for run in runs:
         for one in run.attentions:
@@ -77,4 +77,4 @@ def report_of(runs: Sequence[Recording], several: Sequence[str] = ()) -> Report:
         for name, why in run.left_out.items():
             words = f"{why} (beside attention that is kept)" if name in rows else why
             rows[f"{name} "] = Row(name, "left out", words)
-    return Report(tuple(rows.values()), (*several, UNSEEN))
+    return Report(tuple(rows.values()), (UNSEEN,))

@@ -7,6 +7,6 @@ plotly, safetensors.
 """
 
 from attention.figures.layer_maps import layer_map
-from attention.figures.plots import heatmap, standalone_html, weighted_sum
+from attention.figures.plots import heatmap
 
-__all__ = ["heatmap", "layer_map", "standalone_html", "weighted_sum"]
+__all__ = ["heatmap", "layer_map"]

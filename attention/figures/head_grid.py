@@ -19,7 +19,7 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
     """All heads as small heatmaps on one canvas, one to be chosen by click or arrow keys.
 
     dots: uint8 (heads, rows, columns), each the greatest of block × block weights, see
-    `heads.thumbnails`; n_tokens: how many there are; head: the chosen one; layer_names: where the
+    `heads.Overview`; n_tokens: how many there are; head: the chosen one; layer_names: where the
     heads are those of several layers, in a row each, what these are called; said: what is said of
     each head beside its number, empty where nothing is; marked: the head that a question asks for,
     −1 = none; plain: whether the last colour is a head's greatest weight however many dots there

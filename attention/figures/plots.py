@@ -13,13 +13,12 @@ from typing import Any, NotRequired, TypedDict, cast
 
 import numpy
 import plotly.graph_objects as go
-from plotly.io.json import to_json_plotly
 
 from attention.core import analysis
 from attention.core.functional import Trace
 from attention.core.printing import distinct_names
 from attention.figures.captions import sums_words, unshared_words
-from attention.figures.plotly_templates import DARK, LIGHT, drawn
+from attention.figures.plotly_templates import drawn
 
 STAGE_WORDS = {
     "scores": "Raw scores: how well each query matches each key. Orange is above 0, blue below.",
@@ -59,20 +58,11 @@ Lengths = Sequence[float | None]
 
 MAX_TICKS = 32
 MAX_CROSSES = 16
-MAX_ROWS = 32
 MAX_NUMBERS = 12
 MAX_FLAT = 44
-STRIP_QUANTILE = 0.97
 LONG_QUANTILE = 0.99
 TICK_LENGTH = 12
 BELOW = 40  # pixels of a line of words
-
-LIGHT_OR_DARK = """\
-const dark = matchMedia("(prefers-color-scheme: dark)")
-const paint = () => Plotly.relayout("{plot_id}", { template: looks[Number(dark.matches)] })
-dark.addEventListener("change", paint)
-paint()
-"""
 
 
 def heatmap(
@@ -107,7 +97,7 @@ def heatmap(
             others.append(crosses(masked, labels, position_labels(keys or tokens)))
     beside = _beside(trace)
     if stage == "weights" and n_queries <= MAX_TICKS:
-        others.append(bars(bits, labels, _told_beside(trace), 2) | ENTROPY)
+        others.append(bars(bits, labels, _told_beside(trace)) | ENTROPY)
         layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, beside)
     diverging = stage != "weights" or not trace.weights_are_a_distribution
     cells |= colours(z, diverging=diverging, quantile=colour_quantile(n_keys))
@@ -283,70 +273,16 @@ def heatmap_of_stages(
     }
 
 
-def weighted_sum(trace: Trace, tokens: Sequence[str], query: int) -> go.Figure:
-    """Picture output row `query` of a 2-D trace as a sum: one line per key, their sum below.
-
-    Left, the weights as bars; right, each term `w_ij v_j` over the dimensions, and y_i.
-    """
-    trace = trace.detach()
-    terms = analysis.strongest(trace, tokens, query, MAX_ROWS)
-    n_rows, d_v = terms.terms.shape
-    weights = terms.weights.tolist()
-    labels = [
-        html.escape(name) if position is None else f"{label(name)} ({position})"
-        for name, position in zip(terms.keys, terms.positions, strict=True)
-    ]
-    names = [label(name) for name in terms.keys]
-    rows = numpy.full((n_rows + 2, d_v), numpy.nan, dtype=numpy.float32)
-    rows[:n_rows] = terms.terms.numpy()
-    rows[-1] = trace.output[query].numpy()
-    strip = {
-        "type": "heatmap",
-        "x": numpy.arange(d_v),
-        "y": [*labels, " ", "y"],
-        "z": rows,
-        "xaxis": "x2",
-        "hovertemplate": "%{y}<br>dimension %{x}<br>%{z:.6f}<extra></extra>",
-        "hoverongaps": False,
-        **cell_gaps(n_rows, d_v),
-        **colours(rows, diverging=True, quantile=STRIP_QUANTILE),
-        "colorbar": COLOUR_LEGEND,
-    }
-    layout = {
-        "yaxis": TOKEN_AXIS
-        | {
-            "range": [n_rows + 1.5, -0.5],
-            "tickvals": [*range(n_rows), n_rows + 1],
-            "ticktext": [*names, "<b>Σ = y</b>"],
-            "tickfont": {"size": tick_size(n_rows)},
-        },
-        "xaxis": bar_axis([*weights, 1.0], [0, 0.22], "weight"),
-        "xaxis2": {
-            "domain": [0.25, 1],
-            "anchor": "y",
-            "showgrid": False,
-            "zeroline": False,
-            "title": {"text": "dimension", "standoff": 4},
-        },
-        "height": figure_height(n_rows + 2),
-        "bargap": 0.45,
-        "margin": margins(tokens) | {"t": 8},
-        "plot_bgcolor": CLEAR,
-        "showlegend": False,
-    }
-    return drawn([bars(weights, labels, "weight %{x:.6f}", 3), strip], layout)
-
-
-def bars(lengths: Lengths, labels: Sequence[str], hover: str, digits: int) -> dict[str, Any]:
-    """A horizontal bar a label, with its number while there is room for it; "—" for None."""
-    told = ["—" if n is None else f"{n:.{digits}f}" for n in lengths]
+def bars(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, Any]:
+    """A horizontal bar a label, with its number; "—" for None."""
+    told = ["—" if n is None else f"{n:.2f}" for n in lengths]
     return {
         "type": "bar",
         "orientation": "h",
         "x": [n or 0.0 for n in lengths],
         "y": labels,
         "width": 0.45,
-        "text": told if len(told) <= MAX_TICKS + 1 else None,
+        "text": told,
         "textposition": "outside",
         "cliponaxis": False,
         "hovertemplate": _hover(lengths, hover),
@@ -398,35 +334,6 @@ def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[st
         "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
         "hoverinfo": "skip",
     }
-
-
-def standalone_html(title: str, figures: Sequence[tuple[str, go.Figure]]) -> str:
-    """One HTML file that shows (caption, figure) pairs and needs nothing from any network.
-
-    Its reader sees it light or dark, as their system is set.
-    """
-    looks = LIGHT, DARK
-    ground = ", ".join(look.layout.paper_bgcolor for look in looks)
-    ink = ", ".join(look.layout.font.color for look in looks)
-    parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f"<title>{html.escape(title)}</title></head>"
-        "<body style='font-family: sans-serif; max-width: 60rem; margin: 2rem auto; "
-        f"color-scheme: light dark; background: light-dark({ground}); color: light-dark({ink})'>"
-        f"<script>const looks = {to_json_plotly(looks)}</script>"
-        f"<h1 style='font-size: 1.4rem'>{html.escape(title)}</h1>"
-    ]
-    for index, (caption, figure) in enumerate(figures):
-        parts.append(f"<p>{html.escape(caption)}</p>")
-        parts.append(
-            figure.to_html(
-                full_html=False,
-                include_plotlyjs=index == 0,
-                include_mathjax=False,
-                post_script=LIGHT_OR_DARK,
-            )
-        )
-    return "".join([*parts, "</body></html>"])
 
 
 def position_labels(tokens: Sequence[str]) -> list[str]:
@@ -511,17 +418,14 @@ def colour_quantile(n_keys: int) -> float:
     return LONG_QUANTILE if n_keys > MAX_TICKS else 1.0
 
 
-def stage_words(trace: Trace, stage: str, hidden: str = "hatched") -> str:
-    """Describe a heatmap of this stage of a 2-D trace, in a sentence or two.
-
-    hidden: how masked cells look.
-    """
+def stage_words(trace: Trace, stage: str) -> str:
+    """Describe a heatmap of this stage of a 2-D trace, in a sentence or two."""
     more = ""
     if stage == "scaled" and trace.bias is not None:
         more = " Then a number that follows from the distance is added."
     elif stage == "masked":
         hides = trace.mask is not None and not trace.mask.all()
-        more = f" {hidden} cells are hidden." if hides else " no cell is hidden."
+        more = " hatched cells are hidden." if hides else " no cell is hidden."
         cap = f"{trace.cap or 0:g}"
         more += {
             "scaled": "",

@@ -5,29 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.core import analysis
-from attention.figures import files, plots, result_words
+from attention.figures import files, result_words
+from attention.figures.picture import PARTS, AttentionPicture
+from attention.figures.result_pictures import picture_of
 from attention.figures.script import pytorch_script
+from attention.figures.worked_out import page_of_scene
 from attention.pipeline import Result
 
 
 def offer_files(result: Result, query: int) -> None:
-    """Offer the vectors, the row of a query term by term, heatmaps, and scripts of a result."""
+    """Offer vectors, the row of a query term by term, the picture, and a script of a result."""
 
     def heatmaps() -> str:
-        trace, tokens, key_tokens = result.trace, result.tokens, result.key_tokens
-        stages = [
-            (
-                plots.stage_words(trace, stage, hidden="grey"),
-                plots.heatmap(trace, stage, tokens, query, key_tokens),
-            )
-            for stage in trace.stages
-        ]
-        terms = plots.weighted_sum(trace, key_tokens, query)
-        over = f" over {' '.join(key_tokens)}" if result.memory else ""
-        title = f"{result.layer.title}: {' '.join(tokens)}{over}"
-        return plots.standalone_html(
-            title, [*stages, (f"The weighted sum of token {query}.", terms)]
-        )
+        over = f" over {' '.join(result.key_tokens)}" if result.memory else ""
+        title = f"{result.layer.title}: {' '.join(result.tokens)}{over}"
+        return page_of_scene(AttentionPicture(picture_of(result, PARTS)), title, query)
 
     variant = "trained" if result.trained else result.settings.variant
     files.offer_matrix("vectors x", result.x, _named(result.tokens))

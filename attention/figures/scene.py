@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypedDict
 
 from attention.figures import files
@@ -29,9 +29,9 @@ class Figure:
     key: its name on the page, which its answers and links to it alone go by.
 
     A kind of figure declares with its class: kind, the name of its module; header, the type of what
-    it is sent before numbers; behind, that of the header of a message which comes as the rest of
-    its own; light, whether the page's own style reaches it; answers: the type of what each of its
-    events carries.
+    it is sent before numbers, by default its own fields; behind, that of the header of a message
+    which comes as the rest of its own; light, whether the page's own style reaches it; answers: the
+    type of what each of its events carries.
     """
 
     kind: ClassVar[str] = ""
@@ -53,17 +53,15 @@ class Figure:
         super().__init_subclass__()
         if not kind:
             return
-        if header is None:
-            raise TypeError(f"figure {cls.__name__} must declare the type of its header")
         cls.kind, cls.light, cls.answers = kind, light, answers
-        cls.headers = [header] if behind is None else [header, behind]
+        cls.headers = [header or cls] if behind is None else [header or cls, behind]
         KINDS[kind] = cls
         for event, answer in answers.items():
             declare(event, answer)
 
     def content(self) -> bytes:
-        """Message to its module, see `messages.message`."""
-        raise TypeError(f"{type(self).__name__} must say what its module is sent")
+        """Message to its module, see `messages.message`: all that its header has."""
+        return message({name: getattr(self, name) for name in sent_of(self.headers[0])})
 
     def offer(self) -> None:
         """Offer its numbers as files, where files are collected."""
@@ -77,6 +75,13 @@ class Figure:
     def plots(self) -> bool:
         """True if plotly.js draws it."""
         return False
+
+
+def sent_of(header: type) -> list[str]:
+    """The names in a header; where a figure is its own, those of its fields but the key."""
+    if issubclass(header, Figure):
+        return [field.name for field in fields(header) if field.name != "key"]
+    return [*header.__annotations__]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,16 +173,6 @@ class Words(Figure, kind="words", header=WordsHeader, light=True):
     def parts(self) -> list[str]:
         """The words in parts, every second of which stands out."""
         return [self.text] if isinstance(self.text, str) else list(self.text)
-
-    def content(self) -> bytes:
-        header: WordsHeader = {
-            "look": self.look,
-            "parts": self.parts,
-            "before": self.before,
-            "hint": self.hint,
-            "link": list(self.link),
-        }
-        return message(header)
 
     @property
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""Answers of a scene that are worked out beforehand, packed for a file in which nobody is asked."""
+"""A scene as one file of HTML, in which nobody is asked: its answers are worked out beforehand."""
 
 from __future__ import annotations
 
@@ -8,11 +8,44 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attention.figures.bundle import drawing, file_of, kinds_of
 from attention.figures.messages import KINDS, is_a
 from attention.figures.scene import Figure, Scene
-from attention.figures.scene_message import about, rows_of
+from attention.figures.scene_message import (
+    QueryAndStage,
+    SelectionHeader,
+    about,
+    rows_of,
+    scene_message,
+)
 
 Done = tuple[str, str, Any]  # the key of a figure, its event, and what that carries
+
+
+def page_of_scene(
+    scene: Scene | Figure,
+    title: str = "Attention",
+    query: int = 0,
+    answers: Mapping[Done, Scene] | None = None,
+    keeps: bool = False,
+    opens: Mapping[str, Done] | None = None,
+) -> str:
+    """The text of a file that `notebook.scenes.save_scene` writes."""
+    whole = Scene([scene]) if isinstance(scene, Figure) else scene
+    looks, modules, plotly = drawing(
+        kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js"
+    )
+    chosen: QueryAndStage = {"query": query, "stage": ""}
+    selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
+    given = {
+        "scene": b64encode(gzip.compress(scene_message(whole, selection), mtime=0)).decode(),
+        "answers": packed(whole, answers, keeps) if answers else "",
+        "opens": {
+            name: (f"{key}.{event}", value) for name, (key, event, value) in (opens or {}).items()
+        },
+        **looks,
+    }
+    return file_of(title, given, modules, plotly)
 
 
 def packed(first: Scene, answers: Mapping[Done, Scene], keeps: bool = False) -> str:

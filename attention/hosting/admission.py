@@ -64,7 +64,7 @@ class Admission:
         rate, now = self.limits.requests, time.monotonic()
         full = TokenBucket.full(rate, BURST_SECONDS * rate, now)
         bucket = self.buckets.setdefault(address_of(connection), full)
-        if bucket.try_take(1, now):
+        if bucket.try_take(now):
             return False
         metrics.REFUSED.labels("requests").inc()
         return True

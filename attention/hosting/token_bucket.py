@@ -22,12 +22,11 @@ class TokenBucket:
         """A bucket from which nothing was taken yet."""
         return cls(rate, burst, burst, now)
 
-    def try_take(self, amount: float, now: float) -> bool:
-        """Take some if so much is left; otherwise nothing is taken."""
+    def try_take(self, now: float) -> bool:
+        """Take one if it is left; otherwise nothing is taken."""
         self.take(0, now)
-        enough = self.tokens >= amount
-        if enough:
-            self.tokens -= amount
+        enough = self.tokens >= 1
+        self.tokens -= enough
         return enough
 
     def take(self, amount: float, now: float) -> float:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import html
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from attention.figures.bundle import drawing, file_of, kinds_of
 from attention.figures.chart import Chart
 from attention.figures.scene import Figure, Row, Scene
-from attention.figures.scene_message import QueryAndStage, SelectionHeader, scene_message
-from attention.figures.worked_out import Done, packed
+from attention.figures.worked_out import Done, page_of_scene
 
 USUAL, AROUND = 720, 32  # pixels: of a scene, and around a chart
 FRAME = (
@@ -44,32 +40,6 @@ def save_scene(
     """
     text = page_of_scene(scene, title, query, answers, keeps, opens)
     Path(path).write_text(text, "utf-8")
-
-
-def page_of_scene(
-    scene: Scene | Figure,
-    title: str = "Attention",
-    query: int = 0,
-    answers: Mapping[Done, Scene] | None = None,
-    keeps: bool = False,
-    opens: Mapping[str, Done] | None = None,
-) -> str:
-    """The text of such a file."""
-    whole = Scene([scene]) if isinstance(scene, Figure) else scene
-    looks, modules, plotly = drawing(
-        kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js"
-    )
-    chosen: QueryAndStage = {"query": query, "stage": ""}
-    selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
-    given = {
-        "scene": b64encode(gzip.compress(scene_message(whole, selection), mtime=0)).decode(),
-        "answers": packed(whole, answers, keeps) if answers else "",
-        "opens": {
-            name: (f"{key}.{event}", value) for name, (key, event, value) in (opens or {}).items()
-        },
-        **looks,
-    }
-    return file_of(title, given, modules, plotly)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

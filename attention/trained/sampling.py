@@ -15,13 +15,12 @@ ROUNDING = 1e-9  # of a sum of probabilities, far below any that counts
 
 
 @torch.no_grad()
-def next_scores(model: Transformer, run: Run, position: int = -1) -> Tensor:
-    """Logits of the next piece over the vocabulary (Radford et al. 2018, eq. 2).
+def next_scores(model: Transformer, run: Run) -> Tensor:
+    """Logits of the piece after the last one over the vocabulary (Radford et al. 2018, eq. 2).
 
-    position: of the piece it would come after, the last one unless told otherwise. Returns
-    (vocabulary,). Raises ValueError for models that were not trained to go on.
+    Returns (vocabulary,). Raises ValueError for models that were not trained to go on.
     """
-    return model.scores(run.hidden[position])
+    return model.scores(run.hidden[-1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from attention.analysis.interventions import (
     Change,
     Token,
     exchanged,
-    exchanged_tokens,
     hidden,
     means,
     part_of,
@@ -87,7 +86,6 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
         lambda: patch_heads(model(), run(), anything("x"), metric),
         lambda: part_of(anything("x"), 0, "output"),
         lambda: exchanged(run(), anything("x"), 0),
-        lambda: exchanged_tokens(anything("x"), run()),
         lambda: causes.movement(anything("x")),
     ],
     r"interventions must be a list, each a list, as \[\[Change\(0\)\]\], one .*, got .*Change\(": [
@@ -123,7 +121,6 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
         lambda: Change(0, positions=anything(1)),
         lambda: ablate_heads(model(), run(), metric, positions=anything(1)),
         lambda: patch_heads(model(), run(), run(), metric, positions=anything(1)),
-        lambda: exchanged_tokens(run(), run(), anything(1)),
     ],
     "positions must be among 8, counted from 0, got 99": [
         lambda: patch_heads(model(), run(), run(), metric, positions=[99])

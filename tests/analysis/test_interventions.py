@@ -20,14 +20,18 @@ from attention.analysis.interventions import (
     changed_runs,
     check_same_length,
     exchanged,
-    exchanged_tokens,
     hidden,
     means,
     part_of,
 )
+from attention.trained.models import Run
 from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
 from tests.cases import over
 from tests.trained.making import doubled
+
+
+def tokens_of(run: Run) -> list[Token]:
+    return [Token(position, int(piece)) for position, piece in enumerate(run.pieces.ids)]
 
 
 def everywhere(case: Case, change: Callable[[int], Change]) -> list[Change | Token]:
@@ -41,14 +45,14 @@ def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
     for part in (*PARTS, *PATH):
         same = everywhere(case, lambda layer, part=part: exchanged(case.run, case.run, layer, part))
         assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
-    same = exchanged_tokens(case.run, case.run)
+    same = tokens_of(case.run)
     assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
 
 
 @each_model
 @torch.no_grad()
 def test_all_tokens_exchanged_give_the_run_of_the_other_sentence(case: Case) -> None:
-    changed = hidden(case.model, case.run, [exchanged_tokens(case.run, case.other)])[0]
+    changed = hidden(case.model, case.run, [tokens_of(case.other)])[0]
     batch = replace(case.other.batch, output=case.run.batch.output)
     assert_close(changed, case.model.hidden(batch), **CLOSE)
     assert (changed - case.run.hidden).abs().max() > 1e-2
@@ -172,7 +176,7 @@ def test_what_does_not_fit_is_refused(case: Case) -> None:
     longer = case.model.run("the cat sat on the mat and looked at it, and at the other")
     lengths = len(case.run.pieces.ids), len(longer.pieces.ids)
     said = f"the first has {lengths[0]}, the second {lengths[1]}"
-    for refused in (check_same_length, exchanged_tokens, lambda *runs: exchanged(*runs, 0)):
+    for refused in (check_same_length, lambda *runs: exchanged(*runs, 0)):
         with pytest.raises(ValueError, match=said):
             refused(case.run, longer)
     with pytest.raises(ValueError, match=r"part must be one of output, .* got 'scores'"):

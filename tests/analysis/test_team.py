@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import switches, team
@@ -19,11 +21,30 @@ from attention.analysis.losses_on_corpus import (
     standard_error,
 )
 from attention.analysis.sentences import SENTENCES
-from attention.analysis.switches import Head
+from attention.analysis.switches import Head, Metric, Replacement
+from attention.trained.models import Model, Run
 from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
 from tests.properties import given
 from tests.properties import strategies as st
 from tests.trained.packaged import packaged, run_model
+
+
+def effects_of(model: Model, run: Run, metric: Metric, replacement: Replacement) -> Tensor:
+    """By how much the metric changes without each head alone. (layers, heads)."""
+    layers = range(len(model.layers))
+    return torch.stack(
+        [switches.layer_effects(model, run, layer, metric, replacement) for layer in layers]
+    )
+
+
+def searched(most: int, *given: Any, **how: Any) -> list[team.Found]:
+    """The heads whose loss costs most, one after the other. given: as `effects_of` takes it."""
+    effects = effects_of(*given)
+
+    def step(found: Sequence[team.Found]) -> team.Found | None:
+        return team.next_head(*given, effects, [one.head for one in found], **how)
+
+    return [*team.greedily(most, step)]
 
 
 def heads_of(case: Case) -> list[Head]:
@@ -67,7 +88,7 @@ def test_the_search_over_all_takes_the_head_that_costs_most_beside_those_before(
 ) -> None:
     metric, piece = switches.answer_at(case.model, case.run, -1)
     sign, zero = -1 if piece is None else 1, switches.by_zero()
-    found = [*team.most_needed(case.model, case.run, metric, zero, 2, sign=sign, every=True)]
+    found = searched(2, case.model, case.run, metric, zero, sign=sign, every=True)
     off: list[Head] = []
     for head, after, tried in found:
         others = [each for each in heads_of(case) if each not in off]
@@ -92,7 +113,7 @@ def test_the_estimate_of_an_effect_is_its_slope_for_a_small_step(case: Case) -> 
         return Change(layer, to=output[[*heads]] * 0.99, heads=heads)
 
     estimates = team.estimated_effects(case.model, case.run, metric, nearly)
-    effects = team.effects_alone(case.model, case.run, metric, nearly)
+    effects = effects_of(case.model, case.run, metric, nearly)
     scale = float(effects.abs().max())
     assert scale > 0
     assert_close(estimates, effects, atol=0.1 * scale, rtol=0.1)
@@ -167,8 +188,7 @@ def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search
     model, run = packaged("smollm2"), run_model("smollm2", ANNA)
     metric, _ = switches.answer_at(model, run, -1)
     means = switches.by_mean(elsewhere("smollm2").means)
-    effects = team.effects_alone(model, run, metric, means)
-    found = [*team.most_needed(model, run, metric, means, 4, effects=effects)]
+    found = searched(4, model, run, metric, means)
     assert [head for head, _, _ in found] == FOUR
     assert [tried for _, _, tried in found] == [270, *[team.CANDIDATES] * 3]
 

@@ -70,7 +70,7 @@ def _written(kind: Any, named: dict[str, str]) -> str:
     if is_typed(kind) or dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind, include_extras=True)
         lines = []
-        for field, its in hints.items():
+        for field, its in ((name, hints[name]) for name in scene.sent_of(kind)):
             may_miss = get_origin(its) is NotRequired
             its = get_args(its)[0] if may_miss else its
             lines.append(f"  {field}{'?' if may_miss else ''}: {_written(its, named)}")

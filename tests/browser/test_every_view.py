@@ -165,7 +165,7 @@ def check_paper(page: Page) -> None:
     stands there that a screen alone can use."""
     resize(page, DESKTOP)
     expect_rest(page)
-    seen = "canvas, table, pre, textarea, article, .lines .token, .st-key-card img"
+    seen = "canvas, table, pre, textarea, article, .lines .token, .st-key-card figure"
     shown: Any = page.locator(seen).locator("visible=true")
     expect(shown.first).to_be_attached()
     eventually(page, lambda: painted(page) == painted_later(page), True)

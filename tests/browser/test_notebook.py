@@ -14,7 +14,8 @@ import torch
 from PIL import Image
 
 from attention.core.functional import WeightsAlone
-from attention.figures import plots
+from attention.figures.picture import AttentionPicture, Picture
+from attention.figures.worked_out import page_of_scene
 from attention.subjects.long_run.own_weights import show
 from tests.browser.browsing import Page, eventually, expect
 from tests.subjects.steps.making import drawn
@@ -54,15 +55,14 @@ def colour_at(page: Page, across: float, down: float) -> Any:
 
 def test_a_file_of_figures_is_light_or_dark_as_its_reader_has_it(open_file: Show) -> None:
     tokens = [str(token) for token in range(13)]
-    figure = plots.heatmap(WeightsAlone(torch.eye(13)), "weights", tokens, 5)
-    page = open_file(plots.standalone_html("Figures", [("", figure)]), "dark")
+    shown = Picture(WeightsAlone(torch.eye(13)), tokens, [True] * 13, ["heatmap"])
+    page = open_file(page_of_scene(AttentionPicture(shown, key="picture"), query=5), "dark")
     for name in ("dark", "light", "dark"):
         page.emulate_media(color_scheme=name)
         theme = THEMES[name]
         first, last = (pixel(theme["chartSequentialColors"][end]) for end in (0, -1))
         eventually(page, lambda: colour_at(page, 0.5 / 13, 0.5 / 13), last)
         eventually(page, lambda: colour_at(page, 1.5 / 13, 0.5 / 13), first)
-        eventually(page, lambda: colour_at(page, -0.2, 0.5), pixel(theme["backgroundColor"]))
         ground, ink = (
             page.evaluate(f"getComputedStyle(document.body).{part}")
             for part in ("backgroundColor", "color")

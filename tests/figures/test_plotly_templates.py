@@ -52,7 +52,6 @@ def test_figures_are_dark_where_plotly_is(
     trace, tokens = attend(*torch.eye(3).expand(3, 3, 3)), ["the", "cat", "sat"]
     for figure in (
         plots.heatmap(trace, "scores", tokens, 0),
-        plots.weighted_sum(trace, tokens, 1),
         show(trace.weights, tokens),
         show(torch.stack([trace.weights] * 2), tokens),
     ):

@@ -22,6 +22,6 @@ def test_no_more_is_saved_up_than_may_be_had_at_once() -> None:
 
 def test_what_is_not_there_is_not_spared() -> None:
     bucket = TokenBucket.full(rate=0.5, burst=2.0, now=0.0)
-    assert [bucket.try_take(1, 0.0) for _ in range(3)] == [True, True, False]
-    assert [bucket.try_take(1, 2.0) for _ in range(2)] == [True, False]
+    assert [bucket.try_take(0.0) for _ in range(3)] == [True, True, False]
+    assert [bucket.try_take(2.0) for _ in range(2)] == [True, False]
     assert bucket.tokens == pytest.approx(0.0)

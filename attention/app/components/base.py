@@ -10,7 +10,6 @@ from typing import Any, Generic, Literal, TypeVar
 import plotly
 import streamlit as st
 import streamlit.components.v1 as components
-from torch import Tensor
 
 from attention.app.components.turns import Handler, turn_of, when
 from attention.figures.messages import declare, message
@@ -56,9 +55,8 @@ LOADER = _loader()
 class Component(Generic[Header]):
     """One of our components: its module and style in browser/, and what goes to and fro.
 
-    name: that of its folder; header: the type of what it is sent besides numbers; behind: that of
-    the header of a message which comes as the rest of its own, if any; answers: the type of what
-    each of its events carries. browser/messages.d.ts tells the module all of these types.
+    name: that of its folder; header: the type of what it is sent besides numbers; answers: the
+    type of what each of its events carries. browser/messages.d.ts tells the module all these types.
     """
 
     def __init__(
@@ -66,11 +64,10 @@ class Component(Generic[Header]):
         name: str,
         header: type[Header],
         *,
-        behind: type | None = None,
         isolate_styles: bool = True,
         **answers: Any,
     ) -> None:
-        self.headers = [header] if behind is None else [header, behind]
+        self.headers = [header]
         self.answers = answers
         for event, kind in answers.items():
             declare(event, kind)
@@ -85,9 +82,8 @@ class Component(Generic[Header]):
     def draw(
         self,
         header: Header,
-        *tensors: Tensor,
+        *,
         key: str,
-        rest: bytes = b"",
         width: Literal["stretch", "content"] = "stretch",
         **taken: Handler,
     ) -> None:
@@ -95,5 +91,5 @@ class Component(Generic[Header]):
         callbacks: dict[str, Any] = {
             f"on_{event}_change": when(key, event, its) for event, its in taken.items()
         }
-        data = message({**header, "key": key, "turn": turn_of(key)}, *tensors, rest=rest)
+        data = message({**header, "key": key, "turn": turn_of(key)})
         self._draw(key=key, data=data, width=width, **callbacks)

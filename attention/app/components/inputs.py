@@ -144,73 +144,36 @@ def examples(
 
 
 class FocusButtonHeader(TypedDict):
-    words: str
-    field: str  # CSS
-
-
-_focus_button = Component("focus_button", FocusButtonHeader)
-
-
-def focus_button(words: str, field: str, *, key: str) -> None:
     """A button that leads to a field of the page, with all its text chosen to be typed over.
 
     field: CSS for it.
     """
-    _focus_button.draw({"words": words, "field": field}, key=key, width="content")
+
+    words: str
+    field: str
+
+
+focus_button = Component("focus_button", FocusButtonHeader)
 
 
 class LightsHeader(TypedDict):
-    selectors: Mapping[str, str]
-    figure: str
-    chapter: int
-    language: str
-
-
-_lights = Component("lights", LightsHeader, isolate_styles=False)
-
-
-def lights(
-    selectors: Mapping[str, str], figure: str, chapter: int, language: str, *, key: str
-) -> None:
     """Words of a text light what they speak of, when pointed at, focused or tapped.
 
     selectors: CSS for the parts by name, which links to `#light-name` light; figure: CSS for what
     the parts are looked for in. Where the chapter is another one than before, its heading comes
     into view. language: of the chapter's words, "" = not known.
     """
-    header: LightsHeader = {
-        "selectors": selectors,
-        "figure": figure,
-        "chapter": chapter,
-        "language": language,
-    }
-    _lights.draw(header, key=key)
+
+    selectors: Mapping[str, str]
+    figure: str
+    chapter: int
+    language: str
+
+
+lights = Component("lights", LightsHeader, isolate_styles=False)
 
 
 class CopyLinkHeader(TypedDict):
-    title: str
-    caption: str
-    paper: str
-    query: str
-    figures: Mapping[str, str]
-    task: list[str]
-    embedded: bool
-
-
-_copy_link = Component("copy_link", CopyLinkHeader)
-
-
-def copy_link(
-    title: str,
-    caption: str,
-    paper: str,
-    query: str,
-    figures: Mapping[str, str],
-    task: Sequence[str] = (),
-    *,
-    embedded: bool,
-    key: str,
-) -> None:
     """A button that copies the address of exactly this view, and a menu of further ways to share.
 
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
@@ -220,29 +183,27 @@ def copy_link(
     the task that the page sets hides, empty where it sets none. Where the page is embedded already,
     a link to the whole of it stands instead.
     """
-    header: CopyLinkHeader = {
-        "title": title,
-        "caption": caption,
-        "paper": paper,
-        "query": query,
-        "figures": figures,
-        "task": list(task),
-        "embedded": embedded,
-    }
-    _copy_link.draw(header, key=key, width="content")
+
+    title: str
+    caption: str
+    paper: str
+    query: str
+    figures: Mapping[str, str]
+    task: list[str]
+    embedded: bool
+
+
+copy_link = Component("copy_link", CopyLinkHeader)
 
 
 class SaveFiguresHeader(TypedDict):
-    figures: Mapping[str, str]
-
-
-_save_figures = Component("save_figures", SaveFiguresHeader)
-
-
-def save_figures(figures: Mapping[str, str], *, key: str) -> None:
     """A button for each figure that stands on the page; it saves what is seen of it as SVG, and
     another as PNG.
 
     figures: names, with what the keys of their components begin with.
     """
-    _save_figures.draw({"figures": figures}, key=key)
+
+    figures: Mapping[str, str]
+
+
+save_figures = Component("save_figures", SaveFiguresHeader)

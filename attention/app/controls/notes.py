@@ -40,9 +40,9 @@ def telling_unknown_layouts() -> Iterator[None]:
         note(f"{words[0].upper()}{words[1:]}.")
 
 
-def count_of(tokens: Sequence[str], what: str = "token") -> str:
+def count_of(tokens: Sequence[str]) -> str:
     """Count the tokens, and those of them that are left out."""
-    words = f"1 {what}" if len(tokens) == 1 else f"{len(tokens)} {what}s"
+    words = "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"
     left_out = len(tokens) - limits().seen
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from attention.app.cached import pictures, runs
-from attention.app.components.pictures import picture
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls.part import part
@@ -16,7 +13,6 @@ from attention.app.state.view import View
 from attention.figures import layer_words, result_pictures, result_words
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
-from attention.figures.scene_message import Selection
 from attention.pipeline import Result, Settings
 
 picture_of, weights_alone = result_pictures.picture_of, result_pictures.weights_alone
@@ -38,21 +34,6 @@ def over_another(result: Result) -> bool:
         return False
     st.info(result_words.OVER_ANOTHER)
     return True
-
-
-def lines_and_weights(
-    view: View,
-    result: Result,
-    key: str = "picture",
-    caption: str = "",
-    parts: Sequence[str] = ("lines", "heatmap"),
-    selection: Selection | None = None,
-) -> None:
-    """The weights of a trained model's head alone, see `result_pictures.weights_alone`.
-
-    selection: None = as all pages have it.
-    """
-    picture(weights_alone(result, parts, caption), selection or view.selection, key=key)
 
 
 @part

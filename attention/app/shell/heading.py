@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app.components.inputs import copy_link, save_figures
+from attention.app.components.inputs import CopyLinkHeader, copy_link, save_figures
 from attention.app.state.glossary import GLOSSARY
 from attention.app.state.links import every_setting
 from attention.app.state.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
@@ -102,17 +102,16 @@ def sharing(view: View, told: PageHeading) -> DeltaGenerator | None:
     Gives the container for its files where they are asked for.
     """
     words = _settings_words(view, told)
-    copy_link(
-        tab_title(view, told),
-        caption(view, told, words),
-        " · ".join(words),
-        every_setting()["query"].label,
-        view.page.figures,
-        _task(view),
-        embedded=bool(st.context.is_embedded),
-        key="copy_link",
-    )
-
+    header: CopyLinkHeader = {
+        "title": tab_title(view, told),
+        "caption": caption(view, told, words),
+        "paper": " · ".join(words),
+        "query": every_setting()["query"].label,
+        "figures": view.page.figures,
+        "task": _task(view),
+        "embedded": bool(st.context.is_embedded),
+    }
+    copy_link.draw(header, key="copy_link", width="content")
     if st.context.is_embedded or view.calm:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
@@ -144,7 +143,7 @@ def show_files(page: Page, container: DeltaGenerator, offered: Sequence[File]) -
     They are held for as long as they are offered.
     """
     with container:
-        save_figures(page.figures, key="save_figures")
+        save_figures.draw({"figures": page.figures}, key="save_figures")
         for file in offered:
             st.download_button(
                 file.label,

@@ -511,9 +511,7 @@ function drawActs({ acts, content }) {
 /** What the card shows: all that is seen now.
     @type {(view: View) => import("../shared/card.js").Card} */
 function cardOf({ frame, sentence, canvas, content, told, off }) {
-  const style = getComputedStyle(frame)
-  const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim()
-  const [primary, ground] = [read("--st-primary-color"), read("--st-background-color")]
+  const primary = getComputedStyle(frame).getPropertyValue("--st-primary-color").trim()
   const pills = [...sentence.querySelectorAll(".line")].map((line) =>
     [...line.querySelectorAll(".word, .answer")].map((pill) => {
       const looks = getComputedStyle(pill)
@@ -537,10 +535,6 @@ function cardOf({ frame, sentence, canvas, content, told, off }) {
       ...content.bars.map((bars, at) => ({ ...bars, colour: at ? "#d97706" : primary })),
     ],
     told: [told.textContent ?? "", off.textContent ?? ""].filter(Boolean),
-    link: `${location.host}${location.pathname}`,
-    font: style.fontFamily,
-    ink: style.color,
-    ground,
   }
 }
 

@@ -31,7 +31,7 @@ export default async function showLesson(modules, heard = () => {}) {
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
   const { chapters, styles, style, themes, words } = given
   make("style", "", document.head, { textContent: styles["scene/style.css"] + style })
-  follow(document.body, [document.documentElement], themes)
+  follow(null, [document.documentElement], themes)
   const sections = [...document.querySelectorAll("section")]
   /** @type {(number | null)[]} */
   const guesses = chapters.map(() => null)

@@ -28,7 +28,7 @@ export default async function showScene(modules) {
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
   const { styles, themes, answers, opens } = given
   make("style", "", document.head, { textContent: LOOK + styles["scene/style.css"] })
-  follow(document.body, [document.documentElement], themes)
+  follow(null, [document.documentElement], themes)
   const first = new Uint8Array(await unpacked(given.scene).arrayBuffer())
   const absent = make("p", "", document.body, { role: "status", hidden: true })
   /** @type {Drawn} */

@@ -11,13 +11,14 @@ function isDark(element) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 128
 }
 
-/** Gives hosts of components the theme of what stands around them, now and after each change. What
-    draws again then is a component's own doing.
-    @type {(around: Element, hosts: HTMLElement[], themes: Themes) => () => void} */
+/** Gives hosts of components the theme of what stands around them, or of the browser where that is
+    null, now and after each change. What draws again then is a component's own doing.
+    @type {(around: Element | null, hosts: HTMLElement[], themes: Themes) => () => void} */
 export function follow(around, hosts, themes) {
   let last = ""
+  const scheme = matchMedia("(prefers-color-scheme: dark)")
   const look = () => {
-    const name = isDark(around) ? "dark" : "light"
+    const name = (around ? isDark(around) : scheme.matches) ? "dark" : "light"
     if (name === last) return
     last = name
     for (const { style } of hosts) {
@@ -29,7 +30,6 @@ export function follow(around, hosts, themes) {
   const observer = new MutationObserver(() => requestAnimationFrame(look))
   for (const element of [document.documentElement, document.body])
     observer.observe(element, { attributes: true })
-  const scheme = matchMedia("(prefers-color-scheme: dark)")
   scheme.addEventListener("change", look)
   look()
   return () => {

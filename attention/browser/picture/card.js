@@ -11,8 +11,8 @@ const MOST_BARS = 6
 
 /** The card of a sentence that looks at itself: its words as the chosen one sees them, the weights of
     all, the greatest of them, and what is said of them here.
-    @type {(content: Content, query: number, frame: Element) => Card} */
-export function cardOf({ tokens, columns, numbers, theme, said }, query, frame) {
+    @type {(content: Content, query: number) => Card} */
+export function cardOf({ tokens, columns, numbers, theme, said }, query) {
   const row = rowOf(numbers.weights, columns, query)
   const shades = ramp(theme.sequential)
   const pills = tokens.map((word, key) => {
@@ -27,7 +27,6 @@ export function cardOf({ tokens, columns, numbers, theme, said }, query, frame) 
     colour: theme.primary,
   }
   const { question, line } = said[query] ?? {}
-  const style = getComputedStyle(frame)
   const map = make("canvas", "")
   paintNumbers(map, columns, numbers.weights.map(sizeOf), [0, 1], shades)
   return {
@@ -35,9 +34,5 @@ export function cardOf({ tokens, columns, numbers, theme, said }, query, frame) 
     map,
     bars: [bars],
     told: [question ?? "", [line ?? ""].flat().join("")].filter(Boolean),
-    link: `${location.host}${location.pathname}`,
-    font: style.fontFamily,
-    ink: style.color,
-    ground: theme.background,
   }
 }

@@ -105,7 +105,7 @@ function drawLater(view) {
 /** @type {(view: View) => import("../shared/card.js").Card} */
 function card({ picture, frame }) {
   const shown = /** @type {Content} */ (picture)
-  return cardOf(shown, where(frame, shown.rows).held, frame)
+  return cardOf(shown, where(frame, shown.rows).held)
 }
 
 /** @type {(view: View) => void} */

@@ -14,6 +14,6 @@ function build({ root, content }) {
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { words } }) {
-  frame.textContent = words
+function draw({ frame, content: { label } }) {
+  frame.textContent = label
 }

@@ -1,10 +1,12 @@
+import { save } from "./svg.js"
+
 /** A card of what is shown, to share: its sentence, the map, bars and what is told, in the colours
     and letters of the app.
 
     @typedef {{ word: string, fill: string, ink: string, edge: string }} Pill
     @typedef {{ title: string, texts: string[], shares: number[], colour: string }} Bars
-    @typedef {{ pills: Pill[][], map: HTMLCanvasElement, bars: Bars[], told: string[], link: string,
-      font: string, ink: string, ground: string }} Card */
+    @typedef {{ pills: Pill[][], map: HTMLCanvasElement, bars: Bars[], told: string[] }} Card
+    @typedef {{ font: string, ink: string, ground: string }} Looks */
 
 const WIDTH = 1200
 const HEIGHT = 630
@@ -35,25 +37,28 @@ export function hasCard() {
 
 /** Saves the card of what stands on the page as it is now. */
 export function saveCard() {
-  if (offered) saveCardOf(offered.cardOf())
+  if (offered) saveCardOf(offered.cardOf(), offered.frame)
 }
 
-/** Saves a card as a PNG file.
-    @type {(card: Card) => void} */
-export function saveCardOf(card) {
-  savePng(drawCard(card), "attention.png")
+/** Saves a card as a PNG file, in the looks of the element that it is of.
+    @type {(card: Card, frame: Element) => void} */
+export function saveCardOf(card, frame) {
+  const style = getComputedStyle(frame)
+  const ground = style.getPropertyValue("--st-background-color").trim()
+  const looks = { font: style.fontFamily, ink: style.color, ground }
+  drawCard(card, looks).toBlob((blob) => blob && save("attention.png", blob))
 }
 
-/** @type {(card: Card) => HTMLCanvasElement} */
-function drawCard(card) {
+/** @type {(card: Card, looks: Looks) => HTMLCanvasElement} */
+function drawCard(card, looks) {
   const canvas = Object.assign(document.createElement("canvas"), { width: WIDTH, height: HEIGHT })
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
-  const write = writer(context, card)
-  context.fillStyle = card.ground
+  const write = writer(context, looks)
+  context.fillStyle = looks.ground
   context.fillRect(0, 0, WIDTH, HEIGHT)
   context.textBaseline = "middle"
   let y = MARGIN
-  for (const line of card.pills) y = drawPills(context, card, line, y) + 20
+  for (const line of card.pills) y = drawPills(context, looks, line, y) + 20
   const room = card.bars.length ? MAP_WIDTH : WIDTH - 2 * MARGIN
   const scale = Math.min(room / card.map.width, MAP_HEIGHT / card.map.height)
   const [wide, high] = [card.map.width * scale, card.map.height * scale]
@@ -62,17 +67,17 @@ function drawCard(card) {
   const end = drawBars(context, card, MARGIN + wide + 48, y, write)
   let below = Math.max(y + high + 34, end + 24, card.bars.length ? 470 : 0)
   for (const text of card.told)
-    for (const line of wrapped(context, text, card.font)) {
+    for (const line of wrapped(context, text, looks.font)) {
       if (below > HEIGHT - 60) break
       write(line, MARGIN, below, 24)
       below += 34
     }
-  write(card.link, MARGIN, HEIGHT - 26, 18)
+  write(`${location.host}${location.pathname}`, MARGIN, HEIGHT - 26, 18)
   return canvas
 }
 
 /** Pills from left to right, on up to two lines. Gives where they end.
-    @type {(context: CanvasRenderingContext2D, card: Card, pills: Pill[], y: number) => number} */
+    @type {(context: CanvasRenderingContext2D, looks: Looks, pills: Pill[], y: number) => number} */
 function drawPills(context, { font }, pills, y) {
   let [x, line] = [MARGIN, y]
   context.font = `500 30px ${font}`
@@ -122,7 +127,7 @@ function drawBars(context, { bars }, left, top, write) {
   return y - 10
 }
 
-/** @type {(context: CanvasRenderingContext2D, card: Card)
+/** @type {(context: CanvasRenderingContext2D, looks: Looks)
       => (text: string, x: number, y: number, size: number) => void} */
 function writer(context, { font, ink }) {
   return (text, x, y, size) => {
@@ -143,18 +148,4 @@ function wrapped(context, text, font) {
     else lines[lines.length - 1] = longer
   }
   return lines.filter(Boolean)
-}
-
-/** Saves a canvas as a PNG file of a name.
-    @type {(canvas: HTMLCanvasElement, name: string) => void} */
-function savePng(canvas, name) {
-  canvas.toBlob((blob) => {
-    if (!blob) return
-    const link = Object.assign(document.createElement("a"), {
-      href: URL.createObjectURL(blob),
-      download: name,
-    })
-    link.click()
-    URL.revokeObjectURL(link.href)
-  })
 }

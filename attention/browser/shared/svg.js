@@ -39,8 +39,9 @@ export async function savePicture(name, elements) {
   canvas.toBlob((blob) => blob && save(`${name}.png`, blob))
 }
 
-/** @type {(download: string, blob: Blob) => void} */
-function save(download, blob) {
+/** Saves a file of that name.
+    @type {(download: string, blob: Blob) => void} */
+export function save(download, blob) {
   const href = URL.createObjectURL(blob)
   make("a", "", null, { href, download }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10000)

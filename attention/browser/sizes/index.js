@@ -1,9 +1,8 @@
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
 
-/** @import { SizesHeader } from "../messages.js"
+/** @import { Changes } from "../messages.js"
     @import { Mount } from "../shared/component.js"
-    @typedef {SizesHeader["stacks"][number]} Stack
     @typedef {ReturnType<typeof build>} View */
 
 export default component(build, draw, null)

@@ -177,7 +177,7 @@ function act(view, pressed) {
   else if (name === "stop") stop(view)
   else if (name === "back") go(view, here - 1)
   else if (name === "again") go(view, here + 1)
-  else if (name === "card") saveCardOf(cardOf(view))
+  else if (name === "card") saveCardOf(cardOf(view), view.frame)
   else if (name === "link") copyLink(view)
   else view.send("act", name)
 }
@@ -235,8 +235,6 @@ function cardOf({ frame, content }) {
     map: paintFilm(content.stages, style, primary),
     bars: [],
     told: [content.total, ...content.doubts.filter(({ act }) => !act).map(({ text }) => text)],
-    link: `${location.host}${location.pathname}`,
-    ...{ font: style.fontFamily, ink: style.color, ground },
   }
 }
 

@@ -15,6 +15,8 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.layer_words import MADE_FROM
+from attention.figures.picture import AttentionPicture
+from attention.figures.result_pictures import weights_alone
 from attention.figures.scene import Words, scene
 from attention.subjects.cross import batch_by_hand, crossing
 from attention.subjects.cross import numbers as cross_numbers
@@ -140,9 +142,10 @@ def draw_translation(view: View) -> None:
         return
     found, aligned = made
     crosses = Words(crossing.of_translation(aligned), "told")
-    draw(scene(Words(found.text, "told"), crosses), key="translation")
     caption = f"Each row is a word of the translation; {MADE_FROM}"
-    sections.lines_and_weights(view, aligned, caption=caption)
+    shown = weights_alone(aligned, ("lines", "heatmap"), caption)
+    drawn = scene(Words(found.text, "told"), crosses, AttentionPicture(shown, key="picture"))
+    draw(drawn, key="translation", selection=view.selection)
     tell(view)
 
 

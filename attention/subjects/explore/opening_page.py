@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.components.inputs import focus_button
+from attention.app.components.inputs import FocusButtonHeader, focus_button
 from attention.app.components.scene import draw as draw_scene
 from attention.app.components.selection import tell_selection
 from attention.app.controls import widgets
@@ -46,7 +46,8 @@ def ways_on(view: View) -> None:
         if view.calm:
             st.page_link("pages/guide.py", label="Take the guide")
             later = "_later" if scenes.opening_of(view) else ""  # the box is seen once it is used
-            focus_button("Type your own", widgets.BOX, key=f"type_own{later}")
+            own: FocusButtonHeader = {"words": "Type your own", "field": widgets.BOX}
+            focus_button.draw(own, key=f"type_own{later}", width="content")
         else:
             text_page.offer(view)
             st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 
@@ -31,18 +30,8 @@ class HeadCard(TypedDict):
     link: str
 
 
-class HeadCardsHeader(TypedDict):
-    """Cards, in order."""
-
-    cards: Sequence[HeadCard]
-
-
 @dataclass(frozen=True, eq=False)
-class HeadCards(Figure, kind="head_cards", header=HeadCardsHeader):
+class HeadCards(Figure, kind="head_cards"):
     """Sentences whose answer hangs on one head, each on a card with a link that breaks it."""
 
     cards: Sequence[HeadCard]
-
-    def content(self) -> bytes:
-        header: HeadCardsHeader = {"cards": list(self.cards)}
-        return message(header)

@@ -38,7 +38,7 @@ LIGHTS = {
     "weights": ".lines .keys small, .terms .weight .bar",
     "flow": ".diagram .flow",
     "vectors": ".st-key-vectors",
-    "card": ".st-key-card img",
+    "card": ".st-key-card figure",
     "cells": ".attention-cells",
     "row": ".attention-outline",
     "entropy": ".attention-entropy",

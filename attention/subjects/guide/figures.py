@@ -4,40 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 
-class CardHeader(TypedDict):
-    """A card as SVG, and in words."""
+@dataclass(frozen=True, eq=False)
+class Card(Figure, kind="card", light=True):
+    """A sentence and what a head sees in it, to be saved and shared.
 
-    svg: str
-    alt: str
+    pieces: each with whether a space goes before it; weights: how much each is looked at; query:
+    which one looks; following: the word that comes next, "" for none; told: lines below.
+    """
+
+    pieces: Sequence[tuple[str, bool]]
+    weights: Sequence[float]
+    query: int
+    following: str
+    told: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Card(Figure, kind="card", header=CardHeader, light=True):
-    """A sentence and what a head sees in it, as a picture to share; alt: the same in words."""
-
-    svg: str
-    alt: str
-
-    def content(self) -> bytes:
-        header: CardHeader = {"svg": self.svg, "alt": self.alt}
-        return message(header)
-
-
-class NextPiecesHeader(TypedDict):
-    """Pieces by text, and the probability of each."""
-
-    texts: Sequence[str]
-    shares: Sequence[float]
-
-
-@dataclass(frozen=True, eq=False)
-class NextPieces(Figure, kind="next_pieces", header=NextPiecesHeader, piece=int):
+class NextPieces(Figure, kind="next_pieces", piece=int):
     """Pieces that may come next, each with a bar of its probability.
 
     It answers `piece`, the position of the one clicked.
@@ -46,27 +33,13 @@ class NextPieces(Figure, kind="next_pieces", header=NextPiecesHeader, piece=int)
     texts: Sequence[str]
     shares: Sequence[float]
 
-    def content(self) -> bytes:
-        header: NextPiecesHeader = {"texts": self.texts, "shares": self.shares}
-        return message(header)
-
     def has(self, position: int) -> bool:
         """True if a piece stands there."""
         return position in range(len(self.texts))
 
 
-class PrintButtonHeader(TypedDict):
-    """Words on a button."""
-
-    words: str
-
-
 @dataclass(frozen=True, eq=False)
-class PrintButton(Figure, kind="print_button", header=PrintButtonHeader):
+class PrintButton(Figure, kind="print_button"):
     """A button that has the browser print the page."""
 
     label: str
-
-    def content(self) -> bytes:
-        header: PrintButtonHeader = {"words": self.label}
-        return message(header)

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.components.inputs import examples, lights
+from attention.app.components.inputs import LightsHeader, examples, lights
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.components.turns import Handler
@@ -25,7 +25,7 @@ from attention.subjects.guide import chapter_page, fitting, joining, paper
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LESSON, LIGHTS, WORDLESS, Chapter, languages
-from attention.subjects.guide.figures import Card, NextPieces
+from attention.subjects.guide.figures import NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
 from attention.subjects.learning import trainings
@@ -70,8 +70,13 @@ def guide(view: View) -> None:
             st.markdown(chapter.body)
             if chapter.hint:
                 st.container(key="to_try").markdown(chapter.hint)
-            language = view["lang"] if view["lesson"] == "guide" else ""
-            lights(LIGHTS, ".st-key-guide_seen", at or 0, language, key="lights")
+            lit: LightsHeader = {
+                "selectors": LIGHTS,
+                "figure": ".st-key-guide_seen",
+                "chapter": at or 0,
+                "language": view["lang"] if view["lesson"] == "guide" else "",
+            }
+            lights.draw(lit, key="lights")
         with st.container(key="guide_seen"):
             with st.container(key="guide_figure"):
                 figure(view, chapter)
@@ -270,16 +275,10 @@ def figure(view: View, chapter: Chapter) -> None:
 
 
 def show(view: View, chapter: Chapter, drawn: Scene, key: str) -> None:
-    """Draw a scene of a chapter, if anything is in it, and a button to save its card."""
-    if not drawn.parts:
-        return
-    chosen = chapter_page.selection(view, chapter)
-    draw(drawn, key=key, selection=chosen, taken=answers_of(drawn))
-    for each in drawn:
-        if isinstance(each, Card):
-            st.download_button(
-                "Save this card", each.svg, "attention.svg", "image/svg+xml", key="save_card"
-            )
+    """Draw a scene of a chapter, if anything is in it."""
+    if drawn.parts:
+        chosen = chapter_page.selection(view, chapter)
+        draw(drawn, key=key, selection=chosen, taken=answers_of(drawn))
 
 
 def answers_of(drawn: Scene) -> Mapping[str, Mapping[str, Handler]]:

@@ -12,7 +12,7 @@ from attention.app.controls import sections
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, maps, result_words
-from attention.figures.card import card, card_words
+from attention.figures.card import card_words
 from attention.figures.chart import Chart
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.matrices import Matrices
@@ -178,12 +178,9 @@ def last_card(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     if made is None:
         return []
     ending, of_head = made
-    lines = finale.told(ending, of_head)
+    pieces, told = card_words(of_head.tokens), finale.told(ending, of_head)
     weights = of_head.trace.weights[ending.query].tolist()
-    words = card_words(of_head.tokens)
-    return [
-        Card(card(words, weights, ending.query, ending.said, lines), " ".join(lines), key="card")
-    ]
+    return [Card(pieces, weights, ending.query, ending.said, told, key="card")]
 
 
 def next_words(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:

@@ -14,8 +14,7 @@ from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.training import TASKS, Progress, Run
 from attention.training.settings import NONE
-from attention.training.tasks import ATTENTION, Task
-from attention.training.tasks import Points as DrawnPoints
+from attention.training.tasks import ATTENTION, Points, Task
 
 
 class Curve(TypedDict):
@@ -28,15 +27,6 @@ class Curve(TypedDict):
     values: list[float]
     seconds: list[float]
     test: int
-
-
-class Points(TypedDict):
-    """Points and the true curve between them: what is told there is the weighted sum of y."""
-
-    places: list[float]
-    true: list[float]
-    x: list[float]
-    y: list[float]
 
 
 class Other(TypedDict):
@@ -150,7 +140,7 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "truth": [[*keys] for keys in example.truth],
             "ringed": example.layer % layers,
             "beside": example.beside,
-            "points": None if example.points is None else _points(example.points),
+            "points": example.points,
             "layers": layers,
             "heads": heads,
             "steps": [each.step for each in moments],
@@ -190,12 +180,3 @@ def _network(curve: str) -> str:
 def _curve(measured: Sequence[Progress], name: str, values: list[float], test: int = 0) -> Curve:
     seconds = [each.seconds[_network(name)] for each in measured]
     return {"name": name, "values": values, "seconds": seconds, "test": test}
-
-
-def _points(drawn: DrawnPoints) -> Points:
-    return {
-        "places": [*drawn.places],
-        "true": [*drawn.true],
-        "x": [*drawn.x],
-        "y": [*drawn.y],
-    }

@@ -125,9 +125,10 @@ def percent(share: float, least: int = 0) -> str:
     return f"{fixed(100 * share, digits)} %"
 
 
-def decimals(one: float, other: float, most: int = MOST_DECIMALS) -> int:
+def decimals(one: float, other: float) -> int:
     """Fewest decimals at which two shares are read as the different ones they are, or the most."""
-    return next((at for at in range(most) if percent(one, at) != percent(other, at)), most)
+    told_apart = (at for at in range(MOST_DECIMALS) if percent(one, at) != percent(other, at))
+    return next(told_apart, MOST_DECIMALS)
 
 
 def apart(one: float, other: float, least: int = 0) -> tuple[str, str]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 
@@ -19,10 +18,6 @@ class Changes(TypedDict):
     possible: Sequence[bool]
 
 
-class SizesHeader(TypedDict):
-    stacks: Sequence[Changes]
-
-
 class Resized(TypedDict):
     """A change of `CHANGES` to a stack."""
 
@@ -31,11 +26,7 @@ class Resized(TypedDict):
 
 
 @dataclass(frozen=True, eq=False)
-class Sizes(Figure, kind="sizes", header=SizesHeader, resized=Resized):
+class Sizes(Figure, kind="sizes", resized=Resized):
     """Buttons that give stacks another row, column or matrix, or take the last one away."""
 
     stacks: Sequence[Changes]
-
-    def content(self) -> bytes:
-        header: SizesHeader = {"stacks": self.stacks}
-        return message(header)

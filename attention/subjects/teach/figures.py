@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from attention.figures import files
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 
@@ -37,14 +36,10 @@ class Choices(Figure, kind="choices", header=ChoicesHeader, light=True):
         """The share of all learners who chose each, from 0 to 1."""
         return [count / self.learners for count in self.counts]
 
-    def content(self) -> bytes:
-        header: ChoicesHeader = {
-            "names": self.names,
-            "counts": self.counts,
-            "lengths": self.lengths,
-            "shares": [f"{100 * length:.0f} %" for length in self.lengths],
-        }
-        return message(header)
+    @property
+    def shares(self) -> list[str]:
+        """Shares of all learners in words."""
+        return [f"{100 * length:.0f} %" for length in self.lengths]
 
     def offer(self) -> None:
         if self.counts:

@@ -156,7 +156,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
     assert not scenes.of_chapter(*here).parts, "nobody waits for it"
     fitting.ending_of("the cat chased the mouse")
     assert isinstance(card := scenes.of_chapter(*here)["card"], Card)
-    assert "Of the heads that have earned a name, " in card.alt
+    assert "Of the heads that have earned a name, " in " ".join(card.told)
     assert not scenes.behind(*here).parts, "this model says no next word"
 
 
@@ -182,7 +182,7 @@ def test_where_no_model_is_installed_a_chapter_says_so_and_its_figure_is_untrain
     drawn = scenes.of_chapter(view, chapter)
     if chapter.figure == "finale":
         assert isinstance(card := drawn["card"], Card)
-        assert "No trained model is installed here" in card.alt
+        assert "No trained model is installed here" in " ".join(card.told)
         return
     note = words_in(drawn, "note")[0]
     assert f"speaks of the trained model “{chapter.model}”, which is not installed" in note
@@ -381,8 +381,9 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     drawn = app.sent["next_pieces"].header
     assert drawn["shares"] == sorted(drawn["shares"], reverse=True)
     assert drawn["texts"][0].strip("·") == "Paris"
-    assert app.get("download_button")[0].proto.label == "Save this card"
-    assert app.sent["card"].header["svg"].startswith("<svg")
+    card = app.sent["card"].header
+    assert (card["following"], card["query"]) == ("Paris", len(card["pieces"]) - 1)
+    assert sum(card["weights"]) == pytest.approx(1, abs=1e-4)
     assert app.tables[-1][""][:2] == ["with all heads", "without layer 23 head 4"]
     links = [button.proto.url.partition("?") for button in app.get("link_button")]
     assert [page for page, *_ in links] == [".", "model", "steps"]

@@ -70,11 +70,11 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     trace, figures = result.layer_trace, app.sent
 
     sizes = trace.weights.abs()
-    dots, block = analysed.thumbnails(sizes / sizes.sum(-1, keepdim=True).clamp_min(1e-9))
+    seen = analysed.overview_of(sizes / sizes.sum(-1, keepdim=True).clamp_min(1e-9), None)
     grid = figures["head_grid"]
-    assert (grid.header["block"], grid.header["chosen"]) == (block, 2)
+    assert (grid.header["block"], grid.header["chosen"]) == (seen.block, 2)
     received = torch.frombuffer(bytearray(grid.rest), dtype=torch.uint8)
-    assert_close(received.int(), dots.flatten().int(), atol=1, rtol=0)
+    assert_close(received.int(), seen.dots.flatten().int(), atol=1, rtol=0)
     edges = heads_words.edges(sizes, 4, [0, 1, 2], 0.5)
     assert_close(figures["head_view"].numbers, edges.weights.flatten())
     assert figures["head_view"].header["query"] == app.selection["query"] == 4

@@ -154,13 +154,14 @@ def test_active_heads_are_read_and_what_is_none_is_said(text: str) -> None:
 def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale() -> None:
     sizes = ((2, 7, 1, 7), (12, 96, 1, 96), (12, 97, 2, 49), (12, 512, 6, 86), (50, 512, 11, 47))
     for count, tokens, block, side in sizes:
-        dots, span = analysed.thumbnails(torch.zeros(count, tokens, tokens))
-        assert (span, dots.shape, dots.dtype) == (block, (count, side, side), torch.uint8)
-        assert not dots.any(), "heads that see nothing are blank"
+        seen = analysed.overview_of(torch.zeros(count, tokens, tokens), None)
+        assert (seen.block, seen.dots.dtype) == (block, torch.uint8)
+        assert seen.dots.shape == (count, side, side)
+        assert not seen.dots.any(), "heads that see nothing are blank"
     weights = torch.full((2, 101, 101), 1e-4)
     weights[0, 17, 93], weights[1, 100, 3] = 0.9, 0.01
-    dots, block = analysed.thumbnails(weights)
-    assert (block, int(dots[0, 8, 46]), int(dots[1, 50, 1])) == (2, 255, 255)
+    seen = analysed.overview_of(weights, None)
+    assert (seen.block, int(seen.dots[0, 8, 46]), int(seen.dots[1, 50, 1])) == (2, 255, 255)
 
 
 @over("name", [*heads_words.variants_with_heads(), "biased"])
@@ -271,7 +272,6 @@ def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
     )
     assert (one.rows, one.errors, heads_words.sample_words(one)) == ((101, 101), {}, "")
     assert torch.equal(one.dots, whole.dots)
-    assert torch.equal(one.dots, analysed.thumbnails(weights)[0])
     torch.testing.assert_close(one.measures, whole.measures)
     assert one.even_spread == pytest.approx(whole.even_spread)
 
