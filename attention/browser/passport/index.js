@@ -100,10 +100,9 @@ function lookedOf({ words, weights, query, told }, shades, large = false) {
 
 /** A prompt, its answer, and the share that is left of that without the head.
     @type {(fallen: Fallen) => HTMLElement} */
-function fallenOf({ words, answer, before, after, said }) {
+function fallenOf({ text, answer, before, after, said }) {
   const line = make("p", "fallen")
-  const sentence = make("span", "", line)
-  wordsOf(sentence, words)
+  make("bdi", "text", line, { textContent: text })
   if (!answer) {
     make("strong", "", line, { textContent: said })
     return line
@@ -112,12 +111,6 @@ function fallenOf({ words, answer, before, after, said }) {
   make("s", "", line, { textContent: before })
   make("strong", "", line, { textContent: after })
   return line
-}
-
-/** @type {(parent: HTMLElement, words: Looked["words"]) => void} */
-function wordsOf(parent, words) {
-  for (const [at, [word, apart]] of words.entries())
-    make("bdi", "", parent, { textContent: apart && at ? ` ${word}` : word })
 }
 
 /** @type {(said: PassportSaid, scale: Scale) => HTMLElement} */
@@ -200,9 +193,10 @@ function stripOf({ dots, means, turned, turnedSaid, kind, said }, most) {
 /** @type {(prompts: Fallen[]) => HTMLElement} */
 function promptsOf(prompts) {
   const list = make("ul", "prompts")
-  for (const { words, said, link } of prompts) {
+  for (const { text, said, link } of prompts) {
     const item = make("li", "", list)
-    wordsOf(link ? make("a", "", item, { href: link }) : make("span", "", item), words)
+    if (link) make("a", "", item, { href: link, textContent: text })
+    else make("span", "", item, { textContent: text })
     make("span", "", item, { textContent: said })
   }
   return list

@@ -204,7 +204,7 @@ class Fallen(TypedDict):
     """A prompt with its answer, "" of vectors, whose probability changes without the head; link: to
     the window, where it does."""
 
-    words: Sequence[tuple[str, bool]]
+    text: str
     answer: str
     before: str
     after: str

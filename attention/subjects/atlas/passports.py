@@ -195,7 +195,7 @@ def fallen_of(atlas: Atlas, one: Passport, at: int) -> Fallen:
     before, then = apart(prompt.before, after)
     answer = word_of(prompt.answer) if prompt.answer else ""
     return {
-        "words": card_words(prompt.pieces),
+        "text": prompt.text,
         "answer": answer,
         "before": before,
         "after": then,

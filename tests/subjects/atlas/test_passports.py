@@ -129,13 +129,13 @@ def test_an_even_row_shows_no_name() -> None:
     pieces = numbers.run_model("constructed", "x b c").pieces
     count = len(pieces.ids)
     even = torch.ones(count, count).tril()
-    tried = numbers.tried_on(even / even.sum(-1, keepdim=True), pieces, "previous")
+    tried = numbers.tried_on(even / even.sum(-1, keepdim=True), pieces, "previous", None)
     assert tried.right == [False] * len(tried.asking)
     assert all(key != at - 1 for at, key in zip(tried.asking, tried.looks, strict=True))
 
 
 PACKAGED = files.FOLDER  # before a test has another one
-PIECES = ("words", "link", "reads", "writes")  # of a message, that say nothing by themselves
+PIECES = ("words", "text", "link", "reads", "writes")  # of a message, that say nothing by themselves
 OF_ANSWERS = re.compile(r"(?i)\b(answer|probabilit|points?|los[et]|gain|predict|nats?)")
 
 
