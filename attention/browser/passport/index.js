@@ -124,7 +124,7 @@ function breaksOf(said, most) {
   const [few, more] = [said.kinds.slice(0, FEW), said.kinds.slice(FEW)]
   section.append(kindsOf(few, most))
   make("p", "quiet", section, {
-    textContent: "A dot is the answer to a prompt. Upper ones: found on; lower ones: checked on.",
+    textContent: "A dot is a prompt. Upper ones: found on; lower ones: checked on.",
   })
   if (more.length)
     folded(section, "more-kinds", `${more.length} more kinds`).append(kindsOf(more, most))

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas import look_words
+from attention.atlas import look_words, loss_words
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed, percent
 
@@ -25,7 +25,7 @@ BREAKS, LOOKS, SAYS, LEFT = (
 NEEDED = "needed by "
 ELSEWHERE = "cost elsewhere"
 STEP = 0.05  # of a darkest effect
-DARKEST_COST = 0.1  # nats a piece
+DARKEST_COST = 0.1  # nats a piece, or 1 less a cosine
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,11 @@ def points(effect: float) -> str:
 def nats(cost: float) -> str:
     """A cost in nats a piece."""
     return f"{fixed(cost, 3)} nats a piece"
+
+
+def movement(cost: float) -> str:
+    """The movement of a vector: 1 less a cosine, in per cent."""
+    return f"{fixed(100 * cost, 2)} %"
 
 
 def two_digits(value: float) -> str:
@@ -99,16 +104,21 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     most = max((float(each.nan_to_num(0.0).abs().max()) for each in found.values()), default=0.0)
     darkest = max(STEP, math.ceil(most / STEP) * STEP)
     told = f"full colour: {fixed(100 * darkest, 0)} points"
-    legend = f"orange: answers lose without the head, blue: they gain; {told}"
+    vectors = loss_words.of_vectors(atlas)
+    legend = "vectors move" if vectors else "answers lose"
+    legend = f"orange: {legend} without the head{'' if vectors else ', blue: they gain'}; {told}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
         yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, points)
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
+    say = movement if vectors else nats
     legend = (
-        "orange: other texts are harder to predict without the head, blue: easier; full colour: "
-        f"{nats(DARKEST_COST)}"
+        "vectors of other texts move without the head"
+        if vectors
+        else "other texts are harder to predict without the head, blue: easier"
     )
-    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, nats)
+    legend = f"orange: {legend}; full colour: {say(DARKEST_COST)}"
+    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say)
 
 
 def _effect(kind: str, one: Passport) -> float | None:

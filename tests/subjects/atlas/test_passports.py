@@ -13,7 +13,7 @@ import torch
 from attention.atlas.passport import Atlas
 from attention.subjects.atlas import numbers, words
 from attention.subjects.atlas.passports import passports_of
-from attention.subjects.atlas.shades import NEEDED, shade_named, shades_of
+from attention.subjects.atlas.shades import ELSEWHERE, NEEDED, shade_named, shades_of
 from attention.subjects.atlas.words import Tried
 from tests.atlas.strategies import atlases
 from tests.properties import given, settings
@@ -128,3 +128,14 @@ def test_an_even_row_shows_no_name() -> None:
     tried = numbers.tried_on(even / even.sum(-1, keepdim=True), pieces, "previous")
     assert tried.right == [False] * len(tried.asking)
     assert all(key != at - 1 for at, key in zip(tried.asking, tried.looks, strict=True))
+
+
+def test_shades_of_a_model_that_gives_vectors_speak_of_no_answers_and_no_nats() -> None:
+    made = making.atlas()
+    vectors = replace(made, prompts=tuple(replace(one, answer="") for one in made.prompts))
+    for atlas, words_of, cost in ((made, "answers lose", "nats"), (vectors, "vectors move", "%")):
+        first, *_ = shades = shades_of(atlas)
+        elsewhere = shade_named(shades, ELSEWHERE)
+        assert words_of in first.legend
+        assert all(cost in said for said in (elsewhere.legend, elsewhere.say(0.0177)))
+    assert elsewhere.say(0.0177) == "1.77 %"
