@@ -29,3 +29,15 @@ def test_typing_that_a_click_ends_counts_with_the_click_and_goes_back_with_the_b
     go_back(page)
     expect(page.get_by_label("Sentence in the figure")).to_have_value("the cat chased the mouse")
     expect_titles(page, second, "Who & why")
+
+
+def test_a_link_that_cannot_be_taken_can_still_be_read(open_page: Open) -> None:
+    page = open_page("/write")
+    page.get_by_label("Name of the lesson").fill("<b>")
+    page.get_by_label("Title", exact=True).click()
+    expect(page.get_by_text("HTML is not allowed")).to_be_visible()
+    links = page.locator(".stLinkButton p")
+    expect(links.first).to_have_text("Open the lesson")
+    expect(links.last).to_have_text("Answers of a class")
+    colours = links.evaluate_all("all => all.map(each => getComputedStyle(each).color)")
+    assert len({*colours}) == 1

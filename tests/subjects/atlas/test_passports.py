@@ -135,7 +135,7 @@ def test_an_even_row_shows_no_name() -> None:
 
 
 PACKAGED = files.FOLDER  # before a test has another one
-PIECES = ("words", "text", "link", "reads", "writes")  # of a message, that say nothing by themselves
+PIECES = ("words", "text", "link", "reads", "writes")  # say nothing by themselves
 OF_ANSWERS = re.compile(r"(?i)\b(answer|probabilit|points?|los[et]|gain|predict|nats?)")
 
 
