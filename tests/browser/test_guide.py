@@ -15,10 +15,13 @@ from tests.browser.browsing import (
     Page,
     eventually,
     expect,
+    expect_harmless,
     expect_search,
     expect_to_fit,
 )
 from tests.browser.test_every_view import check_with_axe
+from tests.browser.test_files import drawing
+from tests.browser.test_hostile import TAG
 from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
@@ -186,3 +189,30 @@ def test_ones_own_sentence_comes_after_the_answer_and_goes_again(open_page: Open
     expect(tokens).to_have_count(6)
     page.get_by_role("button", name="Back to the chapter's own sentence").click()
     expect(tokens).to_have_count(4)
+
+
+def test_the_card_shows_a_hostile_and_long_sentence_as_text_that_wraps_on_it_and_in_its_file(
+    open_page: Open, tmp_path: Path
+) -> None:
+    packaged("smollm2")
+    page = open_page("/guide?chapter=trained", viewport={"width": 390, "height": 844})
+    guess(page, 0)
+    card = page.locator(".st-key-card figure")
+    expect(card).to_contain_text("Paris")
+    box = page.get_by_role("textbox", name="Try yours")
+    box.fill(f"{TAG} {'word ' * 40}&")
+    box.press("Enter")
+    expect(card).to_contain_text("onerror=alert(1)>")
+    expect_harmless(page)
+    expect_to_fit(page)
+    words = card.locator("bdi").evaluate_all("all => all.map(one => one.getBoundingClientRect())")
+    paper = card.bounding_box()
+    assert {word["left"] >= paper["x"] for word in words} == {True}
+    assert {word["right"] <= paper["x"] + paper["width"] + 1 for word in words} == {True}
+    with page.expect_download() as download:
+        card.locator("..").get_by_role("button", name="Save this card").click()
+    file = tmp_path / "card.svg"
+    download.value.save_as(file)
+    tags, texts = drawing(file)
+    assert {"script", "img", "image"}.isdisjoint(tags)
+    assert "onerror=alert(1)>" in "".join(texts).replace(" ", "")
