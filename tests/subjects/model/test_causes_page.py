@@ -142,10 +142,13 @@ def test_a_head_has_the_names_in_the_window_that_hold_in_its_passport_and_no_oth
             assert (share in words) == name.holds
 
 
-def test_a_name_leads_to_its_head_on_a_sentence_that_shows_it() -> None:
+def test_a_name_leads_to_its_head_on_a_sentence_that_shows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = visit(more=NAMES, lens="looks", query=2)
     *_, last = best = layer_words.best_named(names_of("minilm"))
     assert app.table_with("looks most at")[""] == [named.name for named in best]
     app.tell("named_heads", "example", len(best) - 1)
     assert (*chosen(app), app.values["s"]) == (last.layer, last.head, last.shown)
-    assert "named_heads" not in visit(model="pt-en", more=NAMES).sent, "it has no passports"
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    assert "named_heads" not in visit(more=NAMES).sent, "there are no passports"
