@@ -409,7 +409,8 @@ def legends_of(answered: Answered, darkest: float, darkest_vote: float) -> dict[
         LOST: lost,
         SAYS: f"blue: speaks for {word}, full colour: {fixed(darkest_vote, 0)} in score or more · "
         "orange: for the next likeliest word",
-        LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, full colour: 100 %",
+        LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, full colour: "
+        "100 %",
     }
 
 
