@@ -52,7 +52,7 @@ def names_of(model: str) -> tuple[Earned, ...]:
 @functools.lru_cache(maxsize=8)
 def _names_in(path: Path, stamp: float) -> tuple[Earned, ...]:
     try:
-        read = files.decoded(path.read_bytes(), _Names)
+        read = files.decoded(files.packed_in(path), _Names)
         found = [
             _earned(one, name, read.sentences[name.example.sentence].text)
             for one in read.passports

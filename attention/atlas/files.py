@@ -64,13 +64,17 @@ def read(path: Path) -> Atlas:
     than `MAX_PACKED` or, unpacked, `MAX_BYTES`, or is not what the schema says.
     """
     try:
-        with path.open("rb") as opened:
-            packed = opened.read(MAX_PACKED + 1)
-        return check(decoded(packed, Atlas))
+        return check(decoded(packed_in(path), Atlas))
     except OSError as error:
         raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path.name} must be an atlas of heads: {error}") from error
+
+
+def packed_in(path: Path) -> bytes:
+    """The bytes of a file, of one that is larger than may be a byte too many. Raises OSError."""
+    with path.open("rb") as opened:
+        return opened.read(MAX_PACKED + 1)
 
 
 def decoded(packed: bytes, kind: type[Part]) -> Part:

@@ -371,9 +371,7 @@ def sum_words(answered: Answered, off: Sequence[Head], losses: Sequence[float]) 
     if abs(together - apart) < 0.01:
         return ""
     if answered.kind == "vector":
-        return (
-            f"Alone they move it by {points(apart)} points in sum, together by {points(together)}."
-        )
+        return f"Alone they move it by {points(apart)} % in sum, together by {points(together)} %."
     verbs = ["take" if loss >= 0 else "add" for loss in (apart, together)]
     again = f"they {verbs[1]} " if verbs[0] != verbs[1] else ""
     told = (
@@ -388,7 +386,8 @@ def sum_words(answered: Answered, off: Sequence[Head], losses: Sequence[float]) 
 
 
 def points(share: float) -> str:
-    """A difference of shares in points, see `percent`: whole from 10 on, else with a decimal."""
+    """A difference of shares in points, or of cosines in per cent, see `percent`: whole from 10 on,
+    else with a decimal."""
     return fixed(100 * share, 0 if abs(share) >= 0.0995 else 1)
 
 
@@ -400,11 +399,10 @@ def link_title(query: str, key: str) -> str:
 def legends_of(answered: Answered, darkest: float, darkest_vote: float) -> dict[str, str]:
     """The meaning of a tile through each lens. darkest, darkest_vote: of an effect, of a vote."""
     needed = "dot: other sentences need it too"
-    most = f"{fixed(100 * darkest, 0)} points"
-    word = quoted(answered.word)
-    lost = f"orange: {word} loses, full colour: {most} or more · blue: it gains · {needed}"
+    most, word = fixed(100 * darkest, 0), quoted(answered.word)
+    lost = f"orange: {word} loses, full colour: {most} points or more · blue: it gains · {needed}"
     if answered.kind == "vector":
-        lost = f"orange: the vector of {word} moves, full colour: {most} or more · {needed}"
+        lost = f"orange: the vector of {word} moves, full colour: {most} % or more · {needed}"
     return {
         LOOKS: "a small map for each head: queries down, keys across",
         LOST: lost,

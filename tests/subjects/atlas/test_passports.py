@@ -111,10 +111,19 @@ def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty() -> None:
 @pytest.mark.parametrize(
     ("right", "says"),
     [
-        ([True, True, False], "2 of 3 that can. So it holds here. At “c” it looks at “a”."),
-        ([True, False, False], "1 of 3 that can. So it fails here. At “b” it looks at itself."),
-        ([True, True, True], "3 of 3 that can. So it holds here."),
-        ([True, False], "1 of 2 that can. So it fails here. At “b” it looks at itself."),
+        (
+            [True, True, False],
+            "2 of the 3 words that could. So it holds here. At “c” it looks at “a”.",
+        ),
+        (
+            [True, False, False],
+            "1 of the 3 words that could. So it fails here. At “b” it looks at itself.",
+        ),
+        ([True, True, True], "3 of the 3 words that could. So it holds here."),
+        (
+            [True, False],
+            "1 of the 2 words that could. So it fails here. At “b” it looks at itself.",
+        ),
     ],
 )
 def test_a_name_that_is_tried_is_said_to_hold_on_more_than_half_of_what_it_is_asked(
