@@ -136,7 +136,8 @@ def tried_words(tried: Tried, names: Sequence[str]) -> str:
         return f"{looks}: no word of this sentence can. Type one where some can."
     count, right = len(tried.right), sum(tried.right)
     verdict = "it holds here" if tried.holds else "it fails here"
-    said = f"{looks}: {right} of the {count} words that could. So {verdict}."
+    words = "word" if count == 1 else "words"
+    said = f"{looks}: {right} of {count} {words} that could. So {verdict}."
     if right == count:
         return said
     query, key = ((tried.asking, tried.looks)[side][tried.right.index(False)] for side in (0, 1))

@@ -176,7 +176,7 @@ def test_a_name_holds_on_one_sentence_and_breaks_on_another_and_the_link_says_so
     app = opened("atlas", **CONSTRUCTED, layer=1)
     app.tell("own_sentence", "name", "induction")
     assert app.query_params == CONSTRUCTED | {"layer": "1", "head_name": "induction"}
-    assert own(app)["verdict"].endswith(": 2 of the 2 words that could. So it holds here.")
+    assert own(app)["verdict"].endswith(": 2 of 2 words that could. So it holds here.")
     assert own(app)["marks"] == [-1, -1, -1, -1, -1, -1, 1, 1]
     app.tell("own_sentence", "name", "previous")
     assert own(app)["breaks"]

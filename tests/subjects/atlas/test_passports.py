@@ -113,16 +113,17 @@ def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty() -> None:
     [
         (
             [True, True, False],
-            "2 of the 3 words that could. So it holds here. At “c” it looks at “a”.",
+            "2 of 3 words that could. So it holds here. At “c” it looks at “a”.",
         ),
         (
             [True, False, False],
-            "1 of the 3 words that could. So it fails here. At “b” it looks at itself.",
+            "1 of 3 words that could. So it fails here. At “b” it looks at itself.",
         ),
-        ([True, True, True], "3 of the 3 words that could. So it holds here."),
+        ([True, True, True], "3 of 3 words that could. So it holds here."),
+        ([True], "1 of 1 word that could. So it holds here."),
         (
             [True, False],
-            "1 of the 2 words that could. So it fails here. At “b” it looks at itself.",
+            "1 of 2 words that could. So it fails here. At “b” it looks at itself.",
         ),
     ],
 )
