@@ -1,6 +1,6 @@
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, setLengths, settle, under } from "../shared/elements.js"
+import { make, setLengths, under } from "../shared/elements.js"
 import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { layTiles, makeTiles } from "../shared/tiles.js"
@@ -59,7 +59,7 @@ function build({ root, content, send }) {
     tell(view)
     send("shade", menu.value)
   })
-  input.addEventListener("input", () => settle(input, TYPING, () => send("sought", input.value)))
+  input.addEventListener("input", () => send("sought", input.value, TYPING))
   hints.addEventListener("click", (event) => {
     const button = under(event, "button")
     if (!button) return
@@ -230,7 +230,7 @@ function choose(view, head) {
     view.send("other", head)
   } else if (head !== content.chosen) {
     content.chosen = head
-    settle(view, 40, () => view.send("head", head))
+    view.send("head", head, 40)
   }
   lay(view)
   paint(view)

@@ -1,6 +1,6 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, setLengths, settle } from "../shared/elements.js"
+import { childrenOf, make, setLengths } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
 import { corner, layTiles, makeTiles, markTile } from "../shared/tiles.js"
 
@@ -203,5 +203,5 @@ function choose(view, head, clicked) {
   view.content.chosen = head
   markTile(view.tiles, head)
   if (guessed) view.send("guess", head)
-  else settle(view, 40, () => view.send("head", head))
+  else view.send("head", head, 40)
 }

@@ -1,7 +1,7 @@
 import { cellAfter, cellAt } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeName, settle, under } from "../shared/elements.js"
+import { make, makeName, under } from "../shared/elements.js"
 import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
@@ -181,7 +181,7 @@ function pick(view, cell) {
   view.at = null
   view.content.chosen = cell
   light(view, cell)
-  settle(view, 40, () => view.send("cell", cell))
+  view.send("cell", cell, 40)
 }
 
 /** Lights, in every matrix, what the pointed-at cell of the result is made from.

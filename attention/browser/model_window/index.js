@@ -1,15 +1,7 @@
 import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import {
-  childrenOf,
-  make,
-  makeName,
-  makeShape,
-  setLengths,
-  settle,
-  under,
-} from "../shared/elements.js"
+import { childrenOf, make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
@@ -570,7 +562,7 @@ function choose(view, head) {
   paint(view)
   drawSwitch(view)
   follow(view)
-  settle(view, 40, () => view.send("head", head))
+  view.send("head", head, 40)
 }
 
 /** @type {(view: View, head: number) => void} */

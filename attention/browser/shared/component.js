@@ -15,11 +15,12 @@ import { isLate, nextTurn } from "./turns.js"
     @typedef {(given: Given) => void | Promise<void>} Draw
     @typedef {{ default: Draw, style?: string }} Module */
 
-/** What a view is built from: where it stands, what it shows first, and how it answers.
+/** What a view is built from: where it stands, what it shows first, and how it answers; wait:
+    milliseconds in which a newer answer of the same event may take its place.
     @template {keyof Answers} Name
     @typedef {{ root: Root, content: Content<Name>,
       send: <Event extends string & keyof Answers[Name]>(event: Event,
-        value: Answers[Name][Event]) => void }} Mount */
+        value: Answers[Name][Event], wait?: number) => void }} Mount */
 
 /** @typedef {{ inside: Element, observer: MutationObserver, task: () => void }} Watch
     @type {Set<Watch>} */
@@ -48,14 +49,22 @@ export function component(build, draw, again = draw) {
       return draw(known.view)
     }
     const { key } = content
+    let timer = 0
+    let waiting = { event: "", give: () => {} }
     const mount = { given, view: build({ root, content, send }) }
     mounted.set(root, mount)
     if (again) follow(root, mount.view, () => again(mount.view))
     draw(mount.view)
 
     /** @type {Mount<Name>["send"]} */
-    function send(event, value) {
-      mount.given.setTriggerValue(event, [nextTurn(key), value])
+    function send(event, value, wait = 0) {
+      const give = () => mount.given.setTriggerValue(event, [nextTurn(key), value])
+      clearTimeout(timer)
+      if (waiting.event !== event) waiting.give()
+      waiting = { event, give: wait ? give : () => {} }
+      if (!wait) return give()
+      nextTurn(key, Infinity) // what comes until it is given has not heard of it
+      timer = setTimeout(() => send(event, value), wait)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { saveCardOf } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { copied } from "../shared/copying.js"
-import { childrenOf, make, makeName, settle, under } from "../shared/elements.js"
+import { childrenOf, make, makeName, under } from "../shared/elements.js"
 import { isStill } from "../shared/moving.js"
 import { sharp } from "../shared/painter.js"
 import { finePercent, lengthOf } from "../shared/words.js"
@@ -204,7 +204,7 @@ function go(view, at) {
   view.timer = 0
   show(view, at, at > view.at)
   const team = view.trail.slice(1, at + 1).map(({ head }) => head)
-  settle(view, 120, () => view.send("team", team))
+  view.send("team", team, 120)
 }
 
 /** @type {(view: View) => Promise<void>} */
