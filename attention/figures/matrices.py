@@ -1,8 +1,8 @@
-"""Matrices in a row with what stands between them."""
+"""Matrices in a row with what stands between them, and buttons that resize typed ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
@@ -54,7 +54,7 @@ class TypedCell(TypedDict):
 class Matrices(
     Figure, kind="matrices", header=MatricesHeader, cell=tuple[int, int], typed=TypedCell
 ):
-    """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`.
+    """Matrices in a row with what stands between them: `[Q, "×", K, "=", scores]`, or nothing.
 
     Numbers of a `TypedMatrix` can be typed over where they stand, which it answers as `typed`.
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
@@ -95,6 +95,10 @@ class Matrices(
         if row not in range(rows) or column not in range(columns):
             return None
         return matrix.stack, int(matrix.places[row, column])
+
+    def is_typed(self, typed: TypedCell) -> bool:
+        """True if a cell can be typed into."""
+        return self.place_of(typed) is not None
 
     def _kept_back(self, matrix: Matrix) -> bool:
         return self.hidden and matrix is self.matrices[-1]
@@ -145,3 +149,32 @@ class Matrices(
             if not self._kept_back(matrix):
                 names = matrix.row_names, matrix.column_names
                 files.offer_matrix(matrix.name, matrix.numbers, *names, matrix.allowed, self.of)
+
+
+class Changes(TypedDict):
+    """The changes of a stack: its name, what is seen of it, and those that can be made."""
+
+    stack: str
+    label: str
+    changes: Mapping[str, bool]
+
+
+class Resized(TypedDict):
+    """A change to a stack."""
+
+    stack: str
+    change: str
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes(Figure, kind="sizes", resized=Resized):
+    """Buttons that give stacks another row, column or matrix, or take the last one away."""
+
+    stacks: Sequence[Changes]
+
+    def has(self, change: Resized) -> bool:
+        """True if a change is one of those that there are for a stack."""
+        return any(
+            change["stack"] == its["stack"] and change["change"] in its["changes"]
+            for its in self.stacks
+        )

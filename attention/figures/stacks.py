@@ -1,4 +1,4 @@
-"""Stacks of matrices as text: read into tensors, shown to be typed into, edited as grids."""
+"""Stacks of matrices as text: read into tensors, typed into where they stand, resized."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attention.figures.matrix import (
+    MAX_CELLS,
     Matrix,
     MatrixError,
     cells,
@@ -58,29 +59,13 @@ def read_row(name: str, text: str) -> Tensor:
 STACK = ("+ row", "− row", "+ column", "− column", "+ matrix", "− matrix")
 
 
-def parts_of(text: str) -> list[str]:
-    """The texts of the matrices of a stack, as many of them as are shown."""
-    return [part.strip() for part in text.split("|")[:MAX_MATRICES]]
-
-
-def fits_a_grid(part: str) -> bool:
-    """True if a matrix has few enough cells to be edited one by one, whatever they hold."""
-    return sum(len(cells(line)) for line in part.split(";")) <= MAX_NUMBERS
-
-
-def with_part(text: str, index: int, part: str) -> str:
-    """The text of a stack with matrix `index` replaced."""
-    parts = [old.strip() for old in text.split("|")]
-    parts[index] = part
-    return " | ".join(parts)
-
-
-def resized(text: str, change: str) -> str | None:
+def resized(text: str, change: str, alone: bool = False) -> str | None:
     """The text of a stack after one of the changes in `STACK`, None where it cannot be made.
 
-    A row, or a column, comes to or leaves every matrix of the stack; what is new is 0.
+    A row, or a column, comes to or leaves every matrix of the stack; what is new is 0. alone: as in
+    `typed_stack`.
     """
-    stack = _split(text)
+    stack = _split(text, alone)
     sign, _, what = change.partition(" ")
     if what == "matrix":
         stack = [*stack, stack[-1]] if sign == "+" else stack[:-1]
@@ -88,18 +73,17 @@ def resized(text: str, change: str) -> str | None:
         stack = [[*m, ["0"] * len(m[-1])] if sign == "+" else m[:-1] for m in stack]
     else:
         stack = [[[*row, "0"] if sign == "+" else row[:-1] for row in m] for m in stack]
-    rows = [row for matrix in stack for row in matrix]
-    empty = not stack or not all(stack) or not all(rows)
-    if empty or len(stack) > MAX_MATRICES or sum(map(len, rows)) > MAX_NUMBERS:
+    if not stack or not all(stack) or not all(row for matrix in stack for row in matrix):
         return None
-    return _joined(stack)
+    written = _joined(stack)
+    return written if typed_stack("", written, alone) else None
 
 
-def _split(text: str) -> list[list[list[str]]]:
+def _split(text: str, alone: bool) -> list[list[list[str]]]:
     """The cells of a stack by matrix and row, whatever they hold; an empty one as `_`."""
     return [
         [[cell or "_" for cell in cells(line)] for line in part.strip().strip(";").split(";")]
-        for part in text.split("|")
+        for part in ([text] if alone else text.split("|"))
     ]
 
 
@@ -147,12 +131,25 @@ class TypedStack:
         texts += [[None] * numbers.shape[1]] * (len(numbers) - len(texts))
         return TypedMatrix(name, numbers, **about, stack=self.name, texts=texts, places=places)
 
+    def every(self, label: str) -> list[Matrix]:
+        """All its matrices, numbered behind the label where there are several."""
+        several = len(self.places) > 1
+        return [
+            self.matrix(f"{label}[{at}]" if several else label, places)
+            for at, places in enumerate(self.places)
+        ]
 
-def typed_stack(name: str, text: str) -> TypedStack | None:
-    """The cells that a text holds; None where there are too many to be shown."""
-    stack = _split(text)
+
+def typed_stack(name: str, text: str, alone: bool = False) -> TypedStack | None:
+    """The cells that a text holds; None where there are too many to be shown.
+
+    alone: whether the text writes one matrix, of up to `MAX_CELLS` cells, and `|` stands for no
+    other.
+    """
+    stack = _split(text, alone)
     rows, columns = max(map(len, stack)), max(len(row) for matrix in stack for row in matrix)
-    if len(stack) > MAX_MATRICES or len(stack) * rows * columns > MAX_NUMBERS:
+    most = MAX_CELLS if alone else MAX_NUMBERS
+    if len(stack) > MAX_MATRICES or len(stack) * rows * columns > most:
         return None
     padded = [
         [[*row, *["_"] * (columns - len(row))] for row in [*m, *[[]] * (rows - len(m))]]
@@ -162,9 +159,9 @@ def typed_stack(name: str, text: str) -> TypedStack | None:
     return TypedStack(name, every, torch.arange(len(every)).view(len(stack), rows, columns))
 
 
-def with_cell(text: str, place: int, typed: str) -> str:
+def with_cell(text: str, place: int, typed: str, alone: bool = False) -> str:
     """The text of a stack in which another number was typed at a place of its `TypedStack`."""
-    stack = typed_stack("", text)
+    stack = typed_stack("", text, alone)
     if stack is None or place not in range(len(stack.cells)):
         return text
     every = [cell or "_" for cell in stack.cells]

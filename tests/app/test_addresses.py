@@ -9,7 +9,7 @@ import pytest
 
 from attention.app.state.links import every_setting
 from attention.app.state.openings import opening
-from tests.app.test_answers import each_answer
+from tests.app.test_answers import TYPED, each_answer
 from tests.cases import over
 from tests.running import App, opened
 from tests.trained.packaged import packaged
@@ -51,7 +51,6 @@ def test_after_any_answer_of_a_component_its_address_shows_the_same(
 
 HEADS = {"s": "he said she said", "heads_variant": "talking", "heads": 10, "head": 7, "query": 2}
 HEADS |= {"cover": 0.5, "active": "0,7", "sort": "entropy", "mask": "causal", "stage": "mixed"}
-ONES = [["1", "1", "1", "1"]]
 CASES: list[tuple[str, dict[str, Any], Do]] = [
     (
         "compare",
@@ -72,14 +71,16 @@ CASES: list[tuple[str, dict[str, Any], Do]] = [
     (
         "cross",
         {"cross": "batch", "toy_lens": "2 2"},
-        lambda app: app.tell("grid_toy_keys_0", "cells", [["1", "-3"], *[["1", "1"]] * 9]).press(
-            "+ query"
+        lambda app: app.tell("typed_matrices", "typed", TYPED).tell(
+            "sizes", "resized", {"stack": "batch", "change": "+ query"}
         ),
     ),
     (
         "steps",
         {"input": "matrices", "step": "scores", "row": 1, "column": 2, "scale": "none"},
-        lambda app: app.tell("grid_own_x", "cells", [["1.5", "0", "1", "0"], *ONES * 3]),
+        lambda app: app.tell("typed_matrices", "typed", TYPED).tell(
+            "sizes", "resized", {"stack": "own_x", "change": "+ row"}
+        ),
     ),
     (
         "identities",

@@ -28,6 +28,7 @@ from tests.running import opened
 from tests.serving import started
 
 SELECTION = {"query": 1, "stage": "scores"}
+TYPED = {"matrix": 0, "row": 0, "column": 1, "text": "2"}
 # Every component that answers: its page, a link, its key, an event, and an answer that fits.
 ANSWERS = (
     ("explore", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
@@ -38,8 +39,9 @@ ANSWERS = (
     ("heads", {}, "head_view", "active", [1]),
     ("steps", {}, "matrices", "cell", [1, 1]),
     ("steps", {}, "step_graph", "step", "scores"),
-    ("steps", {"input": "matrices"}, "grid_own_x", "cells", [["1", "2"]]),
+    ("steps", {"input": "matrices"}, "typed_matrices", "typed", TYPED),
     ("operations", {}, "picture_0", "cell", [0, 1]),
+    ("operations", {}, "sizes", "resized", {"stack": "bmm_a", "change": "+ row"}),
 )
 each_answer = pytest.mark.parametrize(
     ("page", "link", "key", "event", "fitting"),
@@ -54,7 +56,8 @@ SHAPED: tuple[tuple[set[str], tuple[Any, ...]], ...] = (
     ({"at", "example", "head"}, (10**4000, -1, 10**9)),
     ({"active", "cell"}, ([0, 10**9], [0, -1], [10**4000, -1])),
     ({"active"}, ([0, 1, 10**9],)),
-    ({"cells"}, ([["1"] * 4000],)),
+    ({"typed"}, ({**TYPED, "matrix": 9}, {**TYPED, "row": -1}, {**TYPED, "column": 10**4000})),
+    ({"resized"}, ({"stack": "s", "change": "+ row"}, {"stack": "bmm_a", "change": "+ all"})),
     ({"paint"}, ({"cells": [[0, 10**9]], "allowed": False},)),
     (
         {"selection"},

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import * as head_view from "../../attention/browser/head_view/index.js"
-import { TOOLS } from "../../attention/browser/number_grid/index.js"
 import { cellAfter, cellAt, rowAfter } from "../../attention/browser/shared/choosing.js"
 import { headAfter } from "../../attention/browser/shared/tiles.js"
 
@@ -58,17 +57,4 @@ test("a click turns a head on or off, or keeps it alone, and some head is always
   assert.deepEqual(after([0], 0, false), [0, 1, 2])
   assert.deepEqual(after([0, 1, 2], 1, true), [1])
   assert.deepEqual(after([1], 1, true), [0, 1, 2])
-})
-
-test("the buttons of a matrix add and take away rows and columns", () => {
-  const after = TOOLS.map(([, , change]) => change([["1", "2"], ["3"]]))
-  assert.deepEqual(after, [
-    [["1", "2"], ["3"], ["0", "0"]],
-    [["1", "2"]],
-    [
-      ["1", "2", "0"],
-      ["3", "0"],
-    ],
-    [["1"], []],
-  ])
 })

@@ -8,7 +8,6 @@ from typing import TypedDict
 from torch import Tensor
 
 from attention.app.components.base import Component
-from attention.figures.matrix import MAX_CELLS, MatrixError, cells, one_cell, read_matrix
 
 
 class MaskGridHeader(TypedDict):
@@ -59,58 +58,6 @@ def mask_grid(
         on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"])
 
     _mask_grid.draw(header, key=key, paint=(fits, painted))
-
-
-class NumberGridHeader(TypedDict):
-    name: str
-    cells: list[list[str]]
-    wrong: str
-    row: int | None  # where it is wrong
-    column: int | None
-    resizable: bool
-    most: int  # cells there may be
-
-
-_number_grid = Component("number_grid", NumberGridHeader, cells=list[list[str]])
-
-
-def number_grid(
-    name: str,
-    text: str,
-    on_edit: Callable[[str], None],
-    *,
-    key: str,
-    wrong: str = "",
-    resizable: bool = True,
-) -> None:
-    """The matrix that `text` writes as a table of number boxes; on_edit gets the new text.
-
-    A cell that is no number is marked, and a line below says what is needed; `wrong`: what else
-    is wrong with the whole matrix, in the caller's words.
-    """
-    lines = [cells(line) for line in text.strip().strip(";").split(";")]
-    row, column = None, None
-    try:
-        read_matrix(text)
-    except MatrixError as error:
-        wrong, row, column = str(error), error.row, error.column
-
-    def edited(grid: list[list[str]]) -> None:
-        on_edit("; ".join(" ".join(map(one_cell, row)) for row in grid))
-
-    def fits(grid: list[list[str]]) -> bool:
-        return bool(grid) and sum(map(len, grid)) <= max(MAX_CELLS, sum(map(len, lines)))
-
-    header: NumberGridHeader = {
-        "name": name,
-        "cells": lines,
-        "wrong": wrong,
-        "row": row,
-        "column": column,
-        "resizable": resizable,
-        "most": MAX_CELLS,
-    }
-    _number_grid.draw(header, key=key, width="content", cells=(fits, edited))
 
 
 class ExamplesHeader(TypedDict):

@@ -1,53 +1,45 @@
-"""Stacks of matrices that are settings, written as text in a link, as grids of numbers to edit."""
+"""Stacks of matrices that are settings, written as text in a link, typed into where they stand."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-import streamlit as st
-
-from attention.app.components.inputs import number_grid
+from attention.app.components.turns import Handler
 from attention.app.controls import notes
 from attention.app.state import session
 from attention.app.state.links import every_setting
-from attention.app.state.view import View
-from attention.figures.stacks import fits_a_grid, parts_of, with_part
+from attention.figures.matrices import Matrices, Resized, Sizes, TypedCell
+from attention.figures.scene import Scene
+from attention.figures.stacks import with_cell
+
+Edit = Callable[[str, str], None]
 
 
-def stack_grids(view: View, name: str) -> None:
-    """A grid of number boxes for each matrix of the stack that a setting writes."""
-    label, text = every_setting()[name].label, view[name]
-    parts = parts_of(text)
-    with st.container(horizontal=True, gap="medium"):
-        for index, part in enumerate(parts):
-            if not fits_a_grid(part):
-                st.caption("Too many cells for a grid: the text below holds them.")
-                continue
-            number_grid(
-                f"{label}[{index}]" if len(parts) > 1 else label,
-                part,
-                partial(edit_part, name, text, index),
-                key=f"grid_{name}_{index}",
-                resizable=False,
-            )
+def taken(
+    shown: Scene, put: Edit, resize: Edit, *, alone: bool = False
+) -> dict[str, dict[str, Handler]]:
+    """Handlers of all that is typed and resized in a scene, by the keys of its figures.
 
+    put: gets the name of a setting and its text with that cell; resize: the name of a stack and a
+    change to it; alone: as in `typed_stack`.
+    """
 
-def change_button(label: str, key: str, texts: dict[str, str] | None, words: str) -> None:
-    """A button that puts other texts into settings; None: there is nothing to put."""
-    st.button(
-        label,
-        key=key,
-        help=words,
-        type="tertiary",
-        disabled=texts is None,
-        on_click=edit_all,
-        args=(texts,),
-    )
+    def type_in(figure: Matrices, cell: TypedCell) -> None:
+        name, place = figure.place_of(cell) or ("", 0)
+        put(name, with_cell(session.view()[name], place, cell["text"], alone))
 
+    def changed(answer: Resized) -> None:
+        resize(answer["stack"], answer["change"])
 
-def edit_part(name: str, text: str, index: int, part: str) -> None:
-    """Take over one edited matrix of a stack, within a callback."""
-    edit_all({name: with_part(text, index, part)})
+    handlers: dict[str, dict[str, Handler]] = {}
+    for figure in shown:
+        if isinstance(figure, Matrices):
+            typed = partial(type_in, figure)
+            handlers[figure.key] = {"typed": (figure.is_typed, typed)}
+        elif isinstance(figure, Sizes):
+            handlers[figure.key] = {"resized": (figure.has, changed)}
+    return handlers
 
 
 def edit_all(texts: dict[str, str]) -> None:

@@ -76,7 +76,7 @@ function lay(view) {
   for (const parent of [view.row, view.strip]) parent.replaceChildren()
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
-    if (index) make("span", "join", group, { textContent: joins[index - 1] })
+    if (joins[index - 1]) make("span", "join", group, { textContent: joins[index - 1] })
     const types = part.texts.length > 0
     const figure = make("figure", "", group, types ? {} : { tabIndex: 0 })
     const caption = make("figcaption", "", figure)

@@ -17,11 +17,12 @@ function build({ root, content, send }) {
     @type {(view: View) => void} */
 function draw(view) {
   const { stacks } = view.content
-  const outline = JSON.stringify(stacks.map(({ stack, changes }) => [stack, changes]))
+  const outline = JSON.stringify(stacks.map(({ stack, changes }) => [stack, Object.keys(changes)]))
   if (outline !== view.outline) view.buttons = lay(view)
   view.outline = outline
-  for (const [line, { possible }] of stacks.entries())
-    for (const [at, button] of view.buttons[line].entries()) button.disabled = !possible[at]
+  for (const [line, { changes }] of stacks.entries())
+    for (const [at, possible] of Object.values(changes).entries())
+      view.buttons[line][at].disabled = !possible
 }
 
 /** Of each stack a line: "A  − + row  − + column".
@@ -32,8 +33,8 @@ function lay({ frame, content: { stacks }, send }) {
     const line = make("div", "line", frame, { role: "group", ariaLabel: `Size of ${label}` })
     make("b", "", line, { textContent: label })
     const pairs = new Map()
-    return changes.map((change) => {
-      const [sign, what] = change.split(" ")
+    return Object.keys(changes).map((change) => {
+      const [sign, what] = [change[0], change.slice(2)]
       const pair = pairs.get(what) ?? make("span", "pair", line, { textContent: what })
       pairs.set(what, pair)
       const words = { textContent: sign, ariaLabel: `${change} of ${label}`, title: change }

@@ -55,7 +55,7 @@ def texts_after(texts: Mapping[str, str], change: str, scores: str) -> dict[str,
     """
     sign, _, what = change.partition(" ")
     new: dict[str, str] = {}
-    for name, dimension in sizes_of(scores)[what].items():
+    for name, dimension in sizes_of(scores).get(what, {}).items():
         text = resized(texts[name], f"{sign} {dimension}")
         if text is None:
             return None

@@ -18,7 +18,7 @@ from attention.figures.layer_words import MADE_FROM
 from attention.figures.picture import AttentionPicture
 from attention.figures.result_pictures import weights_alone
 from attention.figures.scene import Words, scene
-from attention.subjects.cross import batch_by_hand, crossing
+from attention.subjects.cross import crossing
 from attention.subjects.cross import numbers as cross_numbers
 from attention.subjects.cross import scene as scenes
 from attention.subjects.cross import words as cross_words
@@ -67,20 +67,22 @@ def by_hand(view: View) -> None:
             if view.applies(name):
                 about = every_setting()[name]
                 widgets.widget(view, name, width="content" if about.choices else 150)
-    texts = {name: view[name] for name in (*batch_by_hand.TEXTS, "toy_lens")}
-    scores = view["toy_scores"]
     with st.expander("Queries, keys and values by hand"):
-        for name in batch_by_hand.TEXTS:
-            grids.stack_grids(view, name)
-        with st.container(horizontal=True, gap="small", key="toy_sizes"):
-            for change in (
-                f"{sign} {what}" for what in batch_by_hand.sizes_of(scores) for sign in "+−"
-            ):
-                new = batch_by_hand.texts_after(texts, change, scores)
-                grids.change_button(change, change, new, f"{change} of the batch")
+        shown = scenes.by_hand(view)
+        draw(shown, key="by_hand", taken=grids.taken(shown, put, resize))
         for name in ("toy_keys", "toy_values"):
             widgets.widget(view, name)
     grids.words_on_edit()
+
+
+def put(name: str, text: str) -> None:
+    """Take over an edited stack, within a callback."""
+    grids.edit_all({name: text})
+
+
+def resize(stack: str, change: str) -> None:
+    """Resize the batch, within a callback."""
+    grids.edit_all(scenes.texts_after(session.view(), change) or {})
 
 
 def dropout(view: View) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from attention.core.settings import Value, settings_of
 from attention.figures.matrix import Matrix, MatrixError
 from attention.figures.stacks import TypedMatrix, typed_stack
-from attention.subjects.operations.answers import Contrast, Made, Refused, names_of
+from attention.subjects.operations.answers import Contrast, Made, Refused
 from attention.subjects.operations.products import make_bmm, make_transpose
 from attention.subjects.operations.settings import CHANGES, OperationSettings
 from attention.subjects.operations.softmaxes import (
@@ -137,25 +137,19 @@ def prepare(settings: OperationSettings) -> Made | Refused:
         return Refused([str(error)])
 
 
-def given(settings: OperationSettings, made: Made | Refused) -> list[list[Matrix | str]]:
+def given(settings: OperationSettings, made: Made | Refused) -> list[list[Matrix]]:
     """The inputs that its pictures do not show: of each, its matrices in a row.
 
     Nothing of one that has too many numbers to be shown.
     """
     shown = {part.stack for row in made.pictures for part in row if isinstance(part, TypedMatrix)}
     about = settings_of(settings)
-    rows: list[list[Matrix | str]] = []
+    rows = []
     for name in OPERATIONS[settings.operation].inputs:
         applies = about[name].applies(partial(getattr, settings))
         stack = typed_stack(name, getattr(settings, name)) if name in CHANGES else None
-        if not applies or name in shown or stack is None:
-            continue
-        row: list[Matrix | str] = []
-        for called, places in zip(
-            names_of(about[name].label, stack.places), stack.places, strict=True
-        ):
-            row += ["", stack.matrix(called, places)]
-        rows.append(row[1:])
+        if applies and name not in shown and stack is not None:
+            rows.append(stack.every(about[name].label))
     return rows
 
 

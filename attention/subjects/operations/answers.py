@@ -101,12 +101,10 @@ def names_of(name: str, numbers: Tensor) -> list[str]:
     return [name] if len(numbers) == 1 else [f"{name}[{index}]" for index in range(len(few))]
 
 
-def side_by_side(name: str, numbers: Tensor, **about: Any) -> list[Matrix | str]:
+def side_by_side(name: str, numbers: Tensor, **about: Any) -> list[Matrix]:
     """The matrices of a stack in a row."""
-    parts: list[Matrix | str] = []
-    for called, matrix in zip(names_of(name, numbers), numbers, strict=False):
-        parts += ["", Matrix(called, matrix, **about)]
-    return parts[1:]
+    named = zip(names_of(name, numbers), numbers, strict=False)
+    return [Matrix(called, matrix, **about) for called, matrix in named]
 
 
 def undrawn(numbers: Tensor) -> list[str]:

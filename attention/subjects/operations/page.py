@@ -7,19 +7,16 @@ import streamlit as st
 
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
-from attention.app.components.turns import Handler
 from attention.app.controls import grids, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.core.settings import Value
-from attention.figures.matrices import Matrices, TypedCell
-from attention.figures.stacks import resized, with_cell
+from attention.figures.stacks import resized
 from attention.subjects import operations
 from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
 from attention.subjects.operations import scene as scenes
-from attention.subjects.operations.figures import Resized
 from attention.subjects.operations.settings import CHANGES
 
 CELL = ("operation_batch", "operation_row", "operation_column")
@@ -74,40 +71,25 @@ def numbers(made: Made | Refused, settings: OperationSettings) -> None:
     """Numbers to type over and to choose among."""
     shown = scenes.results(made, settings, session.visit().refused)
     session.change(refused="")
-    taken: dict[str, dict[str, Handler]] = {"sizes": {"resized": (fits, resize)}}
-    for figure in shown:
-        if isinstance(figure, Matrices):
-            typed = (
-                lambda cell, its=figure: its.place_of(cell) is not None,
-                partial(type_in, figure),
-            )
-            taken[figure.key] = {"typed": typed}
+    taken = grids.taken(shown, type_in, resize)
     for index, key in enumerate(scenes.keys(made) if isinstance(made, Made) else ()):
         assert isinstance(made, Made)
         taken[key]["cell"] = (made.has, partial(choose, index))
     draw(shown, key="results", taken=taken)
 
 
-def type_in(figure: Matrices, cell: TypedCell) -> None:
-    """Take over a number typed into a cell, within a callback, unless it is none that fits."""
-    name, place = figure.place_of(cell) or ("", 0)
+def type_in(name: str, text: str) -> None:
+    """Take over a text with another number, within a callback, unless it is none that fits."""
     settings = session.view().of(OperationSettings)
-    text = with_cell(getattr(settings, name), place, cell["text"])
     if words := operations.typed_over(settings, name, text):
         session.change(refused=f"{words}. Nothing is changed.")
     else:
         grids.edit_all({name: text})
 
 
-def fits(answer: Resized) -> bool:
-    """True if a change is one of those that there are for a stack."""
-    return answer["change"] in CHANGES.get(answer["stack"], ())
-
-
-def resize(answer: Resized) -> None:
+def resize(name: str, change: str) -> None:
     """Resize a stack, within a callback."""
-    name = answer["stack"]
-    text = resized(session.view()[name], answer["change"])
+    text = resized(session.view()[name], change)
     if text is not None:
         grids.edit_all({name: text})
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from attention.figures import tables
 from attention.figures.files import first_words
-from attention.figures.matrices import Matrices
+from attention.figures.matrices import Changes, Matrices, Sizes
 from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
 from attention.figures.stacks import TypedMatrix, resized
 from attention.subjects import operations
 from attention.subjects.operations import Contrast, Made, OperationSettings, Refused
-from attention.subjects.operations.figures import Changes, Sizes
 from attention.subjects.operations.settings import CHANGES
 
 TYPE = "Click a number in a frame to type another."
@@ -64,10 +63,10 @@ def sizes(settings: OperationSettings, names: list[str]) -> Sizes:
         {
             "stack": name,
             "label": about[name],
-            "changes": CHANGES[name],
-            "possible": [
-                resized(getattr(settings, name), change) is not None for change in CHANGES[name]
-            ],
+            "changes": {
+                change: resized(getattr(settings, name), change) is not None
+                for change in CHANGES[name]
+            },
         }
         for name in names
     ]

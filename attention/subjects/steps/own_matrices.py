@@ -16,7 +16,7 @@ from attention.core.variants import QueryKeyValue
 from attention.figures.matrix import MAX_CELLS, MatrixError, read_matrix, write_matrix
 
 MAX_TOKENS = math.isqrt(MAX_CELLS)  # so that the mask can be edited too
-MAX_TEXT = 9000  # room for MAX_CELLS cells as long as `number_grid` allows
+MAX_TEXT = 9000  # room for MAX_CELLS cells as long as `one_cell` allows
 HELP = "Rows apart by semicolons, numbers by spaces: 1 0 1; 0 2 0."
 
 

@@ -5,9 +5,8 @@ from functools import partial
 import streamlit as st
 
 from attention.app.cached import runs
-from attention.app.components.inputs import number_grid
 from attention.app.components.scene import draw
-from attention.app.controls import sections, widgets
+from attention.app.controls import grids, sections, widgets
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
@@ -15,7 +14,8 @@ from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.figures import result_words
 from attention.figures.matrices import Matrices
-from attention.figures.scene import Words, note, scene
+from attention.figures.scene import Words, scene
+from attention.figures.stacks import resized
 from attention.subjects import steps
 from attention.subjects.steps import Computation, Step, StepSettings, own_matrices, predicting_page
 from attention.subjects.steps import scene as scenes
@@ -136,20 +136,9 @@ def from_own_matrices(view: View, settings: StepSettings) -> Computation | None:
     own_settings = view.of(OwnMatrixSettings)
     read = own_matrices.read_own_matrices(own_settings)
     problems = read if isinstance(read, dict) else {}
-    with st.container(horizontal=True, gap="small", key="own_matrices"):
-        for name, about in OWN.items():
-            if name in view.hidden:
-                continue
-            number_grid(
-                about.label,
-                getattr(own_settings, name),
-                partial(edit, name, own_settings.own_mask),
-                key=f"grid_{name}",
-                wrong=problems.get(name, ""),
-                resizable=name != "own_mask",
-            )
+    shown = scenes.own_matrices(own_settings, problems, view.hidden)
+    draw(shown, key="own_matrices", taken=grids.taken(shown, edit, resize, alone=True))
     if isinstance(read, dict):
-        draw(scene(note(scenes.UNFIT)), key="unfit")
         return None
     trace = own_matrices.attend_over(read, view.settings().scale_factor)
     return steps.Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
@@ -163,11 +152,19 @@ def as_text(view: View) -> None:
         st.button("Start over with the example", on_click=start_over)
 
 
-def edit(name: str, mask: str, text: str) -> None:
+def edit(name: str, text: str) -> None:
     """Take over an edited matrix, within a callback; the mask follows the rows of X."""
     session.choose(name, text)
     if name == "own_x":
+        mask = session.view()["own_mask"]
         session.choose("own_mask", own_matrices.resized_mask(mask, text))
+
+
+def resize(name: str, change: str) -> None:
+    """Resize a matrix, within a callback."""
+    text = resized(session.view()[name], change, alone=True)
+    if text is not None:
+        edit(name, text)
 
 
 def start_over() -> None:

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from attention.figures.matrices import Matrices
+from collections.abc import Collection, Mapping
+
+from attention.core.settings import settings_of
+from attention.figures.matrices import Changes, Matrices, Sizes
+from attention.figures.matrix import Matrix
 from attention.figures.scene import Scene, Words, note, scene
+from attention.figures.stacks import STACK, resized, typed_stack
 from attention.subjects.steps import Computation, Step, graph
 from attention.subjects.steps.figures import StepGraph
+from attention.subjects.steps.own_matrices import OwnMatrixSettings
 
 EMPTY = "Type a sentence above, or take one of the examples."
 UNFIT = "The steps follow as soon as every matrix fits."
 Cell = tuple[int, int]
+
+
+def own_matrices(
+    settings: OwnMatrixSettings, wrong: Mapping[str, str], hidden: Collection[str]
+) -> Scene:
+    """Matrices to type into and to resize, and the words on what does not fit.
+
+    wrong: by the name of a matrix; hidden: names of those that are not offered.
+    """
+    matrices: list[Matrix] = []
+    sizes: list[Changes] = []
+    about = settings_of(OwnMatrixSettings)
+    for name in (name for name in about if name not in hidden):
+        text, label = getattr(settings, name), about[name].label
+        if stack := typed_stack(name, text, alone=True):
+            matrices += stack.every(label)
+        if name != "own_mask":  # it follows X
+            possible = {change: resized(text, change, True) is not None for change in STACK[:4]}
+            sizes.append({"stack": name, "label": label, "changes": possible})
+    return scene(
+        Matrices(matrices, key="typed_matrices", of="given") if matrices else None,
+        *(Words(f"{about[name].label}: {words}", "info") for name, words in wrong.items()),
+        Sizes(sizes, key="sizes"),
+        note(UNFIT) if wrong else None,
+    )
 
 
 def name_of_step(done: Computation, wanted: str) -> str:

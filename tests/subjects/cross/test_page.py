@@ -13,7 +13,7 @@ from attention.subjects.cross import batch_by_hand
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import PAD, CrossSettings
 from tests.cases import over
-from tests.running import App, numbers_of, opened
+from tests.running import App, Sent, numbers_of, opened
 from tests.subjects.steps.making import no_vectors, result_of
 from tests.trained.packaged import packaged
 
@@ -25,8 +25,24 @@ def batch(**link: Any) -> App:
     return opened("cross", cross="batch", **link)
 
 
+def rows(app: App) -> list[Sent]:
+    """The matrices of each sequence."""
+    return [part for key, part in app.sent.items() if key.startswith("sequence_")]
+
+
 def lengths(app: App) -> list[str]:
     return [words for words in app.told if words.startswith("Sequence ")]
+
+
+def resize(app: App, change: str) -> App:
+    """Press a button that resizes the batch."""
+    return app.tell("sizes", "resized", {"stack": "batch", "change": change})
+
+
+def type_in(app: App, matrix: int, row: int, column: int, text: str) -> App:
+    """Type into a cell of one of the matrices."""
+    typed = {"matrix": matrix, "row": row, "column": column, "text": text}
+    return app.tell("typed_matrices", "typed", typed)
 
 
 # Two sentences
@@ -84,32 +100,33 @@ def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) ->
 
 def test_a_batch_opens_on_two_sequences_with_their_lengths_and_librarys_numbers() -> None:
     app, made = batch(), cross_words.toy(CrossSettings())
-    for index, row in enumerate(app.rows[:2]):
+    for index, row in enumerate(rows(app)[:2]):
         assert row.names == ["scaled scores", "weights", "output"]
         assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
     expected = ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
     assert lengths(app) == expected
     assert app.tables[0]["weight · v"][-1] == "2"
-    app.press("+ sequence")
+    resize(app, "+ sequence")
     assert app.values["toy_queries"] == "1 2 | 3 -1 | 3 -1"
     assert (app.values["toy_lens"], app.notes) == ("2 6 6", [])
     assert lengths(app)[-1] == "Sequence 2: valid length 6 of 10"
-    assert lengths(app.press("− key"))[-1] == "Sequence 2: valid length 6 of 9"
+    assert lengths(resize(app, "− key"))[-1] == "Sequence 2: valid length 6 of 9"
 
 
 def test_the_toys_keys_and_values_are_grids_and_what_is_typed_there_is_computed() -> None:
     app = batch(toy_lens="2 2")
-    assert {
-        f"grid_{name}_{index}" for name in batch_by_hand.TEXTS for index in (0, 1)
-    } <= app.sent.keys()
-    app.tell("grid_toy_keys_0", "cells", [["1", "1"], ["3", "1"], *[["1", "1"]] * 8])
-    app.tell("grid_toy_values_0", "cells", [["100", "1"]] * 9 + [["1", "x"]])
+    names = [part["name"] for part in app.sent["typed_matrices"].header["parts"]]
+    assert names == [f"{name}[{at}]" for name in ("Queries", "Keys", "Values") for at in (0, 1)]
+    type_in(app, 2, 1, 0, "3")
+    type_in(app, 4, 9, 1, "x")
     assert app.notes[0].startswith("Values[0]: row 9, column 1 holds 'x'")
-    app.tell("grid_toy_values_0", "cells", [["100", "1", "2", "3"]] * 10)
+    type_in(app, 4, 9, 1, "1")
+    for row in range(10):
+        type_in(app, 4, row, 0, "100")
     asked = CrossSettings(toy_lens="2 2", **{n: app.values[n] for n in ("toy_keys", "toy_values")})
     made = cross_words.toy(asked)
     assert made.trace.weights[0, 0, 0] < made.trace.weights[0, 0, 1]
-    assert_close(app.rows[0].matrices, numbers_of(cross_words.overview(made, 0)), equal_nan=True)
+    assert_close(rows(app)[0].matrices, numbers_of(cross_words.overview(made, 0)), equal_nan=True)
     assert app.tables[0]["weight · v"][-1] == "100.0000"
 
 
@@ -121,7 +138,7 @@ def test_additive_attention_and_dropout_of_a_batch_are_those_of_the_library() ->
         cross_words.compute_batch(Settings(), CrossSettings(**link), no_vectors),
     )
     assert {"toy_hidden", "toy_seed", "dropout", "dropout_seed"} <= app.controls.keys()
-    for index, row in enumerate(app.rows[:2]):
+    for index, row in enumerate(rows(app)[:2]):
         assert row.names == ["scaled scores", "weights", "after dropout", "output"]
         assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
     (origin,) = (row for row in app.rows if "W_q" in row.names)
@@ -136,7 +153,7 @@ def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers()
     app = opened("cross", **settings, **own)
     made = cross_words.compute_batch(Settings(**settings), CrossSettings(**own), no_vectors)
     names = [["hello", "world", PAD], ["a", "b", "c"], [PAD] * 3]
-    for index, (row, columns) in enumerate(zip(app.rows[:3], names, strict=True)):
+    for index, (row, columns) in enumerate(zip(rows(app)[:3], names, strict=True)):
         assert row.header["parts"][0]["columnNames"] == columns
         assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
     assert {"variant", "mask", "head", "positions"} <= app.controls.keys()

@@ -38,9 +38,20 @@ def title(app: App) -> str:
 
 
 def wrong(app: App) -> set[str]:
-    """The names of the matrices to edit that do not fit."""
-    names = settings_of(OwnMatrixSettings)
-    return {name for name in names if app.sent[f"grid_{name}"].header["wrong"]}
+    """The names of the matrices to edit that are said not to fit."""
+    said = {words.partition(": ")[0] for words in app.missing}
+    return {name for name, about in settings_of(OwnMatrixSettings).items() if about.label in said}
+
+
+def type_in(app: App, matrix: int, row: int, column: int, text: str) -> App:
+    """Type into a cell of the matrices to edit."""
+    typed = {"matrix": matrix, "row": row, "column": column, "text": text}
+    return app.tell("typed_matrices", "typed", typed)
+
+
+def resize(app: App, stack: str, change: str) -> App:
+    """Press a button that resizes a matrix."""
+    return app.tell("sizes", "resized", {"stack": stack, "change": change})
 
 
 def answered(app: App, typed: str) -> App:
@@ -283,7 +294,9 @@ def test_the_example_stands_ready_without_sentence_and_variant() -> None:
         {"own_mask": "1 1 1; 1 5 1; 1 1 1"},
     ],
 )
-def test_what_does_not_fit_is_said_below_its_matrix_and_can_be_mended(link: dict[str, str]) -> None:
+def test_what_does_not_fit_is_said_below_the_matrices_by_name_and_can_be_mended(
+    link: dict[str, str],
+) -> None:
     app = opened("steps", **OWN, step="scores", **link)
     assert wrong(app) == link.keys()
     assert app.notes == ["The steps follow as soon as every matrix fits."]
@@ -295,10 +308,25 @@ def test_what_does_not_fit_is_said_below_its_matrix_and_can_be_mended(link: dict
 
 def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_rows() -> None:
     app = opened("steps", **OWN)
-    typed = ["1.5", " 1 ", "0,5", ""], [" ; ", "cat", "9" * 50, "a|b;c d"]
-    app.tell("grid_own_x", "cells", typed)
-    assert app.values["own_x"] == f"1.5 1 0.5 _; _ cat {'9' * 20} abcd"
-    app.tell("grid_own_x", "cells", [list("1010"), list("0202")])
+    typed = ["1.5", " 1 ", "0,5", "", " ; ", "cat", "9" * 50, "a|b;c d"]
+    for at, text in enumerate(typed):
+        type_in(app, 0, *divmod(at, 4), text)
+    assert app.values["own_x"] == f"1.5 1 0.5 _; _ cat {'9' * 20} abcd; 1 1 1 1"
+    texts = app.sent["typed_matrices"].header["parts"][0]["texts"]
+    assert texts == ["1.5", "1", "0.5", "", "", "cat", "9" * 20, "abcd", *"1111"]
+    app.press("Start over with the example")
+    resize(app, "own_x", "− row")
     assert app.query_params["own_x"] == "1 0 1 0; 0 2 0 2"
     assert app.query_params["own_mask"] == "1 1; 1 1"
     assert shown(app).result.tolist() == [[1, 0, 1, 0], [0, 2, 0, 2]]
+    type_in(app, 4, 0, 1, "0")
+    assert app.query_params["own_mask"] == "1 0; 1 1"
+    assert wrong(resize(app, "own_x", "− column")) == {"own_W_q", "own_W_k", "own_W_v"}
+
+
+def test_a_text_of_too_many_cells_is_no_grid_and_one_with_a_stroke_is_one_matrix() -> None:
+    app = opened("steps", **OWN, own_x="1 " * 401, own_W_q="1 | 2")
+    parts = {part["name"]: part["texts"] for part in app.sent["typed_matrices"].header["parts"]}
+    assert [*parts] == ["W_q", "W_k", "W_v", "Mask"]
+    assert parts["W_q"] == ["1", "|", "2"]
+    assert "X: a matrix to edit has at most 400 cells, got 1 × 401" in app.missing
