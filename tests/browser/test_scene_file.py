@@ -21,7 +21,7 @@ from attention.figures.worked_out import Held, packed
 from attention.subjects.compare import scene as compare
 from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
-from attention.subjects.model.window_file import with_each_off
+from attention.subjects.model.window_file import drawn, with_each_off
 from tests.browser.browsing import Page, expect
 from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.hostile import HOSTILE
@@ -52,6 +52,39 @@ def test_a_comparison_stands_in_a_file_with_its_words(
     page = offline(tmp_path / "two.html")
     assert page.title() == "Two masks"
     expect(page.locator(".attention-comparison-figure")).to_have_count(1)
+
+
+ROOMS = """sentence => {
+  const edge = (node, side) => node.getBoundingClientRect()[side]
+  const words = [...sentence.querySelectorAll(".word")]
+  const tiles = sentence.getRootNode().querySelectorAll(".tiles button")
+  return [...tiles].flatMap(tile => {
+    tile.click()
+    const path = sentence.querySelector(".arc path")
+    if (!path) return []
+    const ground = edge(sentence, "top")
+    const foot = path.getPointAtLength(0).y + ground
+    const middle = path.getPointAtLength(path.getTotalLength() / 2).y + ground
+    const above = words.map(word => edge(word, "bottom")).filter(bottom => bottom < foot)
+    return above.map(bottom => middle - path.getAttribute("stroke-width") / 2 - bottom)
+  })
+}"""
+
+
+def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
+    offline: Show,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
+    _, first = drawn(view, ())
+    attention.save_scene(first, tmp_path / "window.html", query=5)
+    page = offline(tmp_path / "window.html")
+    expect(page.locator(".word").first).to_be_visible()
+    rooms = []
+    for width in range(260, 500, 20):
+        page.set_viewport_size({"width": width, "height": 900})
+        rooms.append(page.locator(".sentence").evaluate(ROOMS))
+    assert min(map(min, filter(None, rooms))) > 0
 
 
 def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_hold(

@@ -19,6 +19,7 @@ from attention.app.controls.notes import count_of
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import VARIANT_MENUS
+from attention.app.state.sides import OTHER_DEFAULTS
 from attention.app.state.view import View, own_settings
 from attention.core import masks
 from attention.core.settings import Setting, divisors, settings_of
@@ -337,16 +338,18 @@ def variant_words(view: View, menu: str, about: str) -> None:
     )
 
 
-def propose_scale(menu: str, before: str) -> None:
+def propose_scale(menu: str, before: str, side: str = "") -> None:
     """Take the usual scale of a variant that has been chosen, within a callback.
 
-    A scale that was not the usual one before either was chosen on purpose, and stays.
+    A scale that was not the usual one before either was chosen on purpose, and stays. side: the
+    other one, `OTHER`, begins with a scale that nobody has chosen.
     """
     now, usual = session.view(), VARIANTS[before].usual_scale
-    if all(now[name] == value for name, value in usual.items()):
+    begun = OTHER_DEFAULTS if side else {}
+    if all(now[side + name] in (value, begun.get(name)) for name, value in usual.items()):
         back = {name: every_setting()[name].default for name in usual if name != "scale"}
         for name, value in (back | dict(VARIANTS[now[menu]].usual_scale)).items():
-            session.choose(name, value)
+            session.choose(side + name, value)
 
 
 def cell_grid(view: View, sequences: Sequences, name: str = "cells") -> None:

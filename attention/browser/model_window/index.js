@@ -19,6 +19,7 @@ const NARROW = 884
 const MOST_KEYS = 8
 const ROW = 26
 const ARC = 34 // pixels that an arc may rise above the sentence
+const BETWEEN_LINES = 14 // and from a further line, without reaching the one above
 
 export const style = "shared/head_map.css"
 export default component(build, draw)
@@ -183,7 +184,9 @@ function drawLenses(view) {
   }
   view.legend.textContent = content.legends[content.lens]
   const shown = ["looks", "link"].includes(content.lens) ? "sequential" : "diverging"
-  view.scale.style.background = `linear-gradient(to right, ${palette(view.frame, shown)})`
+  // A vector only moves: of its two colours there is the one on the right.
+  const half = content.lens === "lost" && content.sign < 0 ? "right / 200%" : ""
+  view.scale.style.background = `linear-gradient(to right, ${palette(view.frame, shown)}) ${half}`
 }
 
 /** @type {(view: View) => void} */
@@ -348,7 +351,8 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
   if (!to) return // on another line
   const [toX] = topOf(to)
   const off = content.off.includes(head)
-  const rise = Math.min(ARC, 14 + Math.abs(toX - x) / 8) / 0.75
+  const isFirst = y < topOf(/** @type {Element} */ (sentence.querySelector(".word")))[1] + 8
+  const rise = Math.min(isFirst ? ARC : BETWEEN_LINES, 14 + Math.abs(toX - x) / 8) / 0.75
   const shades = ramp(palette(frame, "sequential"))
   makeShape(
     "path",

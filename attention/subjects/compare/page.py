@@ -55,8 +55,12 @@ def controls_of_b(view: View) -> None:
         for name in view.in_use(OTHER):
             if name in OF_BOTH:
                 continue
-            chosen = every_setting()[OTHER + name].choices
-            widgets.widget(view, OTHER + name, width="content" if chosen else 190)
+            menu, more = OTHER + name, {}
+            if name == "variant":
+                args = menu, view[menu], OTHER
+                more = {"on_change": widgets.propose_scale, "args": args}
+            chosen = every_setting()[menu].choices
+            widgets.widget(view, menu, width="content" if chosen else 190, **more)
     if view.applies("cells", OTHER):
         widgets.cell_grid(
             view, functools.partial(runs.sequence_tokens, side=OTHER), f"{OTHER}cells"

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import yaml
+from yaml.reader import Reader
 
 from attention.subjects.guide.chapters import (
     FIGURES,
@@ -63,6 +64,8 @@ LINKS = (
     re.compile(r"(^|[\s(<>])[/\\]{2}\w"),
 )
 
+# Told by the line where they begin, not by the later one where their end is missed.
+UNFINISHED = ("while scanning a simple key", "while scanning a quoted scalar")
 YAML = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml's, where PyYAML was built with it
 
 Check = Callable[[Link, str], Sequence[str]]
@@ -271,20 +274,24 @@ def _front_matter_end(lines: Sequence[str]) -> int:
 
 def _front_matter(text: str) -> dict[str, tuple[int, Value]]:
     """Under each key the line of the chapter in which it stands, and its value."""
+    if found := Reader.NON_PRINTABLE.search(text):
+        line = text.count("\n", 0, found.start()) + 2
+        raise Wrong(line, f"the character U+{ord(found[0]):04X} cannot be read")
     try:
         return _mapping(yaml.parse(text, Loader=YAML))
-    except (yaml.YAMLError, UnicodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "it cannot be read"
+    except yaml.MarkedYAMLError as error:
+        begun = error.context_mark if error.context in UNFINISHED else None
+        line = (begun or error.problem_mark).line + 2
         hint = "texts with a colon or a # in them need quotes"
-        line = mark.line + 2 if mark else 2
-        raise Wrong(line, f"the YAML is wrong: {problem}; {hint}") from error
+        raise Wrong(line, f"the YAML is wrong: {error.problem}; {hint}") from error
 
 
 def _mapping(events: Iterator[Any]) -> dict[str, tuple[int, Value]]:
     """Texts and lists of texts by their keys, from the events of YAML. Reads on up to a mistake."""
-    if not isinstance([*itertools.islice(events, 3)][-1], yaml.MappingStartEvent):
-        raise Wrong(2, "the front matter must be lines such as title: Scores")
+    first = [*itertools.islice(events, 3)][-1]
+    line = first.start_mark.line + 2
+    if not isinstance(first, yaml.MappingStartEvent):
+        raise Wrong(line, "the front matter must be lines such as title: Scores")
     found: dict[str, tuple[int, Value]] = {}
     for event in events:
         line = event.start_mark.line + 2

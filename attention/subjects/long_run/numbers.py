@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
@@ -22,7 +24,7 @@ from attention.analysis.whole_runs import links, measure_table
 from attention.app.controls.works import Task
 from attention.app.state.uploads import uploads
 from attention.capture import Recording
-from attention.capture.folders import RUN_VARIABLE, open_recordings
+from attention.capture.folders import RUN_VARIABLE, open_folder
 from attention.hosting.jobs import Step
 from attention.hosting.uploads import NoRoom, Reservation
 from attention.subjects.long_run import example
@@ -132,26 +134,27 @@ def has_owners_run() -> bool:
     return bool(os.environ.get(RUN_VARIABLE))
 
 
-def owners_steps() -> list[int]:
-    """Steps of training at which whoever serves this app has runs, [] without one.
+def owners_files() -> dict[int, Path]:
+    """Files of the runs that whoever serves this app has, by their steps of training, {} for none.
 
     Raises ValueError, in words, where they cannot be read.
     """
-    return _steps_in(os.environ[RUN_VARIABLE]) if has_owners_run() else []
+    return _files_in(os.environ[RUN_VARIABLE]) if has_owners_run() else {}
 
 
 @st.cache_data(ttl=10, max_entries=4, show_spinner="Reading the run")  # a training may go on
-def _steps_in(path: str) -> list[int]:
+def _files_in(path: str) -> dict[int, Path]:
     with _readable():
-        return [*open_recordings(path)]
+        return dict(open_folder(path).files) if Path(path).is_dir() else {0: Path(path)}
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the run")
-def owners_run(step: int) -> Opened:
-    """The run of one of `owners_steps`. Raises ValueError, in words, where it cannot be read."""
-    with _readable():
-        run = open_recordings(os.environ[RUN_VARIABLE])[step]
-    return Opened(opened_run(run, bounded=False))
+def owners_run(path: Path) -> Opened:
+    """The run of one of `owners_files`. Raises ValueError, in words, where it cannot be read."""
+    with _readable(), path.open("rb") as file:
+        run = Recording.open(path)
+        mark = mark_of(path.name, hashlib.file_digest(file, "sha256").hexdigest())
+    return Opened(opened_run(run, bounded=False), mark=mark)
 
 
 @contextmanager
@@ -196,7 +199,7 @@ def _read(file: str, visit: str) -> Opened | str:
     try:
         taken = uploads().take(visit, unpacked_bytes(content))
         weights = read_own(content)
-        mark = mark_of(held[0].name, content)
+        mark = mark_of(held[0].name, hashlib.sha256(content).hexdigest())
     except NoRoom:  # there may be some later
         raise
     except ValueError as error:

@@ -23,7 +23,7 @@ from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.map_page import Mapped
 from attention.subjects.long_run.numbers import LinksAsked, Opened
 from attention.subjects.long_run.opened_run import OpenedRun
-from attention.subjects.long_run.settings import MEAN, OTHER, parts_of_mark
+from attention.subjects.long_run.settings import MEAN, OTHER, mark_of, parts_of_mark
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,10 +67,10 @@ def own_weights(view: View) -> None:
         f"{label}. It stays in this visit: your file is not put in the link.",
         type=["npz", "safetensors"],
         key="own_file",
-        on_change=leave_example,
+        on_change=take_other,
     )
     try:
-        own = long_run_numbers.own_file() or owners_run()
+        own = long_run_numbers.own_file() or owners_run(view)
     except ValueError as error:
         notes.note(f"This file cannot be shown: {error}.")
         explain(expanded=True)
@@ -93,7 +93,7 @@ def asked_file(view: View, own: Opened | None) -> str:
     The link of a file that is open names that.
     """
     visit = session.visit()
-    named = view["run"] if own is None else visit.asked_file or ("" if own.mark else view["run"])
+    named = (visit.asked_file if own else "") or view["run"]
     mark = "" if own is None else own.mark
     parts = parts_of_mark(named)
     is_open = parts is None or named.rpartition(" ")[2] == mark.rpartition(" ")[2]
@@ -110,22 +110,30 @@ def asked_file(view: View, own: Opened | None) -> str:
     return f"The link shows another file than this: {file}."
 
 
-def leave_example() -> None:
-    """Show the first head of a file where that of the example was shown, within a callback."""
+def take_other() -> None:
+    """Have the link name the file that is opened, or the one that was asked for; show its first
+    head where that of the example was shown, within a callback."""
     now = session.view()
+    session.choose("run", session.visit().asked_file)
     if all(now[name] == value for name, value in example.OPENS.items()):
         choose_head(0, 0)
         session.choose_query(0)
 
 
-def owners_run() -> Opened | None:
-    """The run of whoever serves this app, of a folder the one at the chosen step of training."""
-    steps = long_run_numbers.owners_steps()
-    if len(steps) < 2:
-        return long_run_numbers.owners_run(steps[0]) if steps else None
-    return long_run_numbers.owners_run(
-        st.select_slider("Step of training", steps, steps[-1], key="own_step", width=480)
-    )
+def owners_run(view: View) -> Opened | None:
+    """The run of whoever serves this app, of a folder the one at the chosen step of training: at
+    first that of the link, else the last."""
+    files = long_run_numbers.owners_files()
+    if not files:
+        return None
+    named = (at for at in files if view["run"].startswith(mark_of(files[at].name, "")))
+    step = next(named, max(files))
+    if len(files) > 1:
+        other = {"on_change": session.choose, "args": ("run", "")}
+        step = st.select_slider(
+            "Step of training", [*files], step, key="own_step", width=480, **other
+        )
+    return long_run_numbers.owners_run(files[step])
 
 
 def explain(expanded: bool) -> None:

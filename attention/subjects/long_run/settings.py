@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 
@@ -29,10 +28,9 @@ class LongRunSettings:
     run: str = text("", "Mark of the file", MOST_NAME + 1 + DIGITS)
 
 
-def mark_of(name: str, content: bytes) -> str:
-    """Mark of a file in links: its name, and a digest that tells it from others."""
-    digest = hashlib.sha256(content).hexdigest()[:DIGITS]
-    return f"{plain(name).strip()[:MOST_NAME]} {digest}"
+def mark_of(name: str, digest: str) -> str:
+    """Mark of a file in links: its name, and of its SHA-256 what tells it from others."""
+    return f"{plain(name).strip()[:MOST_NAME]} {digest[:DIGITS]}"
 
 
 def parts_of_mark(mark: str) -> tuple[str, str] | None:

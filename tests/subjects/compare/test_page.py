@@ -71,6 +71,20 @@ def test_swapping_exchanges_all_settings_in_the_address_too_and_twice_is_as_befo
     assert app.query_params == link | {"b_variant": "additive"}
 
 
+def test_a_variant_of_b_brings_its_usual_scale_and_mask_unless_others_were_chosen() -> None:
+    app = opened("compare", compare="settings")
+    theirs = "b_scale", "b_mask"
+    for variant, scale, mask in (
+        *(("linear", "none", ["causal"]), ("retention", "1/√d_k", ["causal"])),
+        *(("cosine", "factor", []), ("qkv", "1/√d_k", [])),
+    ):
+        app.choose("b_variant", variant)
+        assert [app.values[name] for name in theirs] == [scale, mask], variant
+    assert (app.values["scale"], app.values["mask"]) == ("1/√d_k", [])
+    app.choose("b_scale", "factor").choose("b_variant", "additive")
+    assert app.values["b_scale"] == "factor", "it was chosen on purpose"
+
+
 def test_only_settings_of_b_that_mean_something_are_drawn() -> None:
     app = opened("compare", b_mask=["window", "cells"], b_variant="gaussian")
     drawn = app.controls.keys() | app.sent.keys()

@@ -113,6 +113,9 @@ REFUSED: list[tuple[str, str, str]] = [
     ("after: alignment", "after: film", "line 7: after must be one of alignment, not “film”."),
     ("page: explore", "page: guide", "line 6: page: page must be one of explore, "),
     ("Which one?", "Which: one?", "line 8: the YAML is wrong: "),
+    ("page: explore", "page explore", "line 6: the YAML is wrong: "),
+    ("page: explore", "page: 'explore", "line 6: the YAML is wrong: "),
+    ("page: explore", "page: \a", "line 6: the character U+0007 cannot be read."),
     ('[this, "2", that]', "[this]", "line 9: choices must be a list of 2 to 4 texts"),
     ('[this, "2", that]', "[this, this]", "line 9: choices has the same text twice."),
     (
@@ -180,7 +183,7 @@ def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
     for text, words in {
         b"---\n\xff": "line 2: the text is not UTF-8.",
         "": "line 1: a lesson begins",
-        "---\n- one\n---\nBody": "line 2: the front matter must",
+        "---\n\n- one\n---\nBody": "line 3: the front matter must",
         "---\n!!python/object:os.system x\n---\nBody": "line 2:",
         "---\n" + "x" * 70000: "line 1: the file has more than 32,000 bytes",
         SOUND.split("Words")[0]: "line 12: the text after the front matter is missing.",

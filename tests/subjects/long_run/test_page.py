@@ -281,8 +281,8 @@ def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(
     name, digest = mark.split(" ")
     assert (name, digest) == ("weights.npz", hashlib.sha256(content).hexdigest()[:12])
     app = opened("own", run=mark, layer=1, seen=SEEN)
-    (note,) = app.notes
-    assert note == (
+    (asking,) = app.notes
+    assert asking == (
         "This link shows a file that it does not carry: “weights.npz”, whose SHA-256 begins with "
         f"{digest}. Open it above."
     )
@@ -290,6 +290,7 @@ def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(
     give(app, weights_file())
     (note,) = app.notes
     assert f"another file than this: “weights.npz”, whose SHA-256 begins with {digest}" in note
+    assert give(app, None).notes == [asking]
     give(app, content)
     assert app.notes == []
     assert app.sent["street_map"].header["map"].endswith(" 2 0")
@@ -397,7 +398,27 @@ def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path: Path
     for at, step in ((2, 6), (0, 0), (1, 3)):
         if at < 2:
             app.select_slider(key="own_step").set_value(step).run()
-        assert_close(weights(app), Recording.open(captured.files[at]).weights(0, 0))
+        run = Recording.open(captured.files[at])
+        assert_close(weights(app), run.weights(0, 0))
+        assert app.notes == []
+        shared = opened("own", run=app.query_params["run"])
+        assert_close(weights(shared), run.weights(0, 0))
+        assert shared.notes == []
+
+
+@pytest.mark.usefixtures("served")
+def test_a_link_of_another_run_than_the_one_that_is_served_is_told_of(tmp_path: Path) -> None:
+    _, content = recorded(tmp_path)
+    command.main(["open", str(tmp_path / "run.safetensors")])
+    mark = opened("own").query_params["run"]
+    assert mark == f"run.safetensors {hashlib.sha256(content).hexdigest()[:12]}"
+    assert opened("own", run=mark).notes == []
+    app = opened("own", run="run.safetensors 0123456789ab")
+    told = "The link shows another file than this: “run.safetensors”, whose SHA-256 begins with "
+    for _ in range(2):
+        assert app.notes == [f"{told}0123456789ab."]
+        give(app, weights_file())
+    assert give(app, None).notes == [f"{told}0123456789ab."]
 
 
 # What cannot be shown
