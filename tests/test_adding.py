@@ -14,7 +14,7 @@ from attention.analysis.heads import MEASURES, NAMINGS, Measure, by_name
 from attention.app.state.pages import PAGES, Page, moved_pages
 from attention.core.variants import VARIANTS, Variant
 from attention.core.variants import register as register_variant
-from attention.subjects.guide.chapter_page import check
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import read_chapter
 from attention.trained.layouts import LAYOUTS, Layout
 from attention.training import TASKS

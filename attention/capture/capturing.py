@@ -12,17 +12,12 @@ from typing import Any
 from torch import nn
 
 from attention.capture.calls import Call, Function, Masks
+from attention.capture.growing import GrowingRecurrence, NoContinuation
 from attention.capture.kernels import Recurrent
 from attention.capture.mixing import UNSEEN
 from attention.capture.recording import Recording
 from attention.capture.report import Report, Row, report_of
-from attention.capture.runs import (
-    OTHER_KEYS,
-    Choice,
-    GrowingRecurrence,
-    NoContinuation,
-    Run,
-)
+from attention.capture.runs import OTHER_KEYS, Choice, Run
 from attention.capture.watching import Frame, Watch
 
 

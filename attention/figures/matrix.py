@@ -20,11 +20,7 @@ MAX_SIZE = 1e6
 
 
 class MatrixError(ValueError):
-    """Text that is no matrix; `row` and `column` say where, from 0, None for all of it."""
-
-    def __init__(self, words: str, row: int | None = None, column: int | None = None) -> None:
-        super().__init__(words)
-        self.row, self.column = row, column
+    """Text that is no matrix."""
 
 
 def read_stack(text: str) -> Tensor:
@@ -52,9 +48,7 @@ def read_matrix(text: str) -> Tensor:
     width = len(numbers[0])
     for row, line in enumerate(numbers):
         if len(line) != width:
-            raise MatrixError(
-                f"row {row} has {len(line)} numbers, the rows above have {width}", row=row
-            )
+            raise MatrixError(f"row {row} has {len(line)} numbers, the rows above have {width}")
     if len(numbers) * width > MAX_CELLS:
         raise MatrixError(
             f"a matrix to edit has at most {MAX_CELLS} cells, got {len(numbers)} × {width}"
@@ -76,17 +70,13 @@ def one_cell(typed: str) -> str:
 def _number(cell: str, row: int, column: int) -> float:
     cell_name = f"row {row}, column {column}"
     if not cell:
-        raise MatrixError(f"{cell_name} is empty: a number is needed", row, column)
+        raise MatrixError(f"{cell_name} is empty: a number is needed")
     try:
         number = float(cell)
     except ValueError:
-        raise MatrixError(
-            f"{cell_name} holds {cell[:20]!r}, which is no number", row, column
-        ) from None
+        raise MatrixError(f"{cell_name} holds {cell[:20]!r}, which is no number") from None
     if not math.isfinite(number) or abs(number) > MAX_SIZE:
-        raise MatrixError(
-            f"{cell_name} must lie within ±{MAX_SIZE:g}, got {cell[:20]}", row, column
-        )
+        raise MatrixError(f"{cell_name} must lie within ±{MAX_SIZE:g}, got {cell[:20]}")
     return number
 
 

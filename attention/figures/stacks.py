@@ -38,7 +38,7 @@ def read_numbers(name: str, text: str) -> Tensor:
             read_matrix(part)
         except MatrixError as error:
             where = f"{name}[{index}]" if len(parts) > 1 else name
-            raise MatrixError(f"{where}: {error}", error.row, error.column) from None
+            raise MatrixError(f"{where}: {error}") from None
     try:
         stack = read_stack(text)
     except MatrixError as error:

@@ -28,7 +28,7 @@ from attention.hosting import reruns
 from attention.hosting.token_bucket import TokenBucket
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.pipeline import Settings, preparing
-from attention.subjects.guide import chapter_page
+from attention.subjects.guide import chosen_lesson
 from attention.subjects.guide.chapters import GUIDE, OWN_LESSONS_VARIABLE
 from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
@@ -193,7 +193,7 @@ def test_vectors_are_read_once_at_start_however_many_visitors_come(
 
 HEAPS = """
 import ctypes, pathlib, sys, threading
-from attention.subjects.guide import chapter_page
+from attention.subjects.guide import chosen_lesson
 from attention.app.shell import server
 from attention.app.state import shared
 libc = ctypes.CDLL(None)
@@ -285,7 +285,7 @@ def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch)
 
 def test_a_lesson_has_a_line_in_the_log_for_each_reading(tmp_path, monkeypatch, capsys) -> None:
     def said() -> str:
-        chapter_page.own_lesson()
+        chosen_lesson.own_lesson()
         return capsys.readouterr().err
 
     monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))

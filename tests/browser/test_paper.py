@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from attention.subjects.guide.carried import EXAMPLE, pack
-from attention.subjects.guide.chapter_page import check
 from attention.subjects.guide.chapters import GUIDE
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import read_lesson
 from attention.trained import sources
 from tests.browser.browsing import (

@@ -81,17 +81,15 @@ MISPRINTS: dict[str, tuple[Any, ...]] = {
 @over("text", MISPRINTS)
 def test_a_misprint_says_what_is_wrong_and_where(text: str) -> None:
     words, *place = MISPRINTS[text]
-    with pytest.raises(MatrixError, match=f"^{re.escape(words.format(*place))}$") as caught:
+    with pytest.raises(MatrixError, match=f"^{re.escape(words.format(*place))}$"):
         read_matrix(text)
-    assert [caught.value.row, caught.value.column] == place[:2]
 
 
 def test_as_many_cells_as_can_be_edited_are_read_and_no_more() -> None:
     assert read_matrix("; ".join(["1 2"] * (MAX_CELLS // 2))).numel() == MAX_CELLS == 400
     words = "a matrix to edit has at most 400 cells, got 3 × 137"
-    with pytest.raises(MatrixError, match=words) as caught:
+    with pytest.raises(MatrixError, match=words):
         read_matrix("; ".join(["1 " * 137] * 3))
-    assert (caught.value.row, caught.value.column) == (None, None)
 
 
 def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused() -> None:

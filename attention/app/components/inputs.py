@@ -5,62 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypedDict
 
-from torch import Tensor
-
 from attention.app.components.base import Component
 
 
-class MaskGridHeader(TypedDict):
-    """Header of the mask grid; so for each component below."""
-
-    tokens: list[str]
-    keys: list[str]
-    mask: list[list[int]]
-
-
-class Paint(TypedDict):
-    """Some (query, key) cells, and whether they may attend from now on."""
-
-    cells: list[tuple[int, int]]
-    allowed: bool
-
-
-_mask_grid = Component("mask_grid", MaskGridHeader, paint=Paint)
-
-
-def mask_grid(
-    tokens: Sequence[str],
-    mask: Tensor,
-    on_paint: Callable[[list[tuple[int, int]], bool], None],
-    *,
-    key: str,
-    keys: Sequence[str] | None = None,
-) -> None:
-    """A grid of the cells a query may look at, to click, drag over or reach by arrow keys.
-
-    mask: (queries, keys) bool; keys: the tokens across, None = those of the queries. on_paint
-    gets the (query, key) cells and whether they may attend.
-    """
-
-    rows, columns = mask.shape
-    header: MaskGridHeader = {
-        "tokens": list(tokens),
-        "keys": list(tokens if keys is None else keys),
-        "mask": mask.int().tolist(),
-    }
-
-    def fits(paint: Paint) -> bool:
-        return all(
-            row in range(rows) and column in range(columns) for row, column in paint["cells"]
-        )
-
-    def painted(paint: Paint) -> None:
-        on_paint([(row, column) for row, column in paint["cells"]], paint["allowed"])
-
-    _mask_grid.draw(header, key=key, paint=(fits, painted))
-
-
 class ExamplesHeader(TypedDict):
+    """Header of the examples; so for each component below."""
+
     words: str
     texts: list[str]
     gone: list[int] | None  # positions

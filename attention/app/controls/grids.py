@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 
 from attention.app.components.turns import Handler
-from attention.app.controls import notes
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.figures.matrices import Matrices, Resized, Sizes, TypedCell
@@ -50,10 +49,3 @@ def edit_all(texts: dict[str, str]) -> None:
         return
     for name, text in texts.items():
         session.choose(name, text)
-
-
-def words_on_edit() -> None:
-    """Why the last edit was not taken over, if it was not."""
-    if words := session.visit().refused:
-        session.change(refused="")
-        notes.note(words)

@@ -7,14 +7,15 @@ here knows a variant or a page by name: menus and fields follow from what is dec
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import streamlit as st
 
 from attention.app.cached.runs import pieces_of, sequence_tokens
-from attention.app.components.inputs import examples, mask_grid
+from attention.app.components.inputs import examples
+from attention.app.components.scene import draw
 from attention.app.controls.notes import count_of
 from attention.app.state import session
 from attention.app.state.links import every_setting
@@ -25,6 +26,8 @@ from attention.core import masks
 from attention.core.settings import Setting, divisors, settings_of
 from attention.core.variants import VARIANTS
 from attention.figures.captions import parameters_words
+from attention.figures.mask_grid import MaskGrid, Paint
+from attention.figures.scene import Words, scene
 from attention.inputs.text import tokenize
 from attention.trained import sources
 from attention.trained.models import Pieces
@@ -365,21 +368,17 @@ def cell_grid(view: View, sequences: Sequences, name: str = "cells") -> None:
         mask = masks.parse_cells(view[name], len(tokens), len(keys))
     except ValueError:
         return
-    st.caption("Click or drag to hide cells: queries down, keys across.")
-    painted = functools.partial(paint, sequences=sequences, name=name)
     key = f"{name.removesuffix('cells')}mask_grid"
-    mask_grid(tokens, mask, painted, key=key, keys=keys)
+    grid = MaskGrid(tokens, keys, mask.int().tolist(), key=key)
+    then = functools.partial(paint, sequences=sequences, name=name)
+    words = Words("Click or drag to hide cells: queries down, keys across.")
+    draw(scene(words, grid), key=f"{key}_shown", taken={key: {"paint": (grid.has, then)}})
 
 
-def paint(
-    cells: Iterable[tuple[int, int]],
-    allowed: bool,
-    sequences: Sequences = sequence_tokens,
-    name: str = "cells",
-) -> None:
+def paint(painted: Paint, sequences: Sequences = sequence_tokens, name: str = "cells") -> None:
     """Show or hide cells of the mask, within a callback."""
     now = session.view()
     mask = masks.parse_cells(now[name], *map(len, sequences(now)))
-    for query, key in cells:
-        mask[query, key] = allowed
+    for query, key in painted["cells"]:
+        mask[query, key] = painted["allowed"]
     session.choose(name, masks.format_cells(mask))

@@ -68,11 +68,11 @@ def by_hand(view: View) -> None:
                 about = every_setting()[name]
                 widgets.widget(view, name, width="content" if about.choices else 150)
     with st.expander("Queries, keys and values by hand"):
-        shown = scenes.by_hand(view)
+        shown = scenes.by_hand(view, session.visit().refused)
+        session.change(refused="")
         draw(shown, key="by_hand", taken=grids.taken(shown, put, resize))
         for name in ("toy_keys", "toy_values"):
             widgets.widget(view, name)
-    grids.words_on_edit()
 
 
 def put(name: str, text: str) -> None:

@@ -19,8 +19,11 @@ NO_MEMORY = "The memory is empty: there are no keys and values yet. Type a secon
 NO_QUERIES = "The first sentence has no words yet, so there are no queries."
 
 
-def by_hand(view: View) -> Scene:
-    """Queries, keys and values to type into, and buttons that resize the batch."""
+def by_hand(view: View, refused: str) -> Scene:
+    """Queries, keys and values to type into, and buttons that resize the batch.
+
+    refused: why the last change was not taken.
+    """
     matrices: list[Matrix] = []
     many: list[Words] = []
     for name in batch_by_hand.TEXTS:
@@ -35,7 +38,7 @@ def by_hand(view: View) -> Scene:
     possible = {change: texts_after(view, change) is not None for change in changes}
     batch: Changes = {"stack": "batch", "label": "Batch", "changes": possible}
     typed = Matrices(matrices, key="typed_matrices", of="given") if matrices else None
-    return scene(typed, *many, Sizes([batch], key="sizes"))
+    return scene(typed, *many, note(refused) if refused else None, Sizes([batch], key="sizes"))
 
 
 def texts_after(view: View, change: str) -> dict[str, str] | None:

@@ -8,26 +8,19 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
-import streamlit as st
 import torch
 
 from attention.analysis.spread import Spread, spread_of_scores
 from attention.app.cached.runs import result_of, translation_by
-from attention.app.components.answers import MAX_NAMES
 from attention.app.controls import widgets
 from attention.app.state import session
-from attention.app.state.links import every_setting, read_link, settings_of_link, value_in
+from attention.app.state.links import every_setting, settings_of_link, value_in
 from attention.app.state.openings import OPENINGS
-from attention.app.state.pages import PAGES, Values, moved_pages
+from attention.app.state.pages import Values
 from attention.app.state.session import change, choose, keep, visit
-from attention.app.state.shared import width_of
 from attention.app.state.sides import OTHER
 from attention.app.state.view import View
 from attention.app.state.visit import SELECTED, legal_selection
@@ -41,98 +34,18 @@ from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.words import Comparison
 from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import (
-    CARRIED,
-    GUIDE,
     LESSON,
     NUMBERED,
     WORDLESS,
     Chapter,
-    Lesson,
-    Link,
-    escaped,
-    languages,
-    own_lessons_path,
 )
-from attention.subjects.guide.reading import MAX_LESSON, read_lesson, read_text
+from attention.subjects.guide.chosen_lesson import lesson
 from attention.trained import sources
 from attention.trained.encoder_decoder import Decoded
 from attention.training import TrainingSettings
 
 TRANSLATOR = "en-pt"
-MAX_QUERY = 2 * carried.LONGEST  # bytes of a link to a lesson, of which its title is told
 LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
-
-
-def check(link: Link, page: str) -> list[str]:
-    """Problems of a link and a page that this app does not know, in words.
-
-    A trained model may be missing here and be there elsewhere: its name is not looked at.
-    """
-    names = [known.name for known in PAGES if known.name != "guide"]
-    names += moved_pages()
-    if page and page not in names:
-        return [f"page must be one of {', '.join(names)}, got {page[:40]!r}"]
-    return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]
-
-
-def lesson(view: Values) -> Lesson:
-    """The chosen lesson, read again when its files have changed."""
-    if view["lesson"] == CARRIED:
-        return carried_lesson(view["carried"])
-    own = own_lesson() if view["lesson"] == "own" else None
-    return _newest(GUIDE, view["lang"]) if own is None else own
-
-
-def carried_lesson(packed: str) -> Lesson:
-    """The lesson that a link carries; anybody may write one, see `text_lesson`."""
-    try:
-        text = carried.unpack(packed)
-    except ValueError as error:
-        return Lesson((), (f"{error}",))
-    return text_lesson(text)
-
-
-def text_lesson(text: str) -> Lesson:
-    """The lesson of a text, its words shown as they are written, and all that is wrong with it."""
-    return _text_lesson(text[: MAX_LESSON + 1])
-
-
-@functools.lru_cache(maxsize=16)  # up to 1 MB each
-def _text_lesson(text: str) -> Lesson:
-    read = read_text(text, check)
-    return Lesson(tuple(chapter.as_text for chapter in read.chapters), read.problems)
-
-
-def own_lesson() -> Lesson | None:
-    """The owner's lesson, None where none is named. Each reading of it has its lines in the log."""
-    own = own_lessons_path()
-    return _newest(Path(own)) if own else None
-
-
-def _newest(folder: Path, language: str = "") -> Lesson:
-    """The lesson of a folder, with the words of a language where a folder in it has them."""
-    try:
-        files = sorted({*folder.glob("*.md"), *(folder / language).glob("*.md")})
-        stamp = tuple((file.name, file.stat().st_mtime_ns) for file in files)
-    except OSError:
-        stamp = ()
-    return _lesson(folder, language, stamp)
-
-
-@functools.lru_cache(maxsize=4)
-def _lesson(folder: Path, language: str, stamp: tuple[tuple[str, int], ...]) -> Lesson:
-    read = read_lesson(folder, check, folder / language)
-    if folder != GUIDE:
-        count = len(read.chapters)
-        told = f"{count} chapter{'s' if count != 1 else ''} from {str(folder)!r}"
-        for line in (told, *read.problems):
-            print(f"lesson 'own': {' '.join(line.split())}", file=sys.stderr, flush=True)
-    return read
-
-
-def heading(view: View) -> tuple[str, str]:
-    """The title of the chosen lesson, and the line below it."""
-    return view.page.told if view["lesson"] == "guide" else lesson(view).told
 
 
 def position(view: Values) -> int | None:
@@ -359,11 +272,6 @@ def _menu(chapter: Chapter) -> str:
     return "heads_variant" if chapter.figure == "heads" else "variant"
 
 
-def setting(chapter: Chapter, name: str) -> Any:
-    """Value of a setting in a chapter's link, or its default."""
-    return value_in(chapter.link, name)
-
-
 def missing_model(chapter: Chapter) -> str:
     """The trained model that a chapter speaks of and that is not here, "" where none is missing."""
     return "" if chapter.model in ("", *sources.names()) else chapter.model
@@ -512,51 +420,11 @@ def compared(
 def training_of(chapter: Chapter) -> TrainingSettings:
     """The training that the figure of a chapter is about."""
     names = settings_of(TrainingSettings)
-    return TrainingSettings(**{name: setting(chapter, name) for name in names})
+    values: dict[str, Any] = {name: value_in(chapter.link, name) for name in names}
+    return TrainingSettings(**values)
 
 
 @functools.cache
 def spread() -> Spread:
     """Spread of random scores as d_k grows."""
     return spread_of_scores()
-
-
-def title_of_link(query: bytes) -> tuple[str, str] | None:
-    """The title of the lesson that a link names, and a line on it; None for the guide."""
-    if len(query) > MAX_QUERY or query.count(b"&") >= MAX_NAMES:  # it is not read
-        return None
-    named = parse_qs(query.decode("latin-1"))
-    if named.get("lesson") == [CARRIED]:
-        return carried.told(named.get("carried", [""])[-1])
-    own = own_lesson() if named.get("lesson") == ["own"] else None
-    return own.told if own is not None else None
-
-
-def lesson_menu(view: View, own: Lesson | None) -> None:
-    """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
-    if own is not None and view["lesson"] != CARRIED:
-        _titled(view, "lesson", {"guide": "Guide", "own": escaped(own.told[0])})
-
-
-def language_menu(view: View) -> None:
-    """The languages of the guide, by their own names; other lessons have one."""
-    if view["lesson"] == "guide":
-        _titled(view, "lang", {code: name for code, (name, _) in languages().items()})
-
-
-def _titled(view: View, name: str, titles: Mapping[str, str]) -> None:
-    """A menu of a setting whose values have titles; a bound one would have these in the link."""
-    if name in view.hidden:
-        return
-    key = f"{name}_menu"
-    st.session_state[key] = view[name]
-    st.segmented_control(
-        every_setting()[name].label,
-        list(titles),
-        format_func=titles.__getitem__,
-        required=True,
-        key=key,
-        on_change=lambda: session.choose(name, st.session_state[key]),
-        width="content",
-        label_visibility="collapsed",
-    )

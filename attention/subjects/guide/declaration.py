@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.app.state.pages import Page
-from attention.subjects.guide import chapter_page
+from attention.subjects.guide import chapter_page, chosen_lesson
 from attention.subjects.guide.carried import CarriedSettings
 from attention.subjects.guide.chapters import LessonSettings
 from attention.subjects.guide.classes import ClassSettings
@@ -20,8 +20,8 @@ PAGE = Page(
     own_sentences=chapter_page.keeps_its_own,
     behind="Learn",
     place=10,
-    title_of_link=chapter_page.title_of_link,
-    prepare=chapter_page.own_lesson,
+    title_of_link=chosen_lesson.title_of_link,
+    prepare=chosen_lesson.own_lesson,
 )
 
 PAGES = (PAGE,)

@@ -18,7 +18,7 @@ from attention.figures.modules import BROWSER
 from attention.figures.scene import Scene
 from attention.figures.scene_message import SelectionHeader, scene_message
 from attention.hosting.jobs import Tell
-from attention.subjects.guide import carried, chapter_page, fitting
+from attention.subjects.guide import carried, chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LIGHTS, Chapter, Lesson, languages
 from attention.subjects.guide.lesson_words import LessonWords, words_in
@@ -126,7 +126,7 @@ def lesson_file(language: str, link: Mapping[str, str], tell: Tell = untold) -> 
     if not LANGUAGE.fullmatch(language):
         raise ValueError(f"language must be a code such as en or pt-BR, got {language[:20]!r}")
     view = viewed("guide", **({**link, "lang": language} if is_guide else link))
-    lesson = chapter_page.lesson(view)
+    lesson = chosen_lesson.lesson(view)
     if lesson.problems or not lesson.chapters:
         raise ValueError("\n".join(lesson.problems) or "the lesson must have a chapter, got none")
     drawn: list[Drawn] = []

@@ -21,7 +21,7 @@ from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
 from attention.pipeline import Settings
 from attention.subjects.compare.figures import SweptHeatmap
-from attention.subjects.guide import chapter_page, fitting, joining, paper
+from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining, paper
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LESSON, LIGHTS, WORDLESS, Chapter, languages
@@ -40,13 +40,13 @@ def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
     joining.take_lesson(view)
     view = chapter_page.enter(view)
-    lesson = chapter_page.lesson(view)
+    lesson = chosen_lesson.lesson(view)
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
     with st.container(key="unseen"):  # so that the address has them
         for name in ("chapter", "guess", "s"):
             widgets.widget(view, name)
-    chapter_page.lesson_menu(view, chapter_page.own_lesson())
-    chapter_page.language_menu(view)
+    chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
+    chosen_lesson.language_menu(view)
     if view["lesson"] == "guide":
         tell(*filter(None, languages()[view["lang"]][1:]), key="stays_english")
     if not lesson.chapters:
@@ -351,4 +351,4 @@ def begin_to_learn(settings: TrainingSettings) -> None:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, guide, heading=chapter_page.heading, sentences=chapter_page.sentences)
+    frame.show(file, guide, heading=chosen_lesson.heading, sentences=chapter_page.sentences)

@@ -8,7 +8,7 @@ from attention.app.components.scene import draw
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.figures.scene import Words, scene
-from attention.subjects.guide import chapter_page, fitting
+from attention.subjects.guide import chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LESSON, ONE_CHAPTER, Chapter
 from attention.subjects.guide.figures import PrintButton
@@ -21,7 +21,7 @@ def offer() -> None:
 
 def draw_lesson(view: View) -> None:
     """All chapters in order, with a button to print them and one that leads back."""
-    chapters = chapter_page.lesson(view).chapters
+    chapters = chosen_lesson.lesson(view).chapters
     with st.container(key="lesson_on_paper"):
         draw_tools(len(chapters))
         for at, chapter in enumerate(chapters):

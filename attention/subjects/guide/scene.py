@@ -9,6 +9,7 @@ from functools import partial
 from attention.analysis import sweeps
 from attention.app.cached import overviews
 from attention.app.controls import sections
+from attention.app.state.links import value_in
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, maps, result_words
@@ -136,8 +137,8 @@ def side_by_side(view: View, chapter: Chapter, result: Result) -> Sequence[Figur
 def sweep(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     """Weights under a slider."""
     kinds = sweeps.sweeps_of(result.trace)
-    wanted = chapter_page.setting(chapter, "sweep")
-    value = chapter_page.kept(view, "at", chapter_page.setting(chapter, "sweep_at"))
+    wanted = value_in(chapter.link, "sweep")
+    value = chapter_page.kept(view, "at", value_in(chapter.link, "sweep_at"))
     swept = compare_numbers.sweep_of(result, wanted if wanted in kinds else kinds[0], value)
     names = distinct_names(result.tokens)
     return [SweptHeatmap(replace(swept, shown=()), names, digits=2, key="sweep_view")]

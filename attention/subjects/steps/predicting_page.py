@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import streamlit as st
 
-from attention.app.components.inputs import mask_grid
 from attention.app.components.scene import draw
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.app.state.visit import Visit
+from attention.figures.mask_grid import MaskGrid, Paint
 from attention.figures.scene import Words, note, scene
 from attention.subjects.steps import Step, predicting
 from attention.subjects.steps.predicting import Answer, Cell
@@ -37,13 +37,16 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
         return ""
     with st.container(key="to_answer"):
         words = Words(predicting.words(step, asked, cell), "note", predicting.hint(asked))
-        draw(scene(other, words), key="to_guess")
+        grid, taken = None, {}
+        if asked == "mask":
+            names, hidden = step.result.row_names, _marks(view.visit, step.identity)
+            mask = predicting.mask_of_marks(step, hidden).int().tolist()
+            grid = MaskGrid(names, names, mask, key="marked_cells")
+            taken = {"marked_cells": {"paint": (grid.has, functools.partial(_mark, step.identity))}}
+        draw(scene(other, words, grid), key="to_guess", taken=taken)
     if asked in TYPED:
         _ask_number(step.identity, asked, cell)
     elif asked == "mask":
-        marked = predicting.mask_of_marks(step, _marks(view.visit, step.identity))
-        names = step.result.row_names
-        mask_grid(names, marked, functools.partial(_mark, step.identity), key="marked_cells")
         st.button("Check", on_click=_check, args=(step.identity,))
     return asked
 
@@ -98,10 +101,10 @@ def _marks(visit: Visit, identity: int) -> frozenset[Cell]:
     return cells if of == identity else frozenset()
 
 
-def _mark(identity: int, cells: Iterable[Cell], allowed: bool) -> None:
+def _mark(identity: int, painted: Paint) -> None:
     """Mark cells as hidden or not, within a callback."""
-    marked = _marks(session.visit(), identity)
-    now = marked - {*cells} if allowed else marked | {*cells}
+    marked, cells = _marks(session.visit(), identity), {(i, j) for i, j in painted["cells"]}
+    now = marked - cells if painted["allowed"] else marked | cells
     session.change(marked=(identity, now))
 
 

@@ -16,7 +16,7 @@ from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.scene import note, scene
 from attention.hosting.addresses import network
-from attention.subjects.guide import carried, chapter_page
+from attention.subjects.guide import carried, chapter_page, chosen_lesson
 from attention.subjects.guide import page as guide_page
 from attention.subjects.guide.carried import Class
 from attention.subjects.guide.chapters import CARRIED, Chapter, Lesson
@@ -35,7 +35,7 @@ EXAMPLE_SENTENCES = (
 def heading(view: View) -> tuple[str, str]:
     """The title of the page, with that of a lesson that is not the guide."""
     title, purpose = view.page.told
-    told = chapter_page.heading(view)[0]
+    told = chosen_lesson.heading(view)[0]
     return (title, purpose) if view["lesson"] == "guide" else (f"Answers: {told}", purpose)
 
 
@@ -45,8 +45,8 @@ def answers(view: View) -> None:
     with st.container(key="unseen"):  # so that the address has them
         for name in ("chapter", "guess", "s"):
             widgets.widget(view, name)
-    chapter_page.lesson_menu(view, chapter_page.own_lesson())
-    lesson, (room, problem) = chapter_page.lesson(view), room_of(view)
+    chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
+    lesson, (room, problem) = chosen_lesson.lesson(view), room_of(view)
     if problems := [*filter(None, (problem, *lesson.problems))]:
         draw(scene(*map(note, problems)), key="problems")
     if not lesson.chapters:
@@ -99,7 +99,7 @@ def live(drawn: str) -> None:
     view = session.view()
     if view["s"] != drawn:
         st.rerun()
-    lesson, (room, _) = chapter_page.lesson(view), room_of(view)
+    lesson, (room, _) = chosen_lesson.lesson(view), room_of(view)
     at = chapter_page.position(view) or 0
     revealed = chapter_page.is_answered(view, lesson.chapters[at])
     joined = len(room.pupils) if room else None

@@ -13,7 +13,7 @@ from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures.scene import Words, note, scene
-from attention.subjects.guide import carried, chapter_page
+from attention.subjects.guide import carried, chapter_page, chosen_lesson
 from attention.subjects.guide.chapters import (
     CARRIED,
     FIGURES,
@@ -59,7 +59,7 @@ Write = Callable[[Card, Any], Sequence[str]]
 def write(view: View) -> None:
     """The lesson as cards or as text, what is wrong with it, and ways to hand it out."""
     draft, problem = draft_page.draft_of(view)
-    lesson, packed, too_long = chapter_page.text_lesson(draft.text), "", ""
+    lesson, packed, too_long = chosen_lesson.text_lesson(draft.text), "", ""
     try:
         packed = carried.pack(draft.text)
     except ValueError as error:

@@ -17,7 +17,7 @@ from attention.app.cached.runs import run_model
 from attention.atlas import files
 from attention.atlas.blocks import blocks_of
 from attention.subjects.atlas import numbers, words
-from attention.subjects.guide.chapter_page import check
+from attention.subjects.guide.chosen_lesson import check
 from attention.trained import sources
 from tests.app.test_every_page import TAG
 from tests.cases import over

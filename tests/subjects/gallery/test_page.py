@@ -11,7 +11,7 @@ from attention.app.state.openings import NONE
 from attention.core.printing import fixed
 from attention.subjects.gallery import scene, words
 from attention.subjects.gallery.figures import HeadCard, HeadCards
-from attention.subjects.guide.chapter_page import check
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.model.words import percent
 from attention.trained import sources
 from tests.running import opened

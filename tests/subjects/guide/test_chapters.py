@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from attention.subjects.guide import reading
-from attention.subjects.guide.chapter_page import check
 from attention.subjects.guide.chapters import FIGURES, GUIDE, NUMBERED
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import (
     MAX_LESSON,
     MAX_LINE,

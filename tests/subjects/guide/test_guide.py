@@ -27,8 +27,9 @@ from attention.figures import layer_words
 from attention.inputs.vectors import look_up
 from attention.pipeline import Result, compute
 from attention.subjects.guide import finale
-from attention.subjects.guide.chapter_page import check, training_of
+from attention.subjects.guide.chapter_page import training_of
 from attention.subjects.guide.chapters import GUIDE, Chapter
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import read_lesson
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.training.finished import finished

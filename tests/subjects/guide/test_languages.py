@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 import pytest
 
-from attention.subjects.guide.chapter_page import check
 from attention.subjects.guide.chapters import GUIDE, Chapter, Lesson, languages
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.lesson_words import words_in
 from attention.subjects.guide.reading import read_lesson
 from tests.running import opened

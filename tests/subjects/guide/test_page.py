@@ -20,10 +20,9 @@ from attention.core.printing import distinct_names
 from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Scene, Words
 from attention.inputs.text import tokenize
-from attention.subjects.guide import chapter_page, fitting
+from attention.subjects.guide import chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.carried import EXAMPLE, pack
-from attention.subjects.guide.chapter_page import check
 from attention.subjects.guide.chapters import (
     CARRIED,
     FIGURES,
@@ -33,6 +32,7 @@ from attention.subjects.guide.chapters import (
     WORDLESS,
     Chapter,
 )
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.figures import Card
 from attention.subjects.guide.reading import read_lesson
 from attention.subjects.learning import controls as learning_controls
@@ -89,7 +89,7 @@ def of_chapter(name: str, selected: Any = None, **link: object) -> tuple[View, C
     view = viewed("guide", chapter=name, **link)
     if selected is not None:
         view = replace(view, visit=Visit(in_chapter={"selection": selected}))
-    return view, chapter_page.lesson(view).chapters[chapter_page.position(view) or 0]
+    return view, chosen_lesson.lesson(view).chapters[chapter_page.position(view) or 0]
 
 
 def words_in(drawn: Scene, look: str) -> list[str]:

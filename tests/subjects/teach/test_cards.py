@@ -7,7 +7,7 @@ import time
 import pytest
 
 from attention.subjects.guide.carried import EXAMPLE
-from attention.subjects.guide.chapter_page import check
+from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import MAX_CHAPTERS, MAX_LESSON, read_text
 from attention.subjects.teach.cards import Card, Draft, read_cards
 from tests.hostile import HOSTILE

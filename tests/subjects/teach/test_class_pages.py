@@ -11,7 +11,7 @@ import pytest
 import segno
 
 from attention.app.state.pages import PAGES, link_of_now, moved_pages
-from attention.subjects.guide import chapter_page
+from attention.subjects.guide import chosen_lesson
 from attention.subjects.guide.carried import EXAMPLE, Result, code_of, pack, unpack
 from attention.subjects.guide.chapters import CARRIED, Lesson
 from attention.subjects.guide.classes import name_of, new_key
@@ -31,7 +31,7 @@ def carried(page: str, text: str = EXAMPLE) -> App:
 
 
 def code(*choices: int) -> str:
-    return code_of(Result(choices), chapter_page.carried_lesson(pack(EXAMPLE)))
+    return code_of(Result(choices), chosen_lesson.carried_lesson(pack(EXAMPLE)))
 
 
 def text(app: App) -> str:
@@ -39,7 +39,7 @@ def text(app: App) -> str:
 
 
 def lesson_of(app: App) -> Lesson:
-    return read_text(text(app), chapter_page.check)
+    return read_text(text(app), chosen_lesson.check)
 
 
 def frame(app: App) -> dict[str, list[str]]:
