@@ -59,10 +59,11 @@ function build({ root, content, send }) {
   make("small", "", main)
   const layout = layoutOf(content, 0)
   const first = /** @type {[number, number] | null} */ (null)
+  const lens = { said: "", chosen: "", of: /** @type {object | null} */ (null) }
   const view = {
     ...{ content, frame, sentence, arc, lenses, scale, legend, map, canvas, names, tiles },
     ...{ said, told, off, acts, main },
-    ...{ bars, large, width: 0, layout, send, pointed: -1, first },
+    ...{ bars, large, width: 0, layout, send, pointed: -1, first, lens },
   }
 
   lenses.addEventListener("click", (event) => {
@@ -108,6 +109,7 @@ function countOf({ layers, heads }) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
+  takeLens(view)
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.frame.classList.toggle("narrow", view.width < NARROW)
@@ -122,6 +124,22 @@ function draw(view) {
   drawSwitch(view)
   follow(view)
   countDrawing(view.canvas)
+}
+
+/** The lens of what came, but the one chosen here where the lens said is the one said before: what
+    a file shows says always the same.
+    @type {(view: View) => void} */
+function takeLens({ content, lens }) {
+  if (lens.of === content) return // which is drawn again
+  if (content.lens !== lens.said) lens.chosen = content.lens
+  Object.assign(lens, { said: content.lens, of: content })
+  content.lens = lens.chosen
+}
+
+/** The sentences on each head through the lens, or while they are asked for through the last one.
+    @type {(content: View["content"]) => string[]} */
+function toldOf({ told, lens }) {
+  return told[lens === "link" ? "looks" : lens] ?? Object.values(told)[0]
 }
 
 /** The head that is shown: the one pointed at, or the chosen one.
@@ -195,12 +213,12 @@ function lay(view) {
   const { width, height } = layout
   setLengths(map, { width, height })
   setLengths(canvas, { width, height })
-  const count = countOf(content)
+  const [count, told] = [countOf(content), toldOf(content)]
   for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
     const { name } = content.layers[layerOf(content, head)]
     const marks = [content.off.includes(head) && "off", head === content.greatest && "strongest"]
     tile.ariaLabel = [name, `head ${head % content.heads}`, ...marks].filter(Boolean).join(", ")
-    tile.ariaDescription = content.told[head] ?? ""
+    tile.ariaDescription = told[head] ?? ""
     tile.setAttribute("aria-keyshortcuts", "X")
   }
   nameTiles(names, content, layout)
@@ -394,7 +412,7 @@ function follow(view) {
   }
   const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
   const sentences = [
-    linked ? content.linkWords : content.told[head],
+    linked ? content.linkWords : toldOf(content)[head],
     whole ? content.wholeWords : "",
   ]
   told.textContent = sentences.filter(Boolean).join(" ")
@@ -582,10 +600,14 @@ function switchOne(view, head) {
 /** @type {(view: View, name: string) => void} */
 function chooseLens(view, name) {
   if (!name || name === view.content.lens) return
-  view.content.lens = name
-  view.content.pair = -1
+  const { content } = view
+  content.lens = view.lens.chosen = name
+  content.pair = -1
+  content.lenses = content.lenses.filter(([each]) => each !== "link")
   drawLenses(view)
+  lay(view)
   paint(view)
+  follow(view)
   view.send("lens", name)
 }
 

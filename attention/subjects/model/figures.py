@@ -49,11 +49,11 @@ class WindowSaid(TypedDict):
     sequences: the words of the sentence, and of what is written over it; queries: the chosen one of
     each; lenses: name and title of each, with their legends; darkest: the number of the darkest
     tile through each lens that shows numbers, the same for all sentences; sign: see
-    `Answered.sign`; chosen, off, needed: positions among all heads; told: for each head a few
-    sentences; pair: the key that heads are to link with the query, -1 for none; least: the least
-    weight of such a head; erased: the position of an erased word, -1 for none; whole: shares that
-    colour the words in place of the head's weights, empty for none, and in wholeWords what they
-    are.
+    `Answered.sign`; chosen, off, needed: positions among all heads; told: through a lens a few
+    sentences for each head, in a file through every lens; pair: the key that heads are to link with
+    the query, -1 for none; least: the least weight of such a head; erased: the position of an
+    erased word, -1 for none; whole: shares that colour the words in place of the head's weights,
+    empty for none, and in wholeWords what they are.
     """
 
     sequences: Sequence[Sequence[str]]
@@ -69,7 +69,7 @@ class WindowSaid(TypedDict):
     least: float
     pair: int
     linkWords: str
-    told: Sequence[str]
+    told: Mapping[str, Sequence[str]]
     offWords: str
     answer: Answer | None
     bars: list[Bars]

@@ -105,8 +105,9 @@ def sequences_of(
     return words, queries, of_layers
 
 
-def figure_of(view: View, shown: Shown) -> ModelWindow:
-    """The window as far as it is worked out, in numbers and words."""
+def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow:
+    """The window as far as it is worked out, in numbers and words. every_lens: with the sentences
+    on heads through each lens, for a file that nobody answers."""
     model, asked, answered = shown.model, shown.asked, shown.answered
     words, queries, of_layers = sequences_of(view, shown)
     rows = numbers.rows_of(view, queries)
@@ -120,6 +121,8 @@ def figure_of(view: View, shown: Shown) -> ModelWindow:
     there = numbers.elsewhere_of(asked)
     kind = answered.kind
     asking, keys = of_layers[layer]
+    through = [*lenses] if every_lens else [model_words.LOOKS if key >= 0 else chosen_lens]
+    looks = numbers.looks_of(view, rows, words, queries, of_layers)
     if key >= 0:
         pair = distinct_names(words[asking])[queries[asking]], distinct_names(words[keys])[key]
         lenses |= {LINK: model_words.link_title(*pair)}
@@ -139,13 +142,7 @@ def figure_of(view: View, shown: Shown) -> ModelWindow:
             at * heads + each
             for at, each in model_words.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
-        "told": told_of(
-            shown,
-            model_words.LOOKS if lens == LINK else lens,
-            numbers.looks_of(view, rows, words, queries, of_layers),
-            effects,
-            says,
-        ),
+        "told": {each: told_of(shown, each, looks, effects, says) for each in through},
         "offWords": model_words.off_words(
             *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
         ),

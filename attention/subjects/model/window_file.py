@@ -15,7 +15,7 @@ from attention.subjects.model import numbers, scene, team_numbers, team_scene, w
 from attention.subjects.model.figures import ModelWindow, TeamFilm
 from attention.subjects.model.team_numbers import Search
 from attention.subjects.model.window import ALL_ON, NEEDS, Shown
-from attention.subjects.model.words import LINK, LOST, write_off
+from attention.subjects.model.words import LOST, write_off
 
 KEPT_ACTS = (ALL_ON, NEEDS)
 
@@ -24,17 +24,14 @@ def with_each_off(view: View) -> tuple[Scene, dict[Done, Scene]]:
     """The window of a view with all heads on, and the scene that each of its events leads to.
 
     Each head is off alone, after which a further one takes its place; the heads that the answer
-    needs most go out one after the other; heads link the chosen word with each other one. All else
-    is seen through one lens, by what is lost.
+    needs most go out one after the other; heads link the chosen word with each other one. Lenses
+    need no event: each scene has all of them.
     """
     shown, team = found_for(view)
     model, heads = shown.model, shown.model.layers[0].attention.heads
     every = [divmod(at, heads) for at in range(len(model.layers) * heads)]
     on, first = drawn(view, ())
-    answers: dict[Done, Scene] = {
-        ("model_window", "act", ALL_ON): first,
-        ("model_window", "lens", LOST): first,
-    }
+    answers: dict[Done, Scene] = {("model_window", "act", ALL_ON): first}
     query = on.said["queries"][0]
     for key in range(query):
         _, linked = drawn(replace(view, values_={**view, "key": key}), ())
@@ -88,10 +85,9 @@ def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWi
     """The window with these heads off, and the scene of it. films: whether they go out below."""
     now = on_with(view, off)
     shown = window.shown_of(now)
-    figure = window.figure_of(now, shown)
+    figure = window.figure_of(now, shown, every_lens=True)
     kept = [act for act in figure.said["acts"] if act[0] in KEPT_ACTS]
-    lenses = [lens for lens in figure.said["lenses"] if lens[0] in (LOST, LINK)]
-    figure = replace(figure, said={**figure.said, "acts": kept, "lenses": lenses})
+    figure = replace(figure, said={**figure.said, "acts": kept})
     film = team_scene.figure_of(shown) if films and off else None
     if film is not None:
         film = without_searches(film)

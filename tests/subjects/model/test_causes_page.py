@@ -130,7 +130,7 @@ def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch
 
 def test_a_head_has_the_names_in_the_window_that_hold_in_its_passport_and_no_other() -> None:
     app = visit(more=NAMES, lens="looks", query=2)
-    told = app.sent["model_window"].header["told"]
+    told = app.sent["model_window"].header["told"]["looks"]
     passports = files.read(files.packaged()["minilm"]).passports
     for one, words in zip(passports, told, strict=True):
         said = {name for name in WORDS if f"at {WORDS[name]} (" in words}

@@ -105,7 +105,8 @@ def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> Non
     means = switches.by_mean(there(name).means)
     last = switches.layer_effects(model, run, len(titles) - 1, metric, means)
     assert_close(effects(app)[-len(last) :], last, atol=1e-5, rtol=1e-3)
-    assert len(header(app)["told"]) == len(effects(app))
+    (sentences,) = header(app)["told"].values()
+    assert len(sentences) == len(effects(app))
     assert header(app)["greatest"] == int(effects(app).abs().argmax())
 
 
