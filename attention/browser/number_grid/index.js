@@ -33,7 +33,11 @@ function build({ root, content, send }) {
   const buttons = TOOLS.map(([textContent, title, change]) => {
     const words = { textContent, title, ariaLabel: `${textContent}: ${title}` }
     const button = make("button", "", tools, { type: "button", ...words })
-    button.addEventListener("click", () => send("cells", change(read(view))))
+    button.addEventListener("click", () => {
+      view.content.cells = change(read(view))
+      draw(view)
+      send("cells", view.content.cells)
+    })
     return button
   })
   const inputs = /** @type {HTMLInputElement[][]} */ ([])
