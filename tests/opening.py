@@ -26,6 +26,9 @@ DRAWN = (
 )
 
 
+# The first page of a server, on a busy machine.
+OPENED = 120_000  # milliseconds
+
 # A second run may follow, which takes back a click; some pages go on by themselves.
 REST = 3000  # milliseconds
 
@@ -86,8 +89,8 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
             page.emulate_media(**view)
             if before:
                 before(page)
-            page.goto(address + link)
-        page.locator(DRAWN).nth(3).wait_for(state="attached")
+            page.goto(address + link, timeout=OPENED)
+        page.locator(DRAWN).nth(3).wait_for(state="attached", timeout=OPENED)
         with contextlib.suppress(api.TimeoutError):
             expect_rest(page, REST)
         return page

@@ -62,7 +62,7 @@ def running(
         yield port, process
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 def free_port() -> int:

@@ -3,7 +3,8 @@
 const NOT_LOADED = "This part of the page could not be loaded; reload the page."
 const folder = new URL("component/{folder}/", document.baseURI)
 const WAITS = [500, 2000] // milliseconds, before it is tried again
-/** @typedef {{ default: (given: import("./shared/component.js").Given) => void | Promise<void> }} Module
+/** @typedef {import("./shared/component.js").Draw} Draw
+    @typedef {{ default: Draw } & typeof import("./shared/passing.js")} Module
     @type {Record<string, Promise<Module>>} */
 const modules = {}
 /** @type {Record<string, Promise<string>>} */
@@ -59,8 +60,9 @@ export default async function (given) {
   const parent = given.parentElement
   parent.querySelector(".not-loaded")?.remove()
   try {
-    const module = await load(`${given.name.replace("attention_", "")}/index.js`)
-    await module.default(Object.assign(Object.create(given), { load, loadStyle }))
+    const paths = [`${given.name.replace("attention_", "")}/index.js`, "shared/passing.js"]
+    const [module, passing] = await Promise.all(paths.map(load))
+    await passing.passOn(Object.assign(Object.create(given), { load, loadStyle }), module.default)
   } catch (error) {
     if (!(error instanceof NotLoaded)) throw error
     const line = document.createElement("p")

@@ -121,7 +121,7 @@ def test_who_opens_a_run_is_answered_before_models_are_loaded(
     order: list[str] = []
 
     def load_own() -> None:
-        serves.wait(5 if order_of_run else 0)
+        serves.wait(60 if order_of_run else 0)
         order.append("loads")
 
     class Serving(list[str]):

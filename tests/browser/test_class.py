@@ -39,7 +39,9 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
     teacher = open_page(f"/answers?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}")
     expect(teacher.locator(".way-in")).to_contain_text(f"/guide?room={room}")
     expect(teacher.locator(".st-key-class_question h2")).to_contain_text("A sixth word is added")
+    expect(teacher.get_by_role("button", name="Copy link")).to_be_visible()  # brings the key P
     teacher.keyboard.press("p")
+    expect(teacher.locator(".projected")).to_have_count(1)
     pupils = [open_page(f"/guide?room={room}") for _ in range(2)]
     for pupil, choice in zip(pupils, ("they grow", "they shrink"), strict=True):
         expect(pupil.locator("h1")).to_have_text("A first look")
@@ -48,7 +50,7 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
     count = teacher.locator(".st-key-class_question .told")
     expect(count).to_have_text("2 answers so far · 2 in the class")
     expect(teacher.locator(".attention-choices-figure table")).to_have_count(0)
-    assert teacher.evaluate(OVERLAPPING) == []
+    eventually(teacher, lambda: teacher.evaluate(OVERLAPPING), [])
     box = pupils[0].locator(".st-key-try_yours input")
     box.fill(SENTENCE)
     box.press("Enter")
@@ -92,6 +94,10 @@ def test_the_map_of_heads_leaves_the_next_words_their_place_before_a_projector(
     expect_rest(page)
     page.keyboard.press("p")
     expect(page.locator(".projected")).to_have_count(1)
-    drawn = page.locator(".st-key-model_window canvas").bounding_box()
-    beside = page.locator(".st-key-model_window .side").bounding_box()
-    assert drawn["x"] + drawn["width"] <= beside["x"]
+
+    def stands_beside() -> bool:
+        drawn = page.locator(".st-key-model_window canvas").bounding_box()
+        beside = page.locator(".st-key-model_window .side").bounding_box()
+        return bool(drawn["x"] + drawn["width"] <= beside["x"])
+
+    eventually(page, stands_beside, True)

@@ -103,6 +103,7 @@ def test_the_slider_moves_without_a_round_trip_and_its_value_is_kept_when_let_go
     page = open_page("/compare?compare=sweep")
     slider, lines = page.locator(".slider input"), page.locator(".line small")
     expect(lines).to_have_count(6)
+    expect_rest(page)
     box = slider.bounding_box()
     middle = box["y"] + box["height"] / 2
     before = lines.all_inner_texts()

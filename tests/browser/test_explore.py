@@ -256,6 +256,7 @@ def check_cells(page: Page) -> None:
     choice(page, "mask", "causal").click()
     expect(cells(page)).not_to_have_attribute("data-version", str(painted))
     page.mouse.move(5, 5)
+    expect_rest(page)  # till then the page may move below what comes above it
     box = cells(page).bounding_box()
     ours = pixels(page, box)
     assert numpy.ptp(ours) > 100

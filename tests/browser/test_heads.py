@@ -64,6 +64,7 @@ def test_arrow_keys_look_at_heads_and_a_click_or_enter_guesses_which_one_is_aske
     page = open_page("/heads")
     question = page.get_by_role("heading", name="Which head looks one word back?")
     expect(question).to_be_visible()
+    expect_rest(page)
     tile(page, 0).focus()
     page.keyboard.press("ArrowRight")
     expect_search(page, dict(parse_qsl(page.url.partition("?")[2])) | {"head": "1"})

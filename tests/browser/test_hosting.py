@@ -6,7 +6,7 @@ import json
 import urllib.request
 from typing import Any
 
-from tests.browser.browsing import expect
+from tests.browser.browsing import eventually, expect
 from tests.serving import serving
 
 
@@ -31,11 +31,11 @@ def test_who_comes_too_late_sees_a_place_in_the_queue_and_then_the_link(browser:
         second.goto(f"{address}/compare?s=tea+or+milk")
         expect(second.get_by_role("heading")).to_have_text("All places are taken at the moment")
         expect(second.get_by_role("status")).to_have_text("1")
-        assert waiting(address) == 1
+        eventually(second, lambda: waiting(address), 1)
         first.context.close()
         heading = second.get_by_role("heading", level=1)
         expect(heading).to_have_text("Compare", timeout=60_000)
         expect(second.get_by_role("textbox").first).to_have_value("tea or milk")
-        assert waiting(address) == 0
+        eventually(second, lambda: waiting(address), 0)
         second.context.close()
     assert json.dumps(faults) == "[]"

@@ -339,7 +339,8 @@ def near(texts: list[str], numbers: Tensor, digits: int) -> bool:
 
 
 def check_numbers(page: Page, result: Result, query: int) -> None:
-    """The weights and the terms that the page has written out are torch's own."""
+    """The weights and the terms that the page has written out are torch's own; what is out of sight
+    is written a moment later."""
     trace, keys = result.trace, result.key_tokens
     weights, applied = trace.weights[query].double(), trace.applied[query].double()
     allowed = weights >= 0 if trace.mask is None else trace.mask[query]
@@ -350,22 +351,34 @@ def check_numbers(page: Page, result: Result, query: int) -> None:
         seen = [text != "masked" for text in told] == allowed.tolist()
         return seen and near(numbers, weights[allowed], 2)
 
-    eventually(page, every_weight_is_told, True)
-    terms = part(page, ".equation .term")
-    written = [int(term.get_attribute("data-key")) for term in terms.all()]
-    assert near(terms.locator("b").all_inner_texts(), applied[written], 2)
-    lines = part(page, ".terms tbody tr")
-    assert lines.locator("bdi").all_inner_texts() == [*keys]
-    assert near(lines.locator("td.weight span:last-child").all_inner_texts(), applied, 4)
-    cells = [line.locator("td.number").all_inner_texts() for line in lines.all()]
-    score, scaled, value, term, share = map(list, zip(*cells, strict=True))
-    assert near(score, trace.scores[query].double(), 4)
-    assert near(scaled, trace.scaled[query].double(), 4)
-    assert near(value, trace.values.double().norm(dim=1), 3)
-    assert near(term, contributions(trace, query).double().norm(dim=1), 3)
-    assert near(share, 100 * shares(trace, query).double(), 1)
-    *_, length, _ = part(page, ".terms tfoot td.number").all_inner_texts()
-    assert near([length], trace.output[query].double().norm()[None], 3)
+    def equation_is_right() -> bool:
+        terms = part(page, ".equation .term")
+        written = [int(term.get_attribute("data-key")) for term in terms.all()]
+        return near(terms.locator("b").all_inner_texts(), applied[written], 2)
+
+    expected = [
+        (trace.scores[query], 4),
+        (trace.scaled[query], 4),
+        (trace.values.double().norm(dim=1), 3),
+        (contributions(trace, query).double().norm(dim=1), 3),
+        (100 * shares(trace, query), 1),
+    ]
+
+    def terms_are_right() -> bool:
+        lines = part(page, ".terms tbody tr")
+        shown = lines.locator("td.weight span:last-child").all_inner_texts()
+        cells = [line.locator("td.number").all_inner_texts() for line in lines.all()]
+        *_, length, _ = part(page, ".terms tfoot td.number").all_inner_texts()
+        columns = zip(map(list, zip(*cells, strict=True)), expected, strict=True)
+        return (
+            lines.locator("bdi").all_inner_texts() == [*keys]
+            and near(shown, applied, 4)
+            and all(near(column, numbers.double(), digits) for column, (numbers, digits) in columns)
+            and near([length], trace.output[query].double().norm()[None], 3)
+        )
+
+    for is_right in (every_weight_is_told, equation_is_right, terms_are_right):
+        eventually(page, is_right, True)
     check_readout(page, result, query)
 
 

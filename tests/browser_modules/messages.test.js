@@ -28,6 +28,8 @@ test("a message may lie anywhere in a larger buffer", () => {
   assert.deepEqual([...decode(larger.subarray(3)).rest], [7, 255])
 })
 
+const getRootNode = () => ({ activeElement: null })
+
 test("a component is built once in each place, and drawn for each message", () => {
   const built = []
   const drawn = []
@@ -41,7 +43,7 @@ test("a component is built once in each place, and drawn for each message", () =
     data: encoded({ tokens: [token] }, new Float32Array(), []),
     parentElement,
   })
-  const [left, right] = [{ name: "left" }, { name: "right" }]
+  const [left, right] = ["left", "right"].map((name) => ({ name, getRootNode }))
   take(given(left, "a"))
   take(given(right, "b"))
   take(given(left, "c"))
@@ -50,7 +52,7 @@ test("a component is built once in each place, and drawn for each message", () =
 })
 
 test("a component answers by the way it was given last, and draws what has heard of it", () => {
-  const [answers, drawn, answer, root] = [[], [], {}, {}]
+  const [answers, drawn, answer, root] = [[], [], {}, { getRootNode }]
   const build = ({ content, send }) => {
     answer.send = send
     return { content }

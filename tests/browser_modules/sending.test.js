@@ -9,7 +9,7 @@ const messageOf = (turn, chosen) =>
 test("what is chosen stays while its answer waits, whatever else the server says meanwhile", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] })
   const given = []
-  const parentElement = {}
+  const parentElement = { getRootNode: () => ({ activeElement: null }) }
   const view = {}
   const draw = component(
     (mount) => Object.assign(view, mount),

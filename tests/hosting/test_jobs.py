@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -227,8 +229,10 @@ def test_the_end_waits_until_the_step_under_way_has_stopped(place: Place) -> Non
 def test_work_gives_way_after_each_turn_while_reruns_wait_and_goes_on_though_they_always_do(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    looks = itertools.count()  # between two a second goes by, however long they take
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
     monkeypatch.setattr(module, "LOOK", 0.001)
-    monkeypatch.setattr(module, "GIVE_WAY", 0.02)
+    monkeypatch.setattr(module, "GIVE_WAY", 4.0)
     seen: list[tuple[str, int]] = []  # whose, and parts done, at each look
     jobs = place.jobs(crowded=lambda address: not seen.append((address, len(place.done))))
     assert jobs.ask(owner("a"), place.job("x", 3), LONG).done

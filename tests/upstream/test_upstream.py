@@ -173,6 +173,13 @@ def page_of(browser: Any, address: str, text: str, **view: Any) -> Any:
     return page
 
 
+def rest(page: Any) -> None:
+    """Until no run has been under way for some looks."""
+    from tests.browser.browsing import expect_rest
+
+    expect_rest(page)
+
+
 ONCE_AWAY = """task => new Promise((resolve) => {
   const app = document.querySelector("[data-testid=stApp]")
   const state = () => app.dataset.testConnectionState
@@ -189,17 +196,41 @@ ONCE_AWAY = """task => new Promise((resolve) => {
 })"""
 
 
+# Faster than the first of them is answered, and each with a message of its own.
+CLICK_ALL = """async (names) => {
+  const roots = [...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
+  const buttons = [document, ...roots].flatMap((root) => [...root.querySelectorAll("button")])
+  for (const name of names) {
+    buttons.find(({ textContent }) => textContent.trim() === name).click()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}"""
+
+
 @pytest.mark.browser
 def test_a_message_sent_before_a_choice_was_received_takes_it_back(
     served: Callable[[str], int], browser: Any
 ) -> None:
     port = served("A message sent before")
     page = page_of(browser, f"http://127.0.0.1:{port}", "n is 0")
-    page.get_by_role("button", name="choose 5").click()
-    page.locator("[data-testid=stApp][data-test-script-state=running]").wait_for()
-    page.get_by_role("button", name="go on").click()
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    rest(page)
+    page.evaluate(CLICK_ALL, ["choose 5", "go on"])
+    rest(page)
     assert page.get_by_text("n is 0", exact=True).count() == 1
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_of_two_triggers_that_wait_for_a_run_the_first_is_lost(
+    served: Callable[[str], int], browser: Any
+) -> None:
+    port = served("Of two triggers")
+    page = page_of(browser, f"http://127.0.0.1:{port}", "heard []")
+    rest(page)
+    page.evaluate(CLICK_ALL, ["press"])
+    page.get_by_text("heard [1]", exact=True).wait_for()
+    page.evaluate(CLICK_ALL, ["press"] * 2)
+    page.get_by_text("heard [1, 3]", exact=True).wait_for()
     page.context.close()
 
 

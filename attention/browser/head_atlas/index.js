@@ -1,6 +1,7 @@
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, setLengths, under } from "../shared/elements.js"
+import { keepFocus } from "../shared/focus.js"
 import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
 import { countDrawing, sharp } from "../shared/painter.js"
 import { layTiles, makeTiles } from "../shared/tiles.js"
@@ -236,5 +237,5 @@ function choose(view, head) {
   paint(view)
   tell(view)
   drawActs(view)
-  drawFound(view)
+  keepFocus(view.list, () => drawFound(view))
 }

@@ -49,7 +49,7 @@ function build({ root, content, send }) {
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   const view = {
     ...{ content, frame, bar, scroll, queries, keys, options, items, lines, dots, summary },
-    ...{ names: "", lit: -1, held: -1, query: 0, pitch: 0, start: 0, toggling: 0 },
+    ...{ names: "", lit: -1, held: -1, query: 0, pitch: 0, start: 0 },
     active: new Set(content.active),
     before: /** @type {Set<number> | null} */ (null),
     hues: /** @type {string[]} */ ([]),
@@ -98,9 +98,7 @@ function listenToHeads(view) {
     view.active = toggled(from, head, view.content.heads, event.shiftKey || second !== null)
     mark(view)
     show(view)
-    clearTimeout(view.toggling)
-    const send = () => view.send("active", sorted(view.active))
-    view.toggling = window.setTimeout(send, event.detail === 1 ? 300 : 20)
+    view.send("active", sorted(view.active), event.detail === 1 ? 300 : 20)
   })
   bar.addEventListener("pointerover", (event) => light(view, headOf(event)))
   bar.addEventListener("pointerleave", () => light(view, -1))

@@ -89,16 +89,35 @@ function arrange(view, figures, rows) {
     view.places.delete(name)
   }
   const lines = rows.map(({ columns, shares }) => {
-    const line = make("div", "scene-row")
+    const across = columns.map((positions) => {
+      const hosts = positions.map((at) => placeOf(view, names[at], figures[at]).host)
+      return around(hosts, "scene-column")
+    })
+    const line = around(across, "scene-row")
     line.style.gridTemplateColumns = shares.map((share) => `minmax(0, ${share}fr)`).join(" ")
     line.classList.toggle("shared", shares.length > 0)
-    for (const positions of columns) {
-      const column = make("div", "scene-column", line)
-      for (const at of positions) column.append(placeOf(view, names[at], figures[at]).host)
-    }
     return line
   })
-  view.frame.replaceChildren(...lines)
+  put(view.frame, lines)
+}
+
+/** Elements in a box: in the one that the first of them with a box has, so that these stay there.
+    @type {(elements: HTMLElement[], name: string) => HTMLElement} */
+function around(elements, name) {
+  const known = elements.find(({ parentElement }) => parentElement)?.parentElement
+  const box = known ?? make("div", name)
+  put(box, elements)
+  return box
+}
+
+/** Puts elements into a box and takes the others out. Whatever stands right is not touched: moved, it
+    would lose its focus and what it is scrolled to.
+    @type {(box: HTMLElement, elements: HTMLElement[]) => void} */
+function put(box, elements) {
+  for (const each of [...box.children])
+    if (!elements.includes(/** @type {HTMLElement} */ (each))) each.remove()
+  for (const [at, each] of elements.entries())
+    if (box.children[at] !== each) box.insertBefore(each, box.children[at] ?? null)
 }
 
 /** @type {(view: View, name: string, figure: FigureHeader) => Place} */

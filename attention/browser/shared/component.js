@@ -1,3 +1,4 @@
+import { keepFocus } from "./focus.js"
 import { decode } from "./message.js"
 import { isLate, nextTurn } from "./turns.js"
 
@@ -46,14 +47,14 @@ export function component(build, draw, again = draw) {
       known.given = given
       if (late) return
       known.view.content = content
-      return draw(known.view)
+      return keepFocus(root, () => draw(known.view))
     }
     const { key } = content
     let timer = 0
     let waiting = { event: "", give: () => {} }
     const mount = { given, view: build({ root, content, send }) }
     mounted.set(root, mount)
-    if (again) follow(root, mount.view, () => again(mount.view))
+    if (again) follow(root, mount.view, () => keepFocus(root, () => again(mount.view)))
     draw(mount.view)
 
     /** @type {Mount<Name>["send"]} */

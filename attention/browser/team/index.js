@@ -2,6 +2,7 @@ import { saveCardOf } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { copied } from "../shared/copying.js"
 import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { keepFocus } from "../shared/focus.js"
 import { isStill } from "../shared/moving.js"
 import { sharp } from "../shared/painter.js"
 import { finePercent, lengthOf } from "../shared/words.js"
@@ -97,7 +98,7 @@ function show(view, at, begins) {
     fill(box, stage, begins && index === at ? trail[index - 1] : undefined)
   }
   told.textContent = trail[at].told
-  drawActs(view)
+  keepFocus(view.acts, () => drawActs(view))
 }
 
 /** @type {(film: HTMLElement) => HTMLElement} */
@@ -148,8 +149,6 @@ function drawDoubts({ doubts, content }) {
 function drawActs(view) {
   const { acts, content, trail, timer } = view
   const here = content.stages.length - 1
-  const focused = /** @type {ShadowRoot} */ (acts.getRootNode()).activeElement
-  const kept = focused instanceof HTMLElement ? focused.dataset.act : undefined
   acts.replaceChildren()
   button(acts, timer ? "■ Stop" : "▶ Show it again", timer ? "stop" : "play")
   if (here > 0) button(acts, "← Back", "back").title = `${trail[here].title}: on again`
@@ -157,8 +156,6 @@ function drawActs(view) {
   for (const [name, title] of content.acts) button(acts, title, name)
   button(acts, LINK, "link")
   button(acts, "Save card", "card")
-  if (kept)
-    [...acts.querySelectorAll("button")].find(({ dataset }) => dataset.act === kept)?.focus()
 }
 
 /** @type {(parent: HTMLElement, textContent: string, act: string) => HTMLButtonElement} */
