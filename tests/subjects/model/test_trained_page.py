@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -429,6 +430,7 @@ def test_it_writes_on_piece_by_piece_until_it_is_stopped(
 def test_it_stops_writing_where_there_is_no_more_room_or_a_piece_ends_the_text(
     written: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(continuations, "AT_ONCE", math.inf)
     app = opened("model", model="writer", s="the cat").press("Keep writing")
     whole = continuing.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
     assert (app.values["s"], "Keep writing" in app.buttons) == (whole, True)
