@@ -194,6 +194,17 @@ def titled(title: str, words: str = "", hint: str = "") -> Words:
     return Words(("", title, f" {words}" if words else ""), "titled", hint and f"· {hint}")
 
 
+@dataclass(frozen=True, eq=False)
+class PageButton(Figure, kind="page_button"):
+    """A button for what the browser does alone: it prints the page.
+
+    field: CSS for a field that it leads to instead, with all its text chosen to be typed over.
+    """
+
+    label: str
+    field: str = ""
+
+
 # Tables
 
 

@@ -40,19 +40,6 @@ def examples(
     _examples.draw(header, key=key, example=(range(len(texts)).__contains__, on_choose))
 
 
-class FocusButtonHeader(TypedDict):
-    """A button that leads to a field of the page, with all its text chosen to be typed over.
-
-    field: CSS for it.
-    """
-
-    words: str
-    field: str
-
-
-focus_button = Component("focus_button", FocusButtonHeader)
-
-
 class LightsHeader(TypedDict):
     """Words of a text light what they speak of, when pointed at, focused or tapped.
 

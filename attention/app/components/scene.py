@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -31,6 +31,7 @@ def draw(
     selection: Selection | None = None,
     taken: Taken | None = None,
     held: bool = False,
+    width: Literal["stretch", "content"] = "stretch",
 ) -> None:
     """Draw a scene in one element of the page.
 
@@ -44,4 +45,4 @@ def draw(
         for event, its in (taken or {}).get(figure.key, {}).items():
             more[f"on_{figure.key}.{event}_change"] = when(figure.key, event, its, within=key)
     data = scene_message(scene, selection and now(selection), key, turn_of, held)
-    _draw(key=key, data=data, **more)
+    _draw(key=key, data=data, width=width, **more)

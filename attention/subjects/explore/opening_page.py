@@ -9,7 +9,6 @@ from functools import partial
 
 import streamlit as st
 
-from attention.app.components.inputs import FocusButtonHeader, focus_button
 from attention.app.components.scene import draw as draw_scene
 from attention.app.components.selection import tell_selection
 from attention.app.controls import widgets
@@ -18,7 +17,7 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.openings import HIDDEN, SHOWN, Opening, opening
 from attention.app.state.view import View
-from attention.figures.scene import scene
+from attention.figures.scene import PageButton, scene
 from attention.pipeline import Result
 from attention.subjects.explore import scene as scenes
 from attention.subjects.long_run import text_page
@@ -46,8 +45,8 @@ def ways_on(view: View) -> None:
         if view.calm:
             st.page_link("pages/guide.py", label="Take the guide")
             later = "_later" if scenes.opening_of(view) else ""  # the box is seen once it is used
-            own: FocusButtonHeader = {"words": "Type your own", "field": widgets.BOX}
-            focus_button.draw(own, key=f"type_own{later}", width="content")
+            own = scene(PageButton("Type your own", widgets.BOX))
+            draw_scene(own, key=f"type_own{later}", width="content")
         else:
             text_page.offer(view)
             st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))

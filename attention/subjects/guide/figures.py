@@ -36,10 +36,3 @@ class NextPieces(Figure, kind="next_pieces", piece=int):
     def has(self, position: int) -> bool:
         """True if a piece stands there."""
         return position in range(len(self.texts))
-
-
-@dataclass(frozen=True, eq=False)
-class PrintButton(Figure, kind="print_button"):
-    """A button that has the browser print the page."""
-
-    label: str

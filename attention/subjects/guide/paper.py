@@ -7,11 +7,10 @@ import streamlit as st
 from attention.app.components.scene import draw
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures.scene import Words, scene
+from attention.figures.scene import PageButton, Words, scene
 from attention.subjects.guide import chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LESSON, ONE_CHAPTER, Chapter
-from attention.subjects.guide.figures import PrintButton
 
 
 def offer() -> None:
@@ -34,7 +33,7 @@ def draw_tools(chapters: int) -> None:
     pages = f"{chapters} page{'' if chapters == 1 else 's'}"
     told = f"{pages} of A4, one for each chapter, with lines to write on."
     with st.container(key="paper_tools"):
-        draw(scene(Words(told, "told"), PrintButton("Print the lesson")), key="print_lesson")
+        draw(scene(Words(told, "told"), PageButton("Print the lesson")), key="print_lesson")
         st.button(
             "Back to the chapters",
             type="tertiary",

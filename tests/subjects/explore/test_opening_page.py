@@ -75,7 +75,7 @@ def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown:
     app = opened_on(shown)
     assert asked(app) == f"Which word does “{shown.word}” look at?"
     assert app.sent["picture"].header["tokens"] == shown.sentences[0].split()
-    assert app.sent["type_own_later"].header["words"] == "Type your own"
+    assert app.sent["page_button 0"].header["label"] == "Type your own"
     assert [link.label for link in app.get("page_link")] == ["Take the guide"]
     assert (app.values["s"], app.notes) == (shown.sentences[0], [])
     calm = app.sent["picture"].header

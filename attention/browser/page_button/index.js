@@ -6,11 +6,12 @@ import { make } from "../shared/elements.js"
 
 export default component(build, draw, null)
 
-/** @param {Mount<"focus_button">} mount */
+/** @param {Mount<"page_button">} mount */
 function build({ root, content }) {
   const frame = make("button", "", root, { type: "button" })
   const view = { content, frame }
   frame.addEventListener("click", () => {
+    if (!view.content.field) return print()
     const field = /** @type {HTMLInputElement | null} */ (
       document.querySelector(view.content.field)
     )
@@ -24,6 +25,6 @@ function build({ root, content }) {
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { words } }) {
-  frame.textContent = words
+function draw({ frame, content: { label } }) {
+  frame.textContent = label
 }
