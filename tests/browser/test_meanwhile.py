@@ -1,4 +1,4 @@
-"""What a visitor does while the server answers something else counts, and stays."""
+"""Clicks and keys while the server answers something else: they count, and their results stay."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def test_cells_hidden_in_a_row_by_keys_are_all_hidden(open_page: Open) -> None:
     expect(page.locator("[data-query][aria-pressed=true]")).to_have_count(5)
 
 
-def test_two_presses_in_a_row_add_two_rows(open_page: Open) -> None:
+def test_of_three_presses_in_a_row_each_adds_a_row(open_page: Open) -> None:
     page = open_page("/steps?input=matrices&step=scores")
     expect_rest(page)
     page.get_by_role("button", name="+ row of X", exact=True).focus()
-    for _ in range(2):
+    for _ in range(3):
         page.keyboard.press("Enter")
-    expect(page.get_by_label("X, row 4, column 0", exact=True)).to_have_value("0")
-    expect_in_search(page, "own_x", "1 0 1 0; 0 2 0 2; 1 1 1 1; 0 0 0 0; 0 0 0 0")
+    expect_in_search(page, "own_x", "; ".join(["1 0 1 0", "0 2 0 2", "1 1 1 1", *["0 0 0 0"] * 3]))
+    expect(page.get_by_label("X, row 5, column 3", exact=True)).to_have_value("0")
 
 
 def test_a_head_that_is_turned_off_before_the_last_click_is_answered_stays_off(

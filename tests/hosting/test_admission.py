@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from contextlib import AsyncExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,6 +41,13 @@ class Asked:
 
     def visit(self, cookie: str = "", address: str = "10.0.0.1", says: bytes = b"hello") -> Visit:
         return Visit(self.admission, cookie, address, says)
+
+
+@pytest.fixture
+def _no_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is had anew with each second is not, however long a test takes."""
+    still = SimpleNamespace(**vars(time) | {"monotonic": lambda: 7.0})
+    monkeypatch.setattr(admission, "time", still)
 
 
 class Visit:
@@ -168,6 +177,7 @@ async def test_one_address_leaves_places_to_the_others_and_its_next_visitor_read
             assert other.has_a_place
 
 
+@pytest.mark.usefixtures("_no_time_goes_by")
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
@@ -206,6 +216,7 @@ async def test_one_request_of_an_address_goes_on_in_a_turn_of_the_loop_and_other
     assert len(done) == 54
 
 
+@pytest.mark.usefixtures("_no_time_goes_by")
 @to_its_end
 async def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> None:
     waited: list[float] = []

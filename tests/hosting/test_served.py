@@ -23,7 +23,7 @@ else:
     from streamlit.starlette import App
     from attention.app.shell import server
     from attention.hosting import admission
-    admission.FIRST_MESSAGE_SECONDS = 1.0
+    admission.FIRST_MESSAGE_SECONDS = 5.0
     app = App(__file__, **server.options())
 """
 
