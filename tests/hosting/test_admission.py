@@ -45,7 +45,7 @@ class Asked:
 
 @pytest.fixture
 def _no_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is had anew with each second is not, however long a test takes."""
+    """Keep the clock still: nothing is had anew with a second, however long a test takes."""
     still = SimpleNamespace(**vars(time) | {"monotonic": lambda: 7.0})
     monkeypatch.setattr(admission, "time", still)
 
