@@ -29,6 +29,7 @@ def page(view: View) -> None:
     if view["model"] == NONE:
         notes.explain_missing_models()
         return
+    view = follow_model(view)
     found = None
     try:
         found = numbers.read(view["model"])
@@ -41,6 +42,18 @@ def page(view: View) -> None:
     else:
         whole(view, found)
     further(view)
+
+
+def follow_model(view: View) -> View:
+    """Have a sentence that nobody has typed be one of the model's own words or language."""
+    usual = session.every_setting()["s"].default
+    several = {name: sources.about(name).samples for name in sources.names()[1:]}
+    first = {name: samples[0].text for name, samples in several.items() if samples}
+    wanted = first.get(view["model"], usual)
+    if view["s"] == wanted or view["s"] not in {usual, *first.values()}:
+        return view
+    session.choose("s", wanted)
+    return session.view()
 
 
 def whole(view: View, opened: Opened) -> None:
