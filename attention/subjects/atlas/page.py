@@ -9,6 +9,7 @@ from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
+from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
@@ -46,7 +47,7 @@ def page(view: View) -> None:
 
 def follow_model(view: View) -> View:
     """Have a sentence that nobody has typed be one of the model's own words or language."""
-    usual = session.every_setting()["s"].default
+    usual = every_setting()["s"].default
     several = {name: sources.about(name).samples for name in sources.names()[1:]}
     first = {name: samples[0].text for name, samples in several.items() if samples}
     wanted = first.get(view["model"], usual)
