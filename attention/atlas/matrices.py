@@ -128,7 +128,7 @@ def folded(norm: Norm | None, W: Tensor) -> Tensor:
 
 
 def found_by_units(layer: HookedLayer, role: str) -> Tensor | None:
-    """What `read_by` gives but for a factor, found by unit vectors at the first position, None
+    """The matrix of `read_by` but for a factor, found by unit vectors at the first position, None
     where it is no linear function of what a norm makes of the input.
 
     Half the difference of what is made of a vector and of its negative is free of biases.

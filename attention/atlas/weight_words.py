@@ -135,7 +135,7 @@ def size_of(each: Near) -> float:
 
 
 def nearness_words(each: Near) -> str:
-    """How near a head is, beside random ones."""
+    """Nearness of a head, beside random ones."""
     measure = SIDES[each.side][1]
     value, low, high = (
         fixed(number, 3) for number in (each.overlap.value, each.overlap.low, each.overlap.high)
