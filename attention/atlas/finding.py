@@ -1,8 +1,10 @@
-"""Heads found by a sentence: "looks one word back", "needed by capitals", "west", "23.4".
+"""Heads found by a sentence: "looks one word back", "needed by capitals", "west", "23.4", "near
+23.4 by queries and keys".
 
 Words are folded and lose their endings; those that say nothing of a head are left out. A head is
 found by what it does: names that hold, kinds of prompts that need it, prompts that it decides, its
-weights. Those found by most words come first, then those where the effect or share is largest.
+weights, and its kin. Those found by most words come first, then those where the effect or share is
+largest. Words that no head is found by, and those that the heads found have not, are told.
 """
 
 from __future__ import annotations
@@ -41,7 +43,18 @@ MOST_LETTERS, MOST_WORDS = 200, 16  # of a text
 SUGGESTED, ALIKE = 4, 0.7  # how many searches, of words how alike: Ratcliff and Metzener 1988
 USUAL = ("looks one word back", "copies")
 HEAD = re.compile(r"\b(?:l|layer )?(\d{1,4})(?:\.| ?h(?:ead )?)(\d{1,4})\b")
-WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"\b(?:full\s+stop|question\s+mark|exclamation\s+mark)s?\b|[^\W_]+")
+KINDRED = "near nearest kin kindred like alike similar"
+SIDES = {  # what a head's kin are found by, beside these
+    "alike": "attention",
+    "reads": "reads values",
+    "writes": "writes outputs",
+    "feeds": "feeds composition values",
+    "matches": "matches queries keys",
+    "asks": "asks queries keys shared",
+    "queries": "feeds composition queries",
+    "keys": "feeds composition keys",
+}
 
 Place = tuple[int, int, int]  # of a head: which atlas, layer, head
 
@@ -56,6 +69,16 @@ class Hit(Numbered):
     head: int
     score: float
     why: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """Heads that a text describes, the best first. unknown: words that no head is found by; aside:
+    others that these heads are not found by."""
+
+    hits: Sequence[Hit]
+    unknown: Sequence[str] = ()
+    aside: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,24 +127,50 @@ class Index:
 
     def found(self, text: str) -> list[Hit]:
         """The heads that a text describes, see `found`."""
-        folded = fold(text)
-        meant = {at for at, one in enumerate(self._atlases) if fold(one.model) in folded.split()}
-        numbers = HEAD.findall(folded)
-        hits = self._named(numbers) if numbers else self._ranked(stems_of(text))
-        return [hit for at, hit in hits if not meant or at in meant]
+        return [*self.search(text).hits]
 
-    def _ranked(self, asked: Sequence[str]) -> Iterator[tuple[int, Hit]]:
+    def search(self, text: str) -> Search:
+        """Search the heads that a text describes."""
+        folded = fold(text)
+        asked = words_of(HEAD.sub(" ", folded))
+        meant = {at for at, one in enumerate(self._atlases) if fold(one.model) in folded.split()}
+        for at in meant:
+            for each in words_of(self._atlases[at].model):
+                asked.pop(each, None)
+        if numbers := HEAD.findall(folded):
+            near = KINDRED_STEMS & asked.keys()
+            asked = {each: word for each, word in asked.items() if each not in near}
+            named = [*self._named(numbers)]
+            hits, having = self._near(named, asked) if near else (named, frozenset[str]())
+        else:
+            hits, having = self._ranked([*asked])
+        unknown = [each for each in asked if each not in having and not self._about(each)]
+        aside = [each for each in asked if each not in having and each not in unknown]
+        return Search(
+            [hit for at, hit in hits if not meant or at in meant],
+            [asked[each] for each in unknown],
+            [asked[each] for each in aside],
+        )
+
+    def _ranked(self, asked: Iterable[str]) -> tuple[list[tuple[int, Hit]], frozenset[str]]:
         """Heads by how many of these stems they are found by, then how many in one claim, then by
-        the sum of sizes; of those found by fewer stems than others none."""
+        the sum of sizes; of those found by fewer stems than others none. And the stems by which."""
         by_head: dict[Place, dict[str, list[Claim]]] = {}
         for each in asked:
             for head, these in self._about(each).items():
                 by_head.setdefault(head, {})[each] = these
+        return self._best(by_head)
+
+    def _best(
+        self, by_head: dict[Place, dict[str, list[Claim]]]
+    ) -> tuple[list[tuple[int, Hit]], frozenset[str]]:
+        """The heads of which most stems have claims, see `_ranked`."""
         most = max(map(len, by_head.values()), default=0)
-        ranked = []
+        ranked, having = [], set[str]()
         for head, by_stem in by_head.items():
             if len(by_stem) < most:
                 continue
+            having |= by_stem.keys()
             together = {
                 one: sum(one in these for these in by_stem.values())
                 for these in by_stem.values()
@@ -130,9 +179,25 @@ class Index:
             best = max(together, key=lambda one: (together[one], one.size))
             sizes = sum(max(one.size for one in these) for these in by_stem.values())
             ranked.append(((-together[best], -sizes, head), best))
-        for (_, _, place), best in sorted(ranked, key=lambda each: each[0]):
-            name = self._atlases[place[0]].model
-            yield place[0], Hit(name, *place[1:], best.size, best.say())
+        return [
+            (place[0], Hit(self._atlases[place[0]].model, *place[1:], best.size, best.say()))
+            for (_, _, place), best in sorted(ranked, key=lambda each: each[0])
+        ], frozenset(having)
+
+    def _near(
+        self, named: Sequence[tuple[int, Hit]], asked: Iterable[str]
+    ) -> tuple[list[tuple[int, Hit]], frozenset[str]]:
+        """Kin of heads that are named, by the stems of what they are near by; all of them where
+        nothing is asked for. And the stems by which."""
+        wanted = {*asked} or {""}
+        by_head: dict[Place, dict[str, list[Claim]]] = {}
+        for at, hit in named:
+            atlas = self._atlases[at]
+            for place, claim in _of_kin(atlas, atlas.of(*hit.place)):
+                found = by_head.setdefault((at, *place), {})
+                for each in wanted & {"", *claim.stems}:
+                    found.setdefault(each, []).append(claim)
+        return self._best({head: found for head, found in by_head.items() if found})
 
     def _named(self, numbers: Sequence[tuple[str, str]]) -> Iterator[tuple[int, Hit]]:
         """Heads of these numbers, in every atlas that has them."""
@@ -143,14 +208,15 @@ class Index:
                         yield at, Hit(atlas.model, layer, head, 1.0, words.title(atlas, one))
 
     def suggested(self, text: str) -> list[str]:
-        """Searches that find something, near to a text that finds nothing: known words that are
-        spelt alike, else what needs heads most, and names."""
+        """Searches that find something, near to a text: known words that are spelt like those that
+        are not, else, where it finds nothing, what needs heads most, and names."""
+        search = self.search(text)
         near = [
             self._plain[known]
-            for each in stems_of(text)
-            for known in difflib.get_close_matches(each, self._plain, SUGGESTED, ALIKE)
+            for word in search.unknown
+            for known in difflib.get_close_matches(stem(word), self._plain, SUGGESTED, ALIKE)
         ]
-        return list(dict.fromkeys(near or self._usual))[:SUGGESTED]
+        return list(dict.fromkeys(near or ([] if search.hits else self._usual)))[:SUGGESTED]
 
     @functools.cached_property
     def _plain(self) -> dict[str, str]:
@@ -176,7 +242,7 @@ class Index:
             if kind.needed and kind.kind
         }
         most = sorted(kinds, key=lambda said: (kinds[said], said))[: SUGGESTED - len(USUAL)]
-        return [each for each in (*most, *USUAL) if next(self._ranked(stems_of(each)), None)]
+        return [each for each in (*most, *USUAL) if self._ranked(stems_of(each))[0]]
 
 
 def fold(text: str, most: int | None = MOST_LETTERS) -> str:
@@ -200,14 +266,22 @@ def _without_e(word: str) -> str:
 
 
 FILLER_STEMS = frozenset(map(stem, FILLERS.split()))
+KINDRED_STEMS = frozenset(map(stem, KINDRED.split()))
+
+
+def words_of(text: str) -> dict[str, str]:
+    """A text's words by their stems, each once, without those that say nothing of a head."""
+    every: dict[str, str] = {}
+    for word in WORD.findall(fold(text)):
+        if len(every) < MOST_WORDS:
+            every.setdefault(stem(word), " ".join(word.split()))
+    return {each: word for each, word in every.items() if each not in FILLER_STEMS}
 
 
 @functools.lru_cache(maxsize=4096)
 def stems_of(text: str) -> tuple[str, ...]:
-    """The stems of a text's words, each once, without those that say nothing of a head; these too
-    where there are no others."""
-    every = list(dict.fromkeys(map(stem, WORD.findall(fold(text)))))[:MOST_WORDS]
-    return tuple(each for each in every if each not in FILLER_STEMS)
+    """The stems of a text's words, see `words_of`."""
+    return (*words_of(text),)
 
 
 class _Prompts:
@@ -299,3 +373,19 @@ def _of_weights(one: Passport) -> Iterator[Claim]:
         said = " ".join(map(bare, (*each.reads, *each.writes)))
         said = f"reads writes direction {said}"
         yield _claim(said, ASIDE * each.strength, weight_words.direction_words, each)
+
+
+def _of_kin(atlas: Atlas, one: Passport) -> Iterator[tuple[tuple[int, int], Claim]]:
+    """Kin of a head in its model, and how each is found."""
+
+    def say(words: Callable[[], str]) -> str:
+        said = words()
+        return f"{one.name} {said[:1].lower()}{said[1:]}"
+
+    for kin in one.alike:
+        if kin.model == atlas.model and weight_words.above_chance(kin):
+            told = functools.partial(weight_words.alike_words, atlas, kin)
+            yield kin.place, _claim(SIDES["alike"], kin.size**2, say, told)
+    for near in one.near:
+        told = functools.partial(weight_words.near_words, near)
+        yield near.place, _claim(SIDES[near.side], weight_words.size_of(near), say, told)

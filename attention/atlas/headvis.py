@@ -4,8 +4,8 @@ HeadVis (Luger, Kamath et al. 2026, transformer-circuits.pub/2026/headvis) draws
 model from such a folder without a server. The files have the form in which Neuronpedia's pipeline
 writes them for it (neuronpedia_utils/headvis in its repository). They hold what passports have: of
 a sentence the rows that were sampled, not all of them; measures, and beside these effects and
-weights, which HeadVis shows as further metrics, plots and tables. Its own viewer has not been tried
-on them.
+weights, which HeadVis shows as further metrics, plots and tables. Neuronpedia's loaders read them;
+HeadVis' own viewer has not been tried.
 """
 
 from __future__ import annotations

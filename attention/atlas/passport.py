@@ -275,10 +275,14 @@ class Alike(Numbered, OnHalves):
 
 @dataclass(frozen=True)
 class Near(Numbered):
-    """A head of the model whose subspace is near: the mean squared cosine of principal angles.
+    """A head of the model that is near by its weights.
 
-    side: "reads" for that of W_V, "writes" for that of W_O, "feeds" for the one that this head
-    writes and that one reads; random: the same of random subspaces.
+    side: by subspaces, the mean squared cosine of principal angles: "reads" of W_V, "writes" of
+    W_O, "feeds" of what this head writes and that one reads; by products: "matches" the cosine of
+    W_Q W_Kᵀ of heads with keys of their own, "asks" of heads that share W_K, "queries" and "keys"
+    the composition score (Elhage et al. 2021) of what this head writes and what those of that one
+    are made of; overlap: that, beside random subspaces, or random matrices of the same spectrum, of
+    heads that share W_K with random keys that they share.
     """
 
     side: str

@@ -9,11 +9,17 @@ from attention.core.printing import fixed, listed
 DIRECTIONS_NAMED, PIECES_NAMED, KIN_NAMED = 2, 4, 3
 COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
 COPIES_TOLD = 0.01  # of them: fewer, raised or lowered, are not told of
-SIDES = {  # on which subspaces are near: how much in part, and the head
-    "reads": "Reads{} what {} reads",
-    "writes": "Writes{} where {} writes",
-    "feeds": "Writes{} where {} reads",
+OVERLAP, COSINE, COMPOSITION = "overlap", "cosine", "composition score"
+SIDES = {  # on which heads are near: how much in part, and the head; what was measured
+    "reads": ("Reads{} what {} reads", OVERLAP),
+    "writes": ("Writes{} where {} writes", OVERLAP),
+    "feeds": ("Writes{} where {} reads", OVERLAP),
+    "matches": ("Matches words{} as {} does", COSINE),
+    "asks": ("Asks{} as {} does, of keys that both share", COSINE),
+    "queries": ("Writes{} what the queries of {} read", COMPOSITION),
+    "keys": ("Writes{} what the keys of {} read", COMPOSITION),
 }
+BESIDE = {OVERLAP: "random subspaces", COSINE: "random matrices", COMPOSITION: "random matrices"}
 
 
 def weights_words(one: Passport) -> list[str]:
@@ -89,12 +95,20 @@ def above_chance(each: Alike) -> bool:
 
 
 def kin_words(atlas: Atlas, one: Passport) -> list[str]:
-    """Heads that look alike, and those with subspaces near, as far as above chance."""
+    """Heads that look alike, and the nearest on each side by weights, as far as above chance."""
     told = [alike_words(atlas, each) for each in one.alike if above_chance(each)][:KIN_NAMED]
     if not told:
         told = ["No head looks at the same words beyond chance."]
-    near = [each for each in one.near if each.overlap.value > each.overlap.high]
-    return told + [near_words(each) for each in near[:KIN_NAMED]]
+    return [*told, *map(near_words, nearest(one))]
+
+
+def nearest(one: Passport) -> list[Near]:
+    """Of the heads that are near by weights the nearest on each side."""
+    first: dict[str, Near] = {}
+    for each in one.near:
+        if each.overlap.value > each.overlap.high:
+            first.setdefault(each.side, each)
+    return [*first.values()]
 
 
 def alike_words(atlas: Atlas, each: Alike) -> str:
@@ -109,9 +123,21 @@ def alike_words(atlas: Atlas, each: Alike) -> str:
 
 
 def near_words(each: Near) -> str:
-    """A head of the model whose subspace is near."""
-    part = "" if each.overlap.value >= MOST else " in part"
-    does = SIDES[each.side].format(part, each.name)
-    low, high = fixed(each.overlap.low, 3), fixed(each.overlap.high, 3)
-    overlap = fixed(each.overlap.value, 3)
-    return f"{does}: subspaces overlap by {overlap}; random ones: {low} to {high}."
+    """A head of the model that is near by its weights."""
+    part = "" if size_of(each) >= MOST else " in part"
+    return f"{SIDES[each.side][0].format(part, each.name)}: {nearness_words(each)}."
+
+
+def size_of(each: Near) -> float:
+    """Nearness as a share of 1: an overlap, or the square of a cosine or of a composition score."""
+    value = each.overlap.value
+    return value if SIDES[each.side][1] == OVERLAP else value**2
+
+
+def nearness_words(each: Near) -> str:
+    """Nearness of a head, beside random ones."""
+    measure = SIDES[each.side][1]
+    value, low, high = (
+        fixed(number, 3) for number in (each.overlap.value, each.overlap.low, each.overlap.high)
+    )
+    return f"{measure} {value}; {BESIDE[measure]}: {low} to {high}"

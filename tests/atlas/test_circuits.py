@@ -188,6 +188,72 @@ def test_planted_subspaces_are_found_and_random_ones_are_not(monkeypatch) -> Non
     assert not any(near.side == "feeds" for near in found[6, 1])  # none is later
 
 
+def scoring(at: int, head: int, group: int, W_Q: Tensor, W_K: Tensor) -> HeadMatrices:
+    """A head of weights drawn at random, but for those of its scores."""
+    W_V, W_O = drawn(100 * at + head, (97, 11), (11, 97))
+    return HeadMatrices(at, head, group, HERE, W_V, W_O, W_Q, W_K)
+
+
+def test_heads_that_match_alike_are_found_and_shared_keys_alone_make_none(monkeypatch) -> None:
+    Q, K = drawn(9, *[(97, 11)] * 9), drawn(10, *[(97, 11)] * 3)
+    heads = [scoring(at, one, 0, Q[3 * at + one], K[at]) for at in range(3) for one in range(3)]
+    assert not any(near.side in ("matches", "asks") for near in all_near(heads, monkeypatch))
+    mixed = drawn(11, (11, 11))[0]
+    heads[5] = replace(heads[5], W_Q=heads[4].W_Q + 0.5 * Q[5])
+    heads[7] = replace(heads[7], group=1, W_Q=Q[0] @ mixed.inverse().T, W_K=K[0] @ mixed)
+    found = found_near(heads, monkeypatch)
+    for one, (side, name, least) in {
+        (0, 0): ("matches", "2.1", 0.9999),
+        (2, 1): ("matches", "0.0", 0.9999),
+        (1, 1): ("asks", "1.2", 0.7),
+        (1, 2): ("asks", "1.1", 0.7),
+    }.items():
+        (near,) = (near for near in found[one] if near.side in ("matches", "asks"))
+        assert (near.side, near.name) == (side, name)
+        assert least < near.overlap.value < 1.0001
+        assert near.overlap.low < near.overlap.mean == 0 < near.overlap.high < 0.3
+
+
+def test_what_queries_and_keys_of_later_heads_read_is_found_by_the_composition_score(
+    monkeypatch,
+) -> None:
+    Q, K = drawn(12, *[(97, 11)] * 6), drawn(13, *[(97, 11)] * 6)
+    heads = [scoring(at, 0, 0, Q[at], K[at]) for at in range(6)]
+    assert not any(near.side in ("queries", "keys") for near in all_near(heads, monkeypatch))
+    mixed = drawn(14, (11, 11))[0]
+    heads[3] = replace(heads[3], W_Q=heads[1].W_O.T @ mixed)
+    heads[4] = replace(heads[4], W_K=heads[2].W_O.T @ mixed)
+    found = found_near(heads, monkeypatch)
+    for writer, reader, side in ((1, 3, "queries"), (2, 4, "keys")):
+        (near,) = (near for near in found[writer, 0] if near.side == side)
+        assert near.place == (reader, 0)
+        moves, scores = (
+            heads[writer].W_V @ heads[writer].W_O,
+            heads[reader].W_Q @ heads[reader].W_K.T,
+        )
+        read = scores if side == "queries" else scores.T
+        score = (moves @ read).norm() / moves.norm() / read.norm()
+        assert near.overlap.value == pytest.approx(float(score), rel=1e-4)
+        assert near.overlap.mean == pytest.approx(97**-0.5)
+        assert near.overlap.low < near.overlap.mean < near.overlap.high < 0.2
+
+
+@settings(deadline=None, max_examples=25)
+@given(seeds)
+def test_inner_products_are_those_of_whole_matrices(seed: int) -> None:
+    A, B, C, D, E, F = drawn(seed, *[(13, 3)] * 2, *[(13, 5)] * 2, *[(13, 2)] * 2)
+    found = subspaces.inner([(A, B), (C, D)], [(C, D), (E, F), (A, B)])
+    whole = [
+        [((W @ X.T) * (Y @ Z.T)).sum() for Y, Z in ((C, D), (E, F), (A, B))]
+        for W, X in ((A, B), (C, D))
+    ]
+    torch.testing.assert_close(found.float(), torch.tensor(whole), rtol=1e-4, atol=1e-4)
+
+
+def all_near(heads: list[HeadMatrices], monkeypatch: pytest.MonkeyPatch):
+    return [*itertools.chain(*found_near(heads, monkeypatch).values())]
+
+
 def found_near(heads: list[HeadMatrices], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(subspaces, "matrices_of", lambda model: heads)
     return subspaces.near_of(read("constructed"))
@@ -201,8 +267,10 @@ def test_the_constructed_head_of_induction_copies_each_word_and_no_other_head_do
     for other in found.values():
         assert (other.copying.value, other.copied.value, other.suppressed.value) == (0, 0, 0)
     near = subspaces.near_of(packaged("constructed"))
-    assert [(one.side, one.layer, one.head) for one in near[1, 0]] == [("reads", 0, 0)]
-    assert near[1, 1] == ()  # it moves nothing
+    kin = {place: [(one.side, one.name) for one in found] for place, found in near.items()}
+    assert kin[1, 0] == [("reads", "0.0"), ("matches", "1.1")]
+    assert ("keys", "1.0") in kin[0, 0]  # it writes each word where induction seeks it
+    assert kin[1, 1] == [("matches", "1.0")]  # it moves nothing
 
 
 @pytest.mark.parametrize("name", ["grammar", "en-pt"])
@@ -296,6 +364,14 @@ def test_values_and_additions_are_those_of_the_matrices_but_for_spreads_and_bias
             layer.projected(each, each if layer.crosses else None).values[group] for each in (x, -x)
         )
         parallel(plus - minus, x @ one.W_V)
+        alone = [
+            layer.projected(each, each if layer.crosses else None)
+            for each in (x[:, None], -x[:, None])
+        ]
+        for role, at, W in (("queries", one.head, one.W_Q), ("keys", group, one.W_K)):
+            assert W is not None
+            plus, minus = (getattr(each, role)[:, at, 0] for each in alone)
+            parallel(plus - minus, x @ W)
         W_o, _ = layer.attention.projection("output")
         rows = W_o[one.head * width : (one.head + 1) * width]
         behind = layer.attention_norms.added

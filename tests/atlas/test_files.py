@@ -216,7 +216,7 @@ def planted(
     "case",
     [
         ({"name": "<b>eldest"}, "names of previous, .* got '<b>eldest'"),
-        ({"side": "eats"}, "sides of its kin of reads, writes and feeds, got 'eats'"),
+        ({"side": "eats"}, "sides of its kin of reads, .* and keys, got 'eats'"),
         ({"change": -1e308}, "numbers up to 1,000,000, got 1e[+]308"),
         ({"share": 1e39}, "numbers up to 1,000,000, got 1e[+]39"),
         ({"copying": -2e6}, "numbers up to 1,000,000, got 2e[+]06"),

@@ -11,6 +11,7 @@ from attention.atlas import finding, words
 from attention.atlas.finding import Index, stem, stems_of
 from attention.atlas.passport import (
     Against,
+    Alike,
     Atlas,
     Circuit,
     Cost,
@@ -18,6 +19,7 @@ from attention.atlas.passport import (
     Kind,
     Mean,
     Name,
+    Near,
     Passport,
     Row,
     Text,
@@ -148,6 +150,60 @@ def test_a_model_that_is_named_is_searched_alone(atlas: Atlas) -> None:
     assert [hit.model for hit in both.found("copies")] == ["toy", "other"]
     assert [hit.model for hit in both.found("other copies")] == ["other"]
     assert [hit.model for hit in both.found("Toy 0.3")] == ["toy"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "heads", "unknown", "aside"),
+    [
+        ("looks at the full stop", [], ["full stop"], []),
+        ("looks back at a Full  Stops", [3], ["full stops"], []),
+        ("Qwertz copies, and the zebra", [3], ["qwertz", "zebra"], []),
+        ("copies back, white", [3], [], ["white"]),
+        ("0.2 white", [2], [], ["white"]),
+        ("toy 9.9 zebra", [], ["zebra"], []),
+        ("toy west", [1, 2], [], []),
+        ("of the", [], [], []),
+    ],
+)
+def test_words_that_no_head_is_found_by_and_those_passed_over_are_told(
+    atlas: Atlas, asked: str, heads: list[int], unknown: list[str], aside: list[str]
+) -> None:
+    search = Index([atlas]).search(asked)
+    assert [hit.head for hit in search.hits] == heads
+    assert ([*search.unknown], [*search.aside]) == (unknown, aside)
+
+
+def test_kin_of_a_head_are_found_by_what_they_are_near_by(atlas: Atlas) -> None:
+    def near(side: str, head: int, value: float) -> Near:
+        return Near(side, 0, head, Against(value, 0.0, -0.1, 0.1))
+
+    kin = (
+        near("reads", 1, 0.75),
+        near("matches", 2, 0.5),
+        near("keys", 3, 0.5),
+        near("asks", 1, 0.25),
+    )
+    alike = (
+        Alike("toy", 0, 4, mean(0.5), mean(0.5), 0.1),
+        Alike("other", 0, 0, mean(0.5), mean(0.5), 0.1),
+    )
+    one = dataclasses.replace(atlas.passports[0], near=kin, alike=alike)
+    index = Index([dataclasses.replace(atlas, passports=(one, *atlas.passports[1:]))])
+    for asked, heads in {
+        "near 0.0": [1, 2, 3, 4],
+        "heads like 0.0 by queries and keys": [2, 1],
+        "kin of 0.0 by keys": [2, 3, 1],
+        "near 0.0 by values": [1],
+        "near 0.0 by attention": [4],
+        "near 0.1": [],
+        "near": [],
+    }.items():
+        assert [hit.head for hit in index.found(asked)] == heads, asked
+    (matching, _) = index.found("near 0.0 by queries and keys")
+    assert matching.why == (
+        "0.0 matches words in part as 0.2 does: cosine 0.500; random matrices: −0.100 to 0.100."
+    )
+    assert index.search("near 0.0 by zebras").unknown == ["zebras"]
 
 
 def test_a_search_that_finds_nothing_has_suggestions_that_find_something(atlas: Atlas) -> None:

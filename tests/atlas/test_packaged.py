@@ -116,6 +116,22 @@ def test_docs_tell_what_a_random_direction_costs_as_it_was_measured() -> None:
         assert words_of in told
 
 
+def test_docs_tell_how_many_heads_match_alike_as_it_was_measured() -> None:
+    passports = atlas_of("smollm2").passports
+    near = {
+        side: [[each for each in one.near if each.side == side] for one in passports]
+        for side in ("matches", "asks")
+    }
+    assert all(len(several) == 3 for several in near["matches"])
+    half = {
+        side: sum(any(each.overlap.value**2 >= 0.5 for each in several) for several in found)
+        for side, found in near.items()
+    }
+    assert half["matches"] == 0
+    told = " ".join(DOCS.read_text("utf-8").split())
+    assert f"and {half['asks']} do with one that asks of the same keys" in told
+
+
 def loss(effects: OnHalves) -> float:
     """The loss of answers, on average of both halves."""
     return -sum(half.mean for half in effects.halves) / len(effects.halves)

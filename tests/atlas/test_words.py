@@ -344,12 +344,16 @@ def kin_is_true(one: Passport, told: words.Said) -> None:
         is_shown(chance, each.chance)
         assert min(read(correlation[1]), read(checked)) >= read(chance)
     pattern = (
-        rf"(?:Reads|Writes)( in part|) w.+: subspaces overlap by {NUMBER}; random ones: "
-        rf"{NUMBER} to {NUMBER}\."
+        rf"(?:Reads|Writes|Matches words|Asks)( in part|) .+: (overlap|cosine|composition score) "
+        rf"{NUMBER}; random (?:subspaces|matrices): {NUMBER} to {NUMBER}\."
     )
-    for part, value, low, high in matches(pattern, told.kin):
+    near = matches(pattern, told.kin)
+    above = {each.side for each in one.near if each.overlap.value > each.overlap.high}
+    assert len(near) == len(above)
+    for part, measure, value, low, high in near:
         assert read(value) >= read(high) >= read(low)
-        assert read(value) <= 0.5 if part else read(value) >= 0.5
+        size = read(value) if measure == "overlap" else read(value) ** 2
+        assert size <= 0.501 if part else size >= 0.499
 
 
 def rest_is_true(one: Passport, told: words.Said) -> None:

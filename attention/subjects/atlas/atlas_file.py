@@ -108,11 +108,10 @@ class AtlasFile:
         self, head: Head | None = None, shade: Shade | None = None, sought: str = ""
     ) -> HeadAtlas:
         """The map with another head, shade or search than it opens with."""
-        made = map_of(self.opened, shade or self.shade, (head or self.head,), sought)
-        words = made.found_words
-        if len(made.found) > MOST_FOUND:
-            words = f"{words}, the first {MOST_FOUND}"
-        return replace(made, found=made.found[:MOST_FOUND], found_words=words, pairs=False)
+        heads = (head or self.head,)
+        return replace(
+            map_of(self.opened, shade or self.shade, heads, sought, MOST_FOUND), pairs=False
+        )
 
     def passports(self, head: Head) -> Passports:
         """The passport of a head, with links that lead somewhere."""

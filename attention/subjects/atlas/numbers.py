@@ -58,8 +58,17 @@ class Opened:
 
 
 @kept(4, together=True)
-def _read(path: Path, stamp: float) -> Opened:
-    return Opened(files.read(path))
+def _read(path: Path, size: int, stamp: int) -> Opened | str:
+    """An atlas, or why a file is none: that is kept too, as finding it may take a second.
+
+    Raises ValueError where a file cannot be opened, which another try may mend.
+    """
+    try:
+        return Opened(files.read(path))
+    except ValueError as problem:
+        if isinstance(problem.__cause__, OSError):
+            raise
+        return str(problem)
 
 
 def read(model: str) -> Opened | None:
@@ -71,9 +80,12 @@ def read(model: str) -> Opened | None:
     if path is None:
         return None
     try:
-        opened = _read(path, path.stat().st_mtime)
+        about = path.stat()
+        opened = _read(path, about.st_size, about.st_mtime_ns)
     except OSError as error:
         raise ValueError(f"{path.name} cannot be read: {error.strerror}") from error
+    if isinstance(opened, str):
+        raise ValueError(opened)
     heads = [layer.attention.heads for layer in load_model(model).layers]
     atlas = opened.atlas
     if (atlas.model, [*atlas.shape]) != (model, heads):

@@ -9,6 +9,7 @@ from attention.app.components.selection import tell_selection
 from attention.app.controls import notes, widgets
 from attention.app.shell import frame
 from attention.app.state import session
+from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
@@ -29,6 +30,7 @@ def page(view: View) -> None:
     if view["model"] == NONE:
         notes.explain_missing_models()
         return
+    view = follow_model(view)
     found = None
     try:
         found = numbers.read(view["model"])
@@ -41,6 +43,18 @@ def page(view: View) -> None:
     else:
         whole(view, found)
     further(view)
+
+
+def follow_model(view: View) -> View:
+    """Have a sentence that nobody has typed be one of the model's own words or language."""
+    usual = every_setting()["s"].default
+    several = {name: sources.about(name).samples for name in sources.names()[1:]}
+    first = {name: samples[0].text for name, samples in several.items() if samples}
+    wanted = first.get(view["model"], usual)
+    if view["s"] == wanted or view["s"] not in {usual, *first.values()}:
+        return view
+    session.choose("s", wanted)
+    return session.view()
 
 
 def whole(view: View, opened: Opened) -> None:

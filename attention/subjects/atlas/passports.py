@@ -8,7 +8,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 from attention.analysis.heads import MEASURES
-from attention.atlas import look_words, loss_words, number_words
+from attention.atlas import look_words, loss_words, number_words, weight_words
 from attention.atlas import words as atlas_words
 from attention.atlas.passport import (
     HALVES,
@@ -102,7 +102,7 @@ def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
         ],
         "kinWords": list(said.kin[:1]),
         "alike": [alike_of(atlas, kin) for kin in one.alike[:KIN]],
-        "near": [near_of(atlas, kin) for kin in one.near[:KIN]],
+        "near": [near_of(atlas, kin) for kin in weight_words.nearest(one)],
         "unexplained": list(said.unexplained),
         "bars": [bar("by no name", one.unexplained), bar("on the sink", one.sink)],
     }
@@ -223,16 +223,22 @@ def alike_of(atlas: Atlas, kin: Alike) -> Kin:
     }
 
 
-SIDES = {"reads": "reads like it", "writes": "writes like it", "feeds": "reads what it writes"}
+SIDES = {
+    "reads": "reads like it",
+    "writes": "writes like it",
+    "feeds": "reads what it writes",
+    "matches": "matches words like it",
+    "asks": "asks like it, of keys that both share",
+    "queries": "its queries read what this one writes",
+    "keys": "its keys read what this one writes",
+}
 
 
 def near_of(atlas: Atlas, kin: Near) -> Kin:
-    """A head whose subspace is near."""
-    overlap = kin.overlap
+    """A head that is near by its weights."""
     return {
         "head": atlas.position(kin.place),
         "name": kin.name,
         "link": link_to("atlas", atlas.model, kin.place),
-        "said": f"{SIDES.get(kin.side, kin.side)}: overlap {fixed(overlap.value, 3)}; random "
-        f"{fixed(overlap.low, 3)} to {fixed(overlap.high, 3)}",
+        "said": f"{SIDES[kin.side]}: {weight_words.nearness_words(kin)}",
     }

@@ -50,13 +50,19 @@ def passports_in(opened: Opened, heads: tuple[Head, ...]) -> Passports:
     return passports_of(opened.atlas, heads)
 
 
-def map_of(opened: Opened, shade: Shade, heads: Sequence[Head], sought: str = "") -> HeadAtlas:
-    """The map of all heads, with those that are sought."""
+def map_of(
+    opened: Opened,
+    shade: Shade,
+    heads: Sequence[Head],
+    sought: str = "",
+    most: int | None = None,
+) -> HeadAtlas:
+    """The map of all heads, with those that are sought, as many of them at most, None: all."""
+    search = opened.index.search(sought)
     found = [
         FoundHead(head=opened.atlas.position(hit.place), name=hit.name, why=hit.why)
-        for hit in (opened.index.found(sought) if sought.strip() else ())
+        for hit in search.hits[:most]
     ]
-    suggested = [] if found else opened.index.suggested(sought)
     chosen, *others = map(opened.atlas.position, heads)
     return HeadAtlas(
         shades=opened.shades,
@@ -66,9 +72,9 @@ def map_of(opened: Opened, shade: Shade, heads: Sequence[Head], sought: str = ""
         chosen=chosen,
         other=others[0] if others else -1,
         sought=sought,
-        hints=suggested,
+        hints=opened.index.suggested(sought),
         found=found,
-        found_words=words.found_words(sought, len(found), len(opened.atlas.passports)),
+        found_words=words.found_words(sought, search, len(opened.atlas.passports), most),
         key="head_atlas",
     )
 

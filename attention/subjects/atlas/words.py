@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from attention.analysis.names import WORDS
+from attention.atlas.finding import Search
 from attention.atlas.look_words import place
 from attention.atlas.loss_words import of_vectors, unit_of
 from attention.atlas.passport import Atlas, Mean, Passport
@@ -54,11 +55,23 @@ def unknown_second_words(named: str) -> str:
     return f"There is no head “{named}” in this model; write it as 24.7."
 
 
-def found_words(sought: str, found: int, of: int) -> str:
-    """Count of the heads that were found, or that none was."""
+def found_words(sought: str, search: Search, of: int, most: int | None = None) -> str:
+    """Count of the heads that were found, or that none was, and words that were passed over.
+
+    most: how many are shown, None: all.
+    """
     if not sought.strip():
         return ""
-    return f"{found} of {of} heads" if found else f"No head of {of} is found by “{sought}”."
+    found = len(search.hits)
+    first = f", the first {most}" if most is not None and found > most else ""
+    told = [f"{found} of {of} heads{first}."]
+    if not found:
+        told = [f"No head of {of} is found by {quoted(sought)}."]
+    if search.unknown and (found or [*search.unknown] != [sought.strip().lower()]):
+        told.append(f"Not understood: {', '.join(map(quoted, search.unknown))}.")
+    if search.aside:
+        told.append(f"Passed over: {', '.join(map(quoted, search.aside))}.")
+    return " ".join(told)
 
 
 # Two heads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,10 @@ def test_heads_are_found_by_words_and_where_none_is_others_are_told() -> None:
         assert app.query_params["sought"] == text
     app.tell("head_atlas", "sought", "<i>zebra")
     assert tiles(app)["found"] == []
-    assert tiles(app)["foundWords"] == "No head of 4 is found by “<i>zebra”."
+    assert (
+        tiles(app)["foundWords"]
+        == "No head of 4 is found by “<i>zebra”. Not understood: “i”, “zebra”."
+    )
     assert "needed by capitals" in tiles(app)["hints"]
     before = tiles(app)["sought"]
     app.tell("head_atlas", "sought", "x" * 121)
@@ -287,6 +291,24 @@ def test_passports_of_other_heads_than_the_model_has_are_told_in_words(
     assert "passport" not in app.sent
 
 
+def test_a_refused_file_is_read_once_until_it_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, reading = [], files.packed_in
+    monkeypatch.setattr(files, "packed_in", lambda path: read.append(path) or reading(path))
+    path = files.path_of(tmp_path, "constructed")
+    path.write_bytes(gzip.compress(b"{}"))
+    app = opened("atlas", **CONSTRUCTED)
+    assert any("must be an atlas of heads" in note for note in app.notes)
+    app.run()
+    opened("atlas", **CONSTRUCTED)
+    assert read.count(path) == 1
+    files.write(making.atlas(title="mended"), path)
+    app.run()
+    assert passports(app)[0]["place"].endswith("of mended")
+    assert read.count(path) == 2
+
+
 def test_a_file_that_is_gone_before_it_is_read_is_told_in_words(tmp_path: Path) -> None:
     path = files.path_of(tmp_path, "constructed")
     path.unlink()
@@ -304,6 +326,21 @@ def test_kin_that_a_file_has_made_up_are_not_opened(tmp_path: Path) -> None:
     app = opened("atlas", **CONSTRUCTED, head_by="the chosen one")
     app.tell("passport", "head", passports(app)[0]["near"][0]["head"])
     assert tiles(app)["chosen"] == 0
+
+
+def test_a_sentence_that_nobody_has_typed_is_one_of_the_models_own(tmp_path: Path) -> None:
+    packaged("pt-en")
+    files.write(making.atlas("pt-en", 8, 8), files.path_of(tmp_path, "pt-en"))
+    app = opened("atlas", model="pt-en", layer=6)
+    (sample,) = sources.about("pt-en").samples
+    assert app.values["s"] == sample.text
+    assert own(app)["words"][:3] == ["O", "gato", "preto"]
+    app.choose("model", "constructed")
+    assert own(app)["words"][1:] == sources.about("constructed").samples[0].text.split()
+    app.choose("s", "a b a")
+    app.choose("model", "pt-en")
+    assert app.values["s"] == "a b a"
+    assert opened("atlas", model="pt-en", s="Bom dia.").values["s"] == "Bom dia."
 
 
 def test_without_words_the_passport_stays_and_asks_for_some() -> None:
