@@ -87,6 +87,26 @@ def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
     assert min(map(min, filter(None, rooms))) > 0
 
 
+def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(
+    offline: Show,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    view = viewed("model", model="constructed", s="the cat sees a dog " * 24, query=120)
+    figure, first = drawn(view, ())
+    assert figure.said["answer"]
+    attention.save_scene(first, tmp_path / "window.html", query=120)
+    page = offline(tmp_path / "window.html")
+    end = page.locator("output.answer")
+    for width, height in ((1440, 900), (700, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        expect(page.get_by_role("switch")).to_be_in_viewport(ratio=1)
+        expect(end).to_be_in_viewport(ratio=1)
+    words = page.locator("button.word")
+    words.first.scroll_into_view_if_needed()
+    page.set_viewport_size({"width": 690, "height": 900})
+    expect(words.first).to_be_in_viewport(ratio=1)
+
+
 def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_hold(
     offline: Show,  # noqa: F811
     tmp_path: Path,

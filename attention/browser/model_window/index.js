@@ -308,6 +308,10 @@ function paintPattern(context, content, head, [x, y, side], ink, blues) {
 /** @type {(view: View) => void} */
 function drawSentence(view) {
   const { sentence, content } = view
+  const lines = () => childrenOf(sentence).filter((each) => each.matches(".line"))
+  const seen = lines().map(({ scrollTop, dataset }) =>
+    scrollTop === Number(dataset.end) ? -1 : scrollTop,
+  )
   sentence.replaceChildren(view.arc)
   for (const [sequence, words] of content.sequences.entries()) {
     const line = make("div", "line", sentence)
@@ -328,6 +332,12 @@ function drawSentence(view) {
   // On a phone it stands where a thumb reaches it, and stays in sight with what it does.
   if (view.width < NARROW) view.said.prepend(view.main)
   else sentence.lastElementChild?.append(view.main)
+  // One that scrolls is seen to its end, where the answer stands, until somebody scrolls back.
+  for (const [at, line] of lines().entries()) {
+    const top = seen[at] ?? -1
+    line.scrollTop = top < 0 && line.querySelector(".answer") ? line.scrollHeight : top
+    if (top < 0) line.dataset.end = String(line.scrollTop)
+  }
 }
 
 /** The switch of the chosen head, which says whose it is also while one points at another.
