@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -55,7 +56,7 @@ def controls_of_b(view: View) -> None:
         for name in view.in_use(OTHER):
             if name in OF_BOTH:
                 continue
-            menu, more = OTHER + name, {}
+            menu, more = OTHER + name, dict[str, Any]()
             if name == "variant":
                 args = menu, view[menu], OTHER
                 more = {"on_change": widgets.propose_scale, "args": args}

@@ -129,9 +129,14 @@ def owners_run(view: View) -> Opened | None:
     named = (at for at in files if view["run"].startswith(mark_of(files[at].name, "")))
     step = next(named, max(files))
     if len(files) > 1:
-        other = {"on_change": session.choose, "args": ("run", "")}
         step = st.select_slider(
-            "Step of training", [*files], step, key="own_step", width=480, **other
+            "Step of training",
+            [*files],
+            step,
+            key="own_step",
+            on_change=session.choose,
+            args=("run", ""),
+            width=480,
         )
     return long_run_numbers.owners_run(files[step])
 
