@@ -26,6 +26,7 @@ from tests.browser.browsing import Page, expect
 from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.hostile import HOSTILE
 from tests.running import viewed
+from tests.trained.packaged import packaged
 
 Show = Callable[[Path], Page]
 SENTENCE = "rain fell softly on the old roof"
@@ -85,6 +86,20 @@ def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
         page.set_viewport_size({"width": width, "height": 900})
         rooms.append(page.locator(".sentence").evaluate(ROOMS))
     assert min(map(min, filter(None, rooms))) > 0
+
+
+def test_the_scale_of_vectors_that_only_move_has_one_of_its_two_colours(
+    offline: Show,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    packaged("minilm")
+    _, first = drawn(viewed("model", model="minilm", s=SENTENCE), ())
+    attention.save_scene(first, tmp_path / "window.html")
+    page = offline(tmp_path / "window.html")
+    scale = page.locator(".scale")
+    expect(scale).to_have_css("background-size", "200% auto")
+    page.get_by_role("radio", name="where it looks").click()
+    expect(scale).to_have_css("background-size", "auto")
 
 
 def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(

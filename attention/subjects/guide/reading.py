@@ -19,7 +19,6 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import yaml
-from yaml.reader import Reader
 
 from attention.subjects.guide.chapters import (
     FIGURES,
@@ -274,7 +273,7 @@ def _front_matter_end(lines: Sequence[str]) -> int:
 
 def _front_matter(text: str) -> dict[str, tuple[int, Value]]:
     """Under each key the line of the chapter in which it stands, and its value."""
-    if found := Reader.NON_PRINTABLE.search(text):
+    if found := yaml.reader.Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, found.start()) + 2
         raise Wrong(line, f"the character U+{ord(found[0]):04X} cannot be read")
     try:
