@@ -7,7 +7,7 @@ Object.assign(globalThis, { window: globalThis, ShadowRoot: class {} })
 
 const messageOf = (header) => encode(header, new Float32Array(), new Uint8Array())
 const LOOK = 16
-const PATIENCE = 4000
+const PATIENCE = 10_000
 let place
 
 /* A component that is drawn in one place: what has been drawn, what the server was given, and how

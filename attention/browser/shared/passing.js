@@ -8,7 +8,7 @@ import { decode } from "./message.js"
     @typedef {{ event: string, value: [number, unknown] }} Answer
     @typedef {{ given: Given, waiting: Answer[], awaited: Map<string, number>, timer: number }} Line */
 
-const PATIENCE = 4000 // milliseconds, after which an answer is not waited for any more
+const PATIENCE = 10_000 // milliseconds, after which an answer is not waited for any more
 const LOOK = 16
 /* Of these each one counts; of the others the last one says all. */
 const EACH = ["switched", "paint", "typed", "resized", "piece", "act", "ask"]
