@@ -3,7 +3,7 @@ import { decode } from "./message.js"
 /** What goes between the server and one component. Of two answers that wait for the run before them
     the server hears the last alone, so each is given once the one before has been heard of. A click
     ends on what it began on, so nothing is drawn anew where one presses.
-    @import { SceneHeader } from "../messages.js"
+    @import { Answers, SceneHeader } from "../messages.js"
     @import { Draw, Given, Root } from "./component.js"
     @typedef {{ event: string, value: [number, unknown] }} Answer
     @typedef {{ given: Given, waiting: Answer[], awaited: Map<string, number>, timer: number }} Line */
@@ -11,6 +11,7 @@ import { decode } from "./message.js"
 const PATIENCE = 10_000 // milliseconds, after which an answer is not waited for any more
 const LOOK = 16
 /* Of these each one counts; of the others the last one says all. */
+/** @type {{ [Name in keyof Answers]: keyof Answers[Name] }[keyof Answers][]} */
 const EACH = ["switched", "paint", "typed", "resized", "piece", "act", "ask"]
 
 /** @type {WeakMap<Root, Line>} */
@@ -42,7 +43,7 @@ function isPressed(root) {
 /** @type {(line: Line, event: string, value: Answer["value"]) => void} */
 function answer(line, event, value) {
   const { waiting } = line
-  const each = EACH.includes(event.slice(event.lastIndexOf(".") + 1))
+  const each = EACH.some((name) => name === event.slice(event.lastIndexOf(".") + 1))
   if (!each && waiting.at(-1)?.event === event) waiting.pop()
   waiting.push({ event, value })
   queueMicrotask(() => line.awaited.size || goOn(line))
