@@ -207,10 +207,9 @@ class Index:
                     if one.place == (layer, head):
                         yield at, Hit(atlas.model, layer, head, 1.0, words.title(atlas, one))
 
-    def suggested(self, text: str) -> list[str]:
-        """Searches that find something, near to a text: known words that are spelt like those that
-        are not, else, where it finds nothing, what needs heads most, and names."""
-        search = self.search(text)
+    def suggested(self, search: Search) -> list[str]:
+        """Other searches that find something: with known words that are spelt like those that are
+        not, else, where this one finds nothing, for what needs heads most, and for names."""
         near = [
             self._plain[known]
             for word in search.unknown

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from attention.analysis.names import WORDS
+from attention.atlas.finding import Search
 from attention.atlas.look_words import LOOKS
 from attention.atlas.number_words import bare
 from attention.atlas.passport import Atlas, Passport
@@ -95,7 +96,7 @@ class AtlasFile:
         kinds = dict.fromkeys(prompt.kind for prompt in self.atlas.prompts)
         answers = dict.fromkeys(bare(prompt.answer) for prompt in self.atlas.prompts)
         yield ""
-        yield from self.opened.index.suggested("")
+        yield from self.opened.index.suggested(Search(()))
         for kind in filter(None, kinds):
             yield from (f"needed by {kind}", kind)
         for name in WORDS:

@@ -72,7 +72,7 @@ def map_of(
         chosen=chosen,
         other=others[0] if others else -1,
         sought=sought,
-        hints=opened.index.suggested(sought),
+        hints=opened.index.suggested(search),
         found=found,
         found_words=words.found_words(sought, search, len(opened.atlas.passports), most),
         key="head_atlas",
