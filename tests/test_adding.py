@@ -11,7 +11,7 @@ from torch import Tensor
 from attention.analysis.associations import METHODS, Followed, Method
 from attention.analysis.associations.method import register as register_method
 from attention.analysis.heads import MEASURES, NAMINGS, Measure, by_name
-from attention.app.state.pages import PAGES, Page, moved_pages
+from attention.app.state.pages import PAGES, Page
 from attention.core.variants import VARIANTS, Variant
 from attention.core.variants import register as register_variant
 from attention.subjects.guide.chosen_lesson import check
@@ -115,7 +115,7 @@ def test_a_chapter_without_its_answer_is_refused_with_its_line(tmp_path: Path) -
 
 
 def test_each_page_has_a_name_of_its_own_and_a_file() -> None:
-    names = [*(page.name for page in PAGES), *moved_pages()]
+    names = [page.name for page in PAGES]
     assert len({*names}) == len(names)
     for page in PAGES:
         assert (Path(__file__).parents[1] / page.path).is_file(), page.name

@@ -28,7 +28,6 @@ class Setting:
     this one to have any effect: ``("mask", "window")``; ``unless`` one it must not have.
     ``divides`` names the setting, or d_model, that a whole number must divide; only such numbers
     are offered. ``exact``: a number to be typed, with all its digits, and not moved to in steps.
-    ``earlier``: options that links of before may have, each with that of now.
     """
 
     name: str
@@ -43,7 +42,6 @@ class Setting:
     unless: tuple[str, str] | None = None
     divides: str = ""
     exact: bool = False
-    earlier: tuple[tuple[str, str], ...] = ()
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -90,10 +88,6 @@ class Setting:
         inside = low <= value <= high
         return None if inside else f"{name} must lie between {low} and {high}, got {value}"
 
-    def today(self, text: str) -> str:
-        """The text of a link as one of now has it."""
-        return dict(self.earlier).get(text, text)
-
     def parse(self, text: str) -> Value:
         """The text of a value as one of the default's type, or the text where it is none.
 
@@ -103,7 +97,7 @@ class Setting:
         if isinstance(self.default, tuple):
             return (text,)
         if isinstance(self.default, str):
-            return self.today(text)
+            return text
         try:
             number = float(text)
         except ValueError:

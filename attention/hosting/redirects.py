@@ -1,4 +1,4 @@
-"""Redirects from bare addresses to links that say all, and from links of before to those of now."""
+"""Redirects from bare addresses to links that say all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 class Redirects:
     """Middleware: redirects a request for a page to another address.
 
-    targets: for the path of each such page what gives the address to go to, from the query of the
-    one asked for, as it is by then, "" to stay.
+    targets: by the path of each such page a function of the query that was asked for, which gives
+    the address to go to, "" to stay.
     """
 
     def __init__(self, app: ASGIApp, targets: Mapping[str, Callable[[str], str]]) -> None:

@@ -59,7 +59,6 @@ class Settings:
         "Special tokens",
         ("shown", "ignored"),
         unless=("model", NONE),
-        earlier=(("set aside", "ignored"),),
         help="Markers that were put around the sentence, as [CLS]; in a model without markers, the "
         "first token. ignored: they are left out, and the other tokens share their weight.",
     )

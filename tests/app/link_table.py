@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from attention import subjects
 from attention.app.state.links import every_setting
-from attention.app.state.pages import PAGES, SHARED, EmbedSettings, moved_pages
+from attention.app.state.pages import PAGES, SHARED, EmbedSettings
 from attention.app.state.sides import OTHER
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection
 
 ABOVE_PAGES = "| page | what it shows |\n|---|---|\n"
-ABOVE_MOVED = (
-    "| page of before | page of now | what its links mean | its figures |\n|---|---|---|---|\n"
-)
 HEADER = ("name", "what it sets", "default", "values", "belongs to")
 
 
@@ -82,23 +78,6 @@ def pages() -> list[str]:
     return [f"| {page.title} | {page.shows} |" for page in PAGES]
 
 
-def moved() -> list[str]:
-    """Rows of all pages of before: where each went."""
-
-    def cell(said: Mapping[str, str], between: str) -> str:
-        return ", ".join(f"`{name}`{between}`{text}`" for name, text in said.items())
-
-    return [
-        f"| `/{name}` | `/{page.name}` | {cell(it.means, ' = ')} | {cell(it.figures, ' → ')} |"
-        for name, (page, it) in moved_pages().items()
-    ]
-
-
-def published_moved(text: str) -> list[str]:
-    """Rows of pages of before that docs/links.md has."""
-    return text.split(ABOVE_MOVED)[1].split("\n\n")[0].splitlines()
-
-
 def published_pages(text: str) -> list[str]:
     """Rows of pages that docs/pages.md has."""
     return text.split(ABOVE_PAGES)[1].split("\n\n")[0].splitlines()
@@ -108,7 +87,6 @@ def write(root: Path) -> None:
     """Write all tables anew, in docs/links.md and docs/pages.md."""
     links, listed = root / "docs" / "links.md", root / "docs" / "pages.md"
     before = links.read_text("utf-8").split(f"| {' | '.join(HEADER)} |")[0]
-    before = before.replace("\n".join(published_moved(before)), "\n".join(moved()))
     links.write_text(f"{before}{markdown()}\n", "utf-8")
     text = listed.read_text("utf-8")
     rows = "\n".join(published_pages(text))

@@ -31,14 +31,14 @@ from tests.running import opened
 Link = dict[str, str]
 BATCH = {"cross": "batch", "batch_example": "sentences"}
 OF_SENTENCES: dict[str, list[Link]] = {
-    "guide": [{"chapter": "2"}],
+    "guide": [{"chapter": "scores"}],
     "steps": [{"step": "weights"}],
     "cross": [{}, BATCH],
     "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
     "identities": [{"source": "sentence", "claim": claim} for claim in CLAIMS],
 }
 OF_NUMBERS: dict[str, list[Link]] = {
-    "guide": [{"chapter": chapter} for chapter in ("0", "3")],
+    "guide": [{"chapter": chapter} for chapter in ("one-word", "softmax")],
     "steps": [{"input": "matrices"}],
     "cross": [{"cross": "batch"}],
     "operations": [{"operation": name} for name in OPERATIONS],

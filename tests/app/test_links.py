@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.cases import over
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
-from tests.running import opened
+from tests.running import viewed
 from tests.trained.packaged import packaged
 
 ROOT = Path(__file__).parent.parent.parent
@@ -55,10 +56,6 @@ def test_names_words_defaults_and_values_of_links_are_at_least_those_published()
             assert {*cell.split(", ")} <= {*grown.split(", ")}, RELEASED
 
 
-def test_pages_of_before_are_published_with_all_that_their_links_mean() -> None:
-    assert {*link_table.published_moved(LINKS.read_text("utf-8"))} <= {*link_table.moved()}
-
-
 def test_the_docs_tell_of_pages_as_they_are_declared() -> None:
     rows, declared = link_table.published_pages(LISTED.read_text("utf-8")), link_table.pages()
     assert rows == [row for row in declared if row in rows]
@@ -68,7 +65,6 @@ def test_the_docs_tell_of_pages_as_they_are_declared() -> None:
 def test_the_tables_of_pages_and_of_links_are_whole() -> None:
     assert link_table.published_pages(LISTED.read_text("utf-8")) == link_table.pages(), NEW
     assert LINKS.read_text("utf-8").rstrip().endswith(link_table.markdown()), NEW
-    assert link_table.published_moved(LINKS.read_text("utf-8")) == link_table.moved(), NEW
 
 
 def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
@@ -181,10 +177,42 @@ def test_of_any_link_what_is_taken_is_legal(link: dict[str, list[str]]) -> None:
         assert about.problem(about.parse_all(values)) is None
 
 
-def test_an_option_of_links_of_before_reads_as_the_one_of_now() -> None:
-    packaged("minilm")
-    link = {"model": "minilm", "special": "set aside", "b_special": "set aside"}
-    app = opened("compare", **link)
-    assert app.query_params["special"] == app.query_params["b_special"] == "ignored"
-    assert app.values["special"] == "ignored"
-    assert app.notes == opened("compare", **link | {"special": "ignored"}).notes
+MEANINGS: dict[str, dict[str, Any]] = {
+    "explore?mask=length&mask=causal&valid_len=2": {"mask": ("causal", "length"), "valid_len": 2},
+    "explore?vectors=random&d_model=48&heads=12&seed=3.0": {
+        **{"vectors": "random", "d_model": 48, "heads": 12, "seed": 3},
+    },
+    "explore?s=a+cat&heads=12&numbers=hidden&query=1&stage=masked": {
+        **{"s": "a cat", "heads": 10, "numbers": "hidden", "query": 1, "stage": "masked"},
+    },
+    "explore?map=shown&probes=cat,street": {"map": "shown", "probes": "cat,street"},
+    "steps?input=matrices&own_x=1+2;+3+4&predict=on&column=1": {
+        **{"input": "matrices", "own_x": "1 2; 3 4", "predict": "on", "column": 1},
+    },
+    "heads?heads_variant=grouped&groups=5&cover=0.6": {
+        **{"heads_variant": "grouped", "groups": 5, "cover": 0.6},
+    },
+    "compare?compare=sweep&sweep=temperature&sweep_at=2&b_mask=window": {
+        **{"compare": "sweep", "sweep": "temperature", "sweep_at": 2.0, "b_mask": ("window",)},
+    },
+    "cross?target=bonjour&memory=a+cat&model=smollm2": {"target": "bonjour", "memory": "a cat"},
+    "model?model=smollm2&layer=20&head=1&off=20.1&off_to=zero&lens=looks": {
+        **{"model": "smollm2", "layer": 20, "head": 1, "off": "20.1", "off_to": "zero"},
+        "lens": "looks",
+    },
+    "atlas?model=smollm2&second_head=2.5": {"model": "smollm2", "second_head": "2.5"},
+    "learning?task=repetition&learn_steps=300": {"task": "repetition", "learn_steps": "300"},
+    "operations?operation=softmax&softmax_dim=1": {"operation": "softmax", "softmax_dim": "1"},
+    "identities?claim=merge&power=2.5": {"claim": "merge", "power": 2.5},
+    "guide?chapter=scores&guess=0": {"chapter": "scores", "guess": 0},
+    "own?seen=1+2&beside=another+head": {"seen": "1 2", "beside": "another head"},
+}
+
+
+@over("link", MEANINGS)
+def test_a_link_means_these_settings_and_no_others(link: str) -> None:
+    packaged("smollm2")
+    name, _, query = link.partition("?")
+    shown = viewed(name, **parse_qs(query))
+    default = {name: about.default for name, about in every_setting().items()}
+    assert {name: shown[name] for name in shown if shown[name] != default[name]} == MEANINGS[link]

@@ -149,7 +149,7 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     [
         ("/?figure=sum", ".equation", ".heatmap, .lines, .nearest"),
         ("/heads?figure=heads", ".st-key-head_grid", ".st-key-picture, .numbers"),
-        ("/trained?figure=heads", ".st-key-model_window", ".st-key-picture, .numbers"),
+        ("/model?figure=window", ".st-key-model_window", ".st-key-picture, .numbers"),
         ("/cross?figure=matrices&cross=batch", ".st-key-sequence_0", ".st-key-cross, .working"),
         ("/compare?figure=sweep&compare=sweep", ".st-key-sweep_view", ".st-key-sweep"),
         ("/guide?figure=figure&chapter=scores", ".st-key-guide_figure", ".st-key-guide_question"),

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from attention.app.shell import server
-from attention.app.state.pages import moved_pages
 from attention.core.limits import Limits
 from attention.hosting.addresses import PROXIES_VARIABLE, trusted_proxies
 from attention.hosting.admission import Admission
@@ -63,7 +61,7 @@ def test_a_file_is_taken_where_its_session_is(path: str, status: int) -> None:
     assert answer(ReplicaUploads(inner, {"here"}.__contains__), path, method="PUT").status == status
 
 
-@pytest.mark.parametrize("path", ["/", "/base/", "/base/trained"])
+@pytest.mark.parametrize("path", ["/", "/base/", "/base/model"])
 def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
     for method in ("GET", "HEAD"):
         redirects = Redirects(inner, {path: lambda query: "" if query else "?s=a+cat&query=3"})
@@ -83,29 +81,6 @@ def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
 def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, Any]) -> None:
     targets = {"/": lambda query: "" if query else "?s=a+cat", "/none": lambda query: ""}
     assert answer(Redirects(inner, targets), path, **more) == (200, {}, "the app")
-
-
-@pytest.mark.parametrize(
-    ("asked", "address"),
-    [
-        ("/trained?s=a+%3Cb%3E&lens=lost", "model?s=a+%3Cb%3E&lens=lost&more=as+it+is+computed"),
-        ("/trained?figure=heads&figure=sum", "model?figure=window&figure=sum&lens=looks&more=as+"),
-        ("/causes?more=", "model?more="),
-        ("/causes?figure=lines&embed=true", "model?figure=window&embed=true&more=heads+in+numbers"),
-        ("/associations?figure=heatmap&more=x", "model?figure=association&more=x"),
-        ("/associations?mask=causal&mask=length", "model?mask=causal&mask=length&more=associati"),
-        ("/associations?s=%FF\xff%00\n", "model?s=%EF%BF%BD%EF%BF%BD%00%0A&more=associations"),
-    ],
-)
-def test_a_page_of_before_leads_to_the_view_that_took_its_place(asked: str, address: str) -> None:
-    path, _, query = asked.partition("?")
-    redirects = Redirects(inner, server._targets())
-    found = answer(redirects, path, query_string=query.encode("latin-1"))
-    assert found.status == 307
-    assert found.headers["location"].startswith(address)
-    bare = answer(redirects, path).headers["location"]
-    ((page, moved),) = [each for name, each in moved_pages().items() if f"/{name}" == path]
-    assert bare == f"{page.name}?{moved.query(moved.opens())}"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from attention.app.components.answers import Gate
 from attention.app.components.base import serve
 from attention.app.shell.heading import APP
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import PAGES, first_page, link_of_now, moved_pages
+from attention.app.state.pages import PAGES, first_page
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.errors import log_without_words
@@ -92,22 +92,17 @@ def options() -> dict[str, Any]:
 
 
 def _targets() -> dict[str, Callable[[str], str]]:
-    """Targets of redirects: from paths of pages that open on a link, and from those of before."""
+    """Targets of redirects, by the paths of pages that open on a link."""
     top = _top()
-    targets: dict[str, Callable[[str], str]] = {
+    return {
         top + ("" if page.first else page.name): functools.partial(_opening, page.opens)
         for page in PAGES
         if page.opens
     }
-    return targets | {top + name: functools.partial(_link_of_now, name) for name in moved_pages()}
 
 
 def _opening(opens: Callable[[], str], query: str) -> str:
     return f"?{link}" if not query and (link := opens()) else ""
-
-
-def _link_of_now(name: str, query: str) -> str:
-    return "?".join(link_of_now(name, query))
 
 
 def _describe(path: str, query: bytes) -> tuple[str, str] | None:

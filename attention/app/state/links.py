@@ -76,7 +76,7 @@ def read_link(
 def _legal(about: Setting, texts: Sequence[str], instead: Value) -> tuple[list[str], str]:
     """The texts of one setting that can be taken, and what is wrong with the others."""
     several = isinstance(about.default, tuple)
-    given = [about.today(text) for text in (texts if several else texts[-1:])]
+    given = [*texts] if several else [texts[-1]]
     problem = about.problem(about.parse_all(given))
     if problem is None:
         return given, ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlencode
 
 from attention.app.state.glossary import GLOSSARY
 from attention.core.printing import listed
@@ -24,30 +23,6 @@ WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
-    """A page of before, now a view of the page that names it in `before`.
-
-    name: its address; means: the settings that its links mean where they do not say them; figures:
-    the names of its figures that are others now, each with that of now; opens: gives the query of
-    the link that its bare address leads to, "" = none.
-    """
-
-    name: str
-    means: Mapping[str, str]
-    figures: Mapping[str, str]
-    opens: Callable[[], str]
-
-    def query(self, said: str) -> str:
-        """The query of the link of now to what a link to this page shows. said: its query."""
-        link = [
-            (name, self.figures.get(text, text) if name == "figure" else text)
-            for name, text in parse_qsl(said or self.opens(), keep_blank_values=True)
-        ]
-        given = dict(link)
-        return urlencode([*link, *(each for each in self.means.items() if each[0] not in given)])
-
-
-@dataclass(frozen=True, eq=False)
 class Page:
     """One page: the file pages/<name>.py, shown at /<name>.
 
@@ -61,14 +36,14 @@ class Page:
     attention: within one sequence or between two; beside: the names of the settings at its side;
     sentence and beside may depend on the values of settings; opens: gives the query of the link
     that its bare address leads to, "" = none: one who first comes by the menu, and has changed
-    nothing, begins so too; starts: what else is set then, unless a trained model is; before: pages
-    of before that are views of it now; own_sentences: whether it shows a sentence of its own in
-    place of one that was given before; long_texts: whether it shows texts too long for a link, as a
-    map; chapter: gives the figure of a chapter that shows its view, "" where none
-    does; place: where it stands in the menu; first: whether it is the one at the address without a
-    path; calm: whether it is drawn without its numbers, with nothing at its side; asks: gives the
-    position that it opens on, among the tokens of a sentence, None where that is the first;
-    title_of_link: its title and purpose under the query of a link, None = always the same; prepare:
+    nothing, begins so too; starts: what else is set then, unless a trained model is;
+    own_sentences: whether it shows a sentence of its own in place of one that was given before;
+    long_texts: whether it shows texts too long for a link, as a map; chapter: gives the figure of a
+    chapter that shows its view, "" where none does; place: where it stands in the menu; first:
+    whether it is the one at the address without a path; calm: whether it is drawn without its
+    numbers, with nothing at its side; asks: gives the position that it opens on, among the tokens
+    of a sentence, None where that is the first; title_of_link: its title and purpose under the
+    query of a link, None = always the same; prepare:
     done once, before the server answers anybody.
     """
 
@@ -88,7 +63,6 @@ class Page:
     opens: Callable[[], str] | None = None
     file: str = ""
     behind: str = ""
-    before: tuple[Moved, ...] = ()
     own_sentences: Callable[[Values, str], bool] = lambda values, given: False
     long_texts: bool = False
     chapter: Callable[[Values], str] | None = None
@@ -178,16 +152,3 @@ def page_named(name: str) -> Page:
         if page.name == name:
             return page
     raise KeyError(f"no page is named {name!r}; there are {[page.name for page in PAGES]}")
-
-
-def moved_pages() -> dict[str, tuple[Page, Moved]]:
-    """Each page of before by its name, after the page that it is a view of."""
-    return {moved.name: (page, moved) for page in PAGES for moved in page.before}
-
-
-def link_of_now(name: str, query: str) -> tuple[str, str]:
-    """The page and the query of the link of now to what a link shows, be it to a page of before."""
-    if name not in (known := moved_pages()):
-        return name, query
-    page, moved = known[name]
-    return page.name, moved.query(query)

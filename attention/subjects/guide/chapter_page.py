@@ -35,7 +35,6 @@ from attention.subjects.compare.words import Comparison
 from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import (
     LESSON,
-    NUMBERED,
     WORDLESS,
     Chapter,
 )
@@ -50,8 +49,7 @@ LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
 
 def position(view: Values) -> int | None:
     """Position of the open chapter, from 0; None where the lesson has none of the chosen name."""
-    numbered = NUMBERED if view["lesson"] == "guide" else ()
-    return lesson(view).position(view["chapter"], numbered)
+    return lesson(view).position(view["chapter"])
 
 
 def knows_heads(view: View) -> bool:

@@ -14,11 +14,6 @@ from attention.core.limits import OWN_LESSONS_VARIABLE as OWN_LESSONS_VARIABLE
 from attention.core.settings import choice, text, whole
 from attention.inputs.text import plain
 
-# The chapters of the guide in the order in which older links number them, from 0.
-NUMBERED = (
-    *("one-word", "rows-of-numbers", "scores", "softmax", "weighted-sum", "square-root"),
-    *("queries-keys-values", "masks", "many-heads", "order", "two-sentences", "trained"),
-)
 GUIDE = Path(__file__).parent / "lessons"
 
 WORDLESS = ("spread", "learning")  # figures of no sentence
@@ -244,17 +239,9 @@ class Lesson:
         first = self.chapters[0] if self.chapters else None
         return about_lesson(first.lesson or first.plain_title if first else "", len(self.chapters))
 
-    def position(self, wanted: str, numbered: Sequence[str]) -> int | None:
-        """The position of the chapter that a link asks for; "": the first; None: there is none.
-
-        wanted: its name, or as older links have it a number counted from 0; numbered: the names
-        that such numbers mean, empty where they count the chapters there are. A number beyond the
-        last means the last.
-        """
+    def position(self, wanted: str) -> int | None:
+        """The position of the chapter of that name; "": the first; None: there is none."""
         names = [chapter.name for chapter in self.chapters]
-        if wanted.isascii() and wanted.isdigit() and wanted not in names:
-            known = numbered or names
-            wanted = known[min(int(wanted[:4]), len(known) - 1)] if known else wanted
         return names.index(wanted) if wanted in names else None if wanted else 0
 
 

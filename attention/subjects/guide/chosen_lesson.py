@@ -13,7 +13,7 @@ import streamlit as st
 from attention.app.components.answers import MAX_NAMES
 from attention.app.state import session
 from attention.app.state.links import every_setting, read_link
-from attention.app.state.pages import PAGES, Values, moved_pages
+from attention.app.state.pages import PAGES, Values
 from attention.app.state.shared import width_of
 from attention.app.state.view import View
 from attention.subjects.guide import carried
@@ -37,7 +37,6 @@ def check(link: Link, page: str) -> list[str]:
     A trained model may be missing here and be there elsewhere: its name is not looked at.
     """
     names = [known.name for known in PAGES if known.name != "guide"]
-    names += moved_pages()
     if page and page not in names:
         return [f"page must be one of {', '.join(names)}, got {page[:40]!r}"]
     return read_link({name: texts for name, texts in link.items() if name != "model"}, width_of)[1]

@@ -14,7 +14,7 @@ from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.links import every_setting
-from attention.app.state.pages import PAGES, link_of_now
+from attention.app.state.pages import PAGES
 from attention.app.state.view import View
 from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid
@@ -237,10 +237,9 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
             st.button("Next", type="primary", on_click=chapter_page.turn_to, args=(next_one,))
         if chapter.page:
             said = shown.link_with(chapter_page.sentence_of(view, shown))
-            page, link = link_of_now(chapter.page, said)
             st.link_button(
-                f"Open this on {TITLES[page]}",
-                f"{ADDRESSES[page]}?{link}",
+                f"Open this on {TITLES[chapter.page]}",
+                f"{ADDRESSES[chapter.page]}?{said}",
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )

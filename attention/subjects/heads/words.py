@@ -56,9 +56,7 @@ class HeadSettings:
     active: str = text(
         "", "Heads drawn", 200, help="Numbers with commas between, as in 0,2,3. Empty: all of them."
     )
-    sort: str = choice(
-        "head", "Sort by", lambda: ("head", *MEASURES), earlier=(("same", "itself"),)
-    )
+    sort: str = choice("head", "Sort by", lambda: ("head", *MEASURES))
 
 
 def measured(seen: Overview) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 import torch
 from torch import Tensor
@@ -22,26 +21,11 @@ from attention.core.printing import distinct_names, fixed, listed, percent
 from attention.core.settings import choice, decimal, whole
 from attention.trained import sources
 from attention.trained.models import Model, Pieces, goes_on
-from attention.trained.sources import MINILM
 
 MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for so many
 # pieces times layers up to which these are worked out unasked, and at all: 80 s on one core
 AT_ONCE, MOST = 160, 1920
 MOST_PAIRS = 24
-
-
-OPENING = {
-    "s": "the animal did not cross the street because it was too tired",
-    "model": MINILM.about.name,
-    "special": "ignored",
-    "query": 8,
-}
-
-
-def opening_link() -> str:
-    """The query of the link that the bare address leads to, "" without its model."""
-    return urlencode(OPENING) if OPENING["model"] in sources.names() else ""
-
 
 TRUSTED = "Trusted most"  # the method that the study trusts most for the model
 

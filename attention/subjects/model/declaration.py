@@ -6,26 +6,16 @@ from collections.abc import Sequence
 
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
-from attention.app.state.pages import Moved, Page, Values
+from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
 from attention.subjects.long_run.text_words import LongTextSettings
-from attention.subjects.model.association_words import AssociationSettings, opening_link
+from attention.subjects.model.association_words import AssociationSettings
 from attention.subjects.model.known_heads import (
     EXAMPLES,
-    example_of,
-    first_cause,
-    first_link,
     first_sentence,
 )
 from attention.subjects.model.layer_words import KeySettings, LayerSettings
-from attention.subjects.model.words import (
-    ASSOCIATIONS,
-    COMPUTED,
-    LOOKS,
-    PARTS,
-    SwitchSettings,
-    kind_of,
-)
+from attention.subjects.model.words import SwitchSettings, kind_of
 from attention.trained.sources import NONE
 
 
@@ -86,21 +76,6 @@ PAGE = Page(
     asks=_last,
     beside=lambda values: (),
     chapter=lambda values: "picture",
-    before=(
-        Moved(
-            "trained",
-            {"lens": LOOKS, "more": COMPUTED},
-            {"heads": "window"},
-            opens=lambda: first_link((example_of("The capital of France is"), *EXAMPLES)),
-        ),
-        Moved("causes", {"more": PARTS}, {"lines": "window"}, opens=first_cause),
-        Moved(
-            "associations",
-            {"more": ASSOCIATIONS},
-            {"lines": "association", "heatmap": "association"},
-            opens=opening_link,
-        ),
-    ),
     place=60,
 )
 

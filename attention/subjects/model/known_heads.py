@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from attention.analysis.gallery import exhibits
-from attention.analysis.questions import EXCHANGED
 from attention.trained import sources
 from attention.trained.sources import CARRIED, SMOLLM2
 
@@ -46,14 +45,8 @@ def known_of(heads: Sequence[KnownHead], model: str) -> list[KnownHead]:
     return [known for known in heads if known.model == model]
 
 
-def first_link(heads: Sequence[KnownHead], **more: Any) -> str:
-    """The query of a link to the first whose model is installed, "" without one."""
-    there = [known for known in heads if known.model in sources.names()]
-    return there[0].link(**more) if there else ""
-
-
 def first_sentence(heads: Sequence[KnownHead]) -> str:
-    """The query of a link to that one's sentence alone, which opens on the head that decides it."""
+    """The query of a link to the sentence of the first whose model is installed, "" without one."""
     there = [known for known in heads if known.model in sources.names()]
     return urlencode({"model": there[0].model, "s": there[0].s}) if there else ""
 
@@ -78,11 +71,6 @@ EXAMPLES = (
         for title, s, layer, head in source.about.samples
     ),
 )
-
-
-def example_of(s: str) -> KnownHead:
-    """The example with that sentence. Raises KeyError where there is none."""
-    return {known.s: known for known in EXAMPLES}[s]
 
 
 # Heads that carry the difference of two sentences.
@@ -115,8 +103,3 @@ KNOWN_CAUSES = (
         second="Mr and Mrs Dursley of house nine, Privet Drive, were proud. Mr and Mrs Dursley of",
     ),
 )
-
-
-def first_cause() -> str:
-    """The query of a link to the first of those that there are, "" where there is none."""
-    return first_link(KNOWN_CAUSES, intervention=EXCHANGED)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from attention.app.cached.runs import if_there_are_words
 from attention.app.state.links import every_setting, read_link
-from attention.app.state.pages import PAGES, first_page, link_of_now
+from attention.app.state.pages import PAGES, first_page
 from attention.app.state.shared import load_model, width_of
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import SELECTED, Visit
@@ -27,12 +27,11 @@ def of_link(address: str) -> View:
     except ValueError:
         raise ValueError(f"“{address[:40]}” is no link") from None
     name = parts.path.rstrip("/").rpartition("/")[2] or first_page().name
-    name, query = link_of_now(name, parts.query)
     page = next((page for page in PAGES if page.name == name), None)
     if page is None or page.chapter is None:
         titles = ", ".join(page.title for page in PAGES if page.chapter)
         raise ValueError(f"a link to one of {titles} is expected, not “{address[:40]}”")
-    query = query or (page.opens() if page.opens else "")
+    query = parts.query or (page.opens() if page.opens else "")
     taken, _ = read_link(parse_qs(query, keep_blank_values=True), width_of)
     return view_of(page, Visit(), taken, {})
 

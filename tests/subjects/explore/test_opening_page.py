@@ -1,4 +1,4 @@
-"""Explore as the bare address opens it, as links of before do, and the doors of the menu."""
+"""Explore as the bare address opens it, as other links do, and the doors of the menu."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _picture(shown: Opening, sentence: str) -> AttentionPicture:
         {"s": MINILM.sentences[0], **MINILM.chosen, "query": 8},
     ],
 )
-def test_a_link_of_before_means_what_it_meant(link: dict[str, Any]) -> None:
+def test_a_link_without_numbers_hidden_shows_all_of_explore(link: dict[str, Any]) -> None:
     app = opened("explore", **link)
     assert app.heading[0] == "Explore"
     assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum", "diagram"]

@@ -27,7 +27,6 @@ from attention.subjects.guide.chapters import (
     CARRIED,
     FIGURES,
     GUIDE,
-    NUMBERED,
     OWN_LESSONS_VARIABLE,
     WORDLESS,
     Chapter,
@@ -238,9 +237,6 @@ def test_where_one_stands_is_in_the_link() -> None:
     assert app.query_params == {"chapter": CHAPTERS[3].name}
     again = chapter_of(CHAPTERS[3].name, guess=0)
     assert CHAPTERS[3].because in again.all_words
-    for number in (1, len(NUMBERED) - 1, 99):  # as links of before have it
-        name = NUMBERED[min(number, len(NUMBERED) - 1)]
-        assert title(opened("guide", chapter=number)) == NAMED[name].title
     app = chapter_of("<b>nowhere</b>")
     assert title(app) == CHAPTERS[0].title
     assert "There is no chapter “<b>nowhere</b>” here; showing the first." in app.notes

@@ -16,9 +16,8 @@ from attention.core.printing import percent
 from attention.figures.chart import Chart
 from attention.figures.matrices import Matrices
 from attention.subjects.model import effect_words, layer_words, scene
-from attention.subjects.model.known_heads import KNOWN_CAUSES, first_cause
+from attention.subjects.model.known_heads import KNOWN_CAUSES
 from attention.subjects.model.words import LAYERS, NAMES, PARTS, REASONS
-from attention.trained import sources
 from tests.cases import over
 from tests.running import App, opened, viewed
 from tests.subjects.model.shown import part
@@ -117,12 +116,6 @@ def test_what_cannot_be_worked_out_is_told_and_the_rest_stays(
     app = visit(**link)
     assert words in app.said
     assert "model_window" in app.sent
-
-
-def test_the_bare_address_leads_to_a_known_cause(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "intervention=exchanged" in first_cause()
-    monkeypatch.setattr(sources, "PACKAGED", {})
-    assert first_cause() == ""
 
 
 # Names of heads

@@ -15,13 +15,13 @@ from attention.analysis.sentences import SENTENCES
 from attention.app.state.openings import OPENINGS
 from attention.subjects.model import numbers
 from attention.subjects.model.deciding_words import ALONE, DECIDES
-from attention.subjects.model.known_heads import EXAMPLES, example_of
+from attention.subjects.model.known_heads import EXAMPLES
 from attention.subjects.model.words import MEAN, name_of
 from tests.running import App, opened
 from tests.trained.packaged import packaged, run_model
 
 MODEL, HEADS = "smollm2", 9
-PARIS = example_of("The capital of France is")
+PARIS = "The capital of France is"
 DAILY = (
     *("The opposite of hot is", "The president lives in the White", "She plays the"),
     *("A capital de Portugal é", "Guten Morgen, wie geht es", "El cielo es"),
@@ -62,7 +62,7 @@ def opened_by_link(text: str) -> App:
 
 def opened_by_typing(text: str) -> App:
     """The window of a prepared sentence and a chosen head, once another sentence is typed."""
-    return opened("model", s=PARIS.s, model=MODEL, layer=20, head=1).choose("s", text)
+    return opened("model", s=PARIS, model=MODEL, layer=20, head=1).choose("s", text)
 
 
 def test_no_sentence_that_is_held_out_is_among_those_prepared() -> None:

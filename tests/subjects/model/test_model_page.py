@@ -21,7 +21,7 @@ from attention.subjects.model import numbers as model_numbers
 from attention.subjects.model import window
 from attention.subjects.model import words as told
 from attention.subjects.model.figures import ModelWindow, WindowSaid
-from attention.subjects.model.known_heads import example_of
+from attention.subjects.model.known_heads import EXAMPLES
 from attention.subjects.model.words import AS_IN
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
@@ -32,7 +32,7 @@ from tests.hostile import HOSTILE
 from tests.running import App, opened, viewed
 from tests.trained.packaged import packaged, run_model
 
-SENTENCE, PARIS = "the red cat sat", example_of("The capital of France is")
+SENTENCE, PARIS = "the red cat sat", EXAMPLES[1]
 MODELS = [name for name, source in sources.PACKAGED.items() if source.path is not None]
 SMOLLM2 = {"s": PARIS.s, "model": "smollm2"}
 

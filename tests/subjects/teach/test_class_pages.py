@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 import segno
 
-from attention.app.state.pages import PAGES, link_of_now, moved_pages
+from attention.app.state.pages import PAGES
 from attention.subjects.guide import chosen_lesson
 from attention.subjects.guide.carried import EXAMPLE, Result, code_of, pack, unpack
 from attention.subjects.guide.chapters import CARRIED, Lesson
@@ -152,15 +152,13 @@ def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
     assert lesson_of(app).chapters[1].figure == "sweep"
 
 
-@over("name", [*(page.name for page in PAGES if page.chapter), *moved_pages()])
+@over("name", [page.name for page in PAGES if page.chapter])
 def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str) -> None:
     pasted = f"https://a.example/{name}?cross=sentences&s=a+cat&target=a+cat&nonsense=1"
     app = opened("write").choose("view_0", pasted)
     assert (app.notes, app.values["view_0"]) == ([], "")
     first = lesson_of(app).chapters[0]
-    assert (first.page, first.sentence) == (link_of_now(name, "")[0], "a cat")
-    if name == "trained":
-        assert (first.link["lens"], first.link["more"]) == (["looks"], ["as it is computed"])
+    assert (first.page, first.sentence) == (name, "a cat")
     shown = carried("guide", text(app))
     assert not shown.notes
     assert any(part.header for part in shown.sent.values())
@@ -168,7 +166,7 @@ def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str
 
 def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
     app = opened("write")
-    for pasted in ("http://[", "/guide?chapter=2", "/operations", HOSTILE[5]):
+    for pasted in ("http://[", "/guide?chapter=scores", "/operations", HOSTILE[5]):
         app.choose("view_0", pasted)
         assert pasted[:40] in app.notes[0]
         assert text(app) == EXAMPLE
