@@ -37,6 +37,12 @@ HELD = Counter(
     registry=REGISTRY,
 )
 REFUSED = Counter("attention_refused", "Requests that were refused.", ["why"], registry=REGISTRY)
+DROPPED = Counter(
+    "attention_dropped_messages",
+    "Messages of websockets that no page of ours sends.",
+    ["kind"],
+    registry=REGISTRY,
+)
 # Headers by which proxies tell whose a request is, where it came in, or that they passed it on.
 PROXY = re.compile(
     r"(forwarded|via|cdn-loop|x-(forwarded|real|original|client|cluster|proxy|envoy|azure|amzn|request)\b.*"

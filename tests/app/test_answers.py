@@ -14,10 +14,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from attention.app.components.answers import (
     INFINITY,
     MAX_ANSWERS,
+    MAX_DROPPED,
     MAX_EVENTS,
-    MAX_MESSAGE,
     MAX_NUMBER,
-    MAX_WIDGETS,
     checked,
     legal_address,
 )
@@ -116,7 +115,7 @@ def stating(*states: tuple[str, str, object]) -> BackMsg:
 
 def let_through(*states: tuple[str, str, object]) -> list[tuple[str, object]]:
     """The field and the value of each state that gets past the gate."""
-    data = checked(stating(*states).SerializeToString())
+    _, data = checked(stating(*states).SerializeToString())
     if data is None:
         return []
     widgets = BackMsg.FromString(data).rerun_script.widget_states.widgets
@@ -144,16 +143,8 @@ def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     assert not any(map(told, NO_EVENTS))
 
 
-def test_the_gate_stops_what_is_no_message_or_too_much_and_leaves_the_rest_as_it_is() -> None:
+def test_the_gate_leaves_states_of_widgets_as_they_are_and_takes_none_of_a_component() -> None:
     assert let_through(("$$ID-1-s", "string_value", "x")) == [("string_value", "x")]
-    for plain in (stating(), BackMsg(app_heartbeat=True)):
-        assert checked(plain.SerializeToString()) == plain.SerializeToString()
-    for none in (b"\xff" * 100, b""):
-        assert checked(none) is None
-    long = ("$$ID-1-s", "string_value", "x" * MAX_MESSAGE)
-    assert checked(stating(long).SerializeToString()) is None
-    many = [(f"$$ID-{number}-s", "bool_value", True) for number in range(MAX_WIDGETS + 1)]
-    assert checked(stating(*many).SerializeToString()) is None
     KEYS.add("selection")
     for field, value in FIELDS.items():
         assert not let_through(("$$ID-1-selection", field, value))
@@ -211,6 +202,29 @@ def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
             await visitor.socket.send(b"\xff" * 100)
             await visitor.socket.send("text")
             await visitor.run(visitor.message(**link))
+
+    asyncio.run(visit())
+    log.seek(0)
+    assert "Traceback" not in log.read()
+
+
+def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(
+    port: int, log: IO[str]
+) -> None:
+    names = BackMsg(file_urls_request={"file_names": [""] * 250_000})
+
+    async def visit() -> None:
+        beside, hostile = (Visitor(number, Found(), {}) for number in range(2))
+        async with connected(port) as beside.socket:
+            await beside.run(beside.message())
+            for message in (names, BackMsg(clear_cache=True)):
+                async with connected(port) as hostile.socket:
+                    await hostile.run(hostile.message())
+                    for _ in range(MAX_DROPPED + 1):
+                        await hostile.socket.send(message.SerializeToString())
+                    await hostile.socket.wait_closed()
+                    assert hostile.socket.close_code == 1008
+                assert await beside.run(beside.message(s=message.WhichOneof("type"))) < 5.0
 
     asyncio.run(visit())
     log.seek(0)

@@ -1,20 +1,23 @@
 """Messages from a browser. All of them are looked at here before anything else is done.
 
 Whoever speaks to the server by hand can send anything. `Gate` stands before Streamlit, which
-would parse, compare and keep it; it takes out what no component of ours sends.
+would parse, compare, keep and obey it; it takes out what no page of ours sends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import math
 import pkgutil
-from collections.abc import Set
+import time
+from collections.abc import Callable, MutableSequence, Set
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from google.protobuf.message import DecodeError
+from google.protobuf.message import Message as ProtobufMessage
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -22,9 +25,16 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from attention.app import components
 from attention.app.components.turns import KEYS
 from attention.figures.messages import KINDS, is_a
+from attention.hosting import metrics
+from attention.hosting.token_bucket import TokenBucket
 
 MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text takes less
 MAX_WIDGETS = 256
+MAX_FILES = 16  # of one upload; our pages take one
+MAX_PARTS = 4000  # of a message: fields and what they repeat
+MAX_ID = 256  # letters of what names a page, or a part of one
+MAX_RATE, MAX_AT_ONCE = 2.0, 10.0  # a second, of all but reruns, and so many at once
+MAX_DROPPED = 3  # messages, after which a websocket is closed
 MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
 MAX_EVENTS = 100  # of one component; the last of each kind counts
@@ -37,41 +47,104 @@ for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}.
 
 
 class Gate:
-    """Before the server: lets through of each message what Streamlit can handle, and soon."""
+    """Before the server: lets through of each message what Streamlit can handle, and soon.
+
+    whole: the names of settings that are whole numbers, see `legal_address`.
+    """
 
     def __init__(self, app: ASGIApp, whole: Set[str]) -> None:
         self.app, self.whole = app, whole
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            receive = self._of_a_page(receive, send)
+        await self.app(scope, receive, send)
+
+    def _of_a_page(self, receive: Receive, send: Send) -> Receive:
+        """Receives what a page of ours sends; the websocket is closed where others are repeated."""
+        dropped, asked = 0, TokenBucket.full(MAX_RATE, MAX_AT_ONCE, time.monotonic())
+
         async def receive_checked() -> Message:
+            nonlocal dropped
             while (message := await receive())["type"] == "websocket.receive":
-                if (data := checked(message.get("bytes") or b"", self.whole)) is not None:
+                kind, data = checked(message.get("bytes") or b"", self.whole)
+                if data is not None:
+                    if kind != "rerun_script":  # whose rate `hosting.reruns` limits
+                        await asyncio.sleep(asked.take(1, time.monotonic()))
                     return {**message, "bytes": data}
+                metrics.DROPPED.labels(kind).inc()
+                dropped += 1
+                if dropped > MAX_DROPPED:
+                    await send({"type": "websocket.close", "code": 1008, "reason": "dropped"})
+                    return {"type": "websocket.disconnect", "code": 1008}
             return message
 
-        websocket = scope["type"] == "websocket"
-        await self.app(scope, receive_checked if websocket else receive, send)
+        return receive_checked
 
 
-def checked(data: bytes, whole: Set[str] = frozenset()) -> bytes | None:
-    """A message of a browser without the answers that no component gives; None: nothing is left."""
+def checked(data: bytes, whole: Set[str] = frozenset()) -> tuple[str, bytes | None]:
+    """The kind of a message, "none" where it has none, and what of it may pass; None: nothing."""
     message = BackMsg()
     try:
         message.ParseFromString(data if len(data) <= MAX_MESSAGE else b"")
     except DecodeError:
-        return None
-    states = message.rerun_script.widget_states.widgets
-    if message.WhichOneof("type") is None or len(states) > MAX_WIDGETS:
-        return None
-    address = message.rerun_script.query_string
+        return "none", None
+    kind = message.WhichOneof("type") or "none"
+    if kind not in BOUNDS or not BOUNDS[kind](message) or not _is_short(message):
+        return kind, None
+    if kind != "rerun_script":
+        return kind, data
+    states, address = message.rerun_script.widget_states.widgets, message.rerun_script.query_string
     message.rerun_script.query_string = legal_address(address, whole)
     if not states and message.rerun_script.query_string == address:
-        return data
+        return kind, data
     kept = [state for state in states if _kept(state)]
     del states[:]
     states.extend(kept)
-    legal: bytes = message.SerializeToString()
-    return legal
+    return kind, message.SerializeToString()
+
+
+def _is_of_a_page(message: BackMsg) -> bool:
+    run = message.rerun_script
+    names = run.page_script_hash, run.page_name, run.fragment_id
+    return len(run.widget_states.widgets) <= MAX_WIDGETS and max(map(len, names)) <= MAX_ID
+
+
+def _names_few_files(message: BackMsg) -> bool:
+    return len(message.file_urls_request.file_names) <= MAX_FILES
+
+
+def _asks_for_a_file(message: BackMsg) -> bool:
+    return message.backend_operation_request.WhichOneof("payload") == "deferred_file"
+
+
+def _always(message: BackMsg) -> bool:
+    return True
+
+
+# The kinds of message that a page of ours sends, each with its bound. No other reaches Streamlit,
+# which would empty caches of everybody, call git or write files for it.
+BOUNDS: dict[str, Callable[[BackMsg], bool]] = {
+    "rerun_script": _is_of_a_page,
+    "stop_script": _always,  # by a button that Streamlit shows while a page runs
+    "app_heartbeat": _always,  # of a host that embeds the app
+    "file_urls_request": _names_few_files,  # before files are uploaded
+    "backend_operation_request": _asks_for_a_file,  # which is made once it is downloaded
+}
+
+
+def _is_short(message: ProtobufMessage) -> bool:
+    """True if a message has no more parts, at all depths together, than one of a page."""
+    left, unread = MAX_PARTS, [message]
+    while unread:
+        for declared, value in unread.pop().ListFields():
+            parts = value if isinstance(value, MutableSequence) else [value]
+            left -= len(parts)
+            if left < 0:
+                return False
+            if declared.message_type:
+                unread.extend(parts)
+    return True
 
 
 def legal_address(address: str, whole: Set[str]) -> str:
