@@ -150,19 +150,19 @@ def which_heads_matter(view: View) -> None:
 def sweep(view: View) -> None:
     """One setting over its range, worked out in the browser as the slider moves."""
     result = runs.current_result(view)
-    if result is not None:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            widgets.widget(view, "sweep", offered=sweeps.sweeps_of(result.trace), width="content")
-            widgets.widget(view, "sweep_at", boxed=True, width=170, format="%0.3f")
-        shown = scenes.swept(view)
-        slider = shown["sweep_view"]
-        assert isinstance(slider, SweptHeatmap)
-        left_at = (slider.has, lambda value: session.choose("sweep_at", float(value)))
-        taken = {"sweep_view": {"at": left_at}}
-        draw(shown, key="swept", selection=view.selection, taken=taken)
-        hidden_from_chosen(view)
-    else:
+    offered = sweeps.sweeps_of(result.trace) if result is not None else ()
+    if not offered:
         draw(scenes.swept(view), key="swept")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        widgets.widget(view, "sweep", offered=offered, width="content")
+        widgets.widget(view, "sweep_at", boxed=True, width=170, format="%0.3f")
+    shown = scenes.swept(view)
+    slider = shown["sweep_view"]
+    assert isinstance(slider, SweptHeatmap)
+    left_at = (slider.has, lambda value: session.choose("sweep_at", float(value)))
+    draw(shown, key="swept", selection=view.selection, taken={"sweep_view": {"at": left_at}})
+    hidden_from_chosen(view)
 
 
 @part

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import sweeps
+from attention.core.variants import VARIANTS
 from attention.pipeline import Result
 from tests.cases import over
 from tests.running import App, opened
@@ -152,6 +154,23 @@ def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
 
 
 # Sweeps
+
+# Pages with a slider for a setting of the scores: link, the setting, and its values.
+SLIDERS = (("compare", {"compare": "sweep"}, "sweep", sweeps.SWEEPS),)
+SHORT = {"s": "a b c", "vectors": "random", "d_model": 8}
+
+
+@pytest.mark.parametrize(("page", "link", "setting", "kinds"), SLIDERS)
+@over("variant", VARIANTS)
+def test_a_slider_is_there_for_each_variant_that_has_its_setting_and_words_for_the_others(
+    page: str, link: dict[str, str], setting: str, kinds: tuple[str, ...], variant: str
+) -> None:
+    """kinds: of a sweep; asked for by a link, as by who comes from a variant that has them."""
+    trace = result_of("a b c", variant=variant, d_model=8).trace
+    for kind in kinds:
+        app = opened(page, **link, **SHORT, **{setting: kind}, variant=variant)
+        assert (setting in app.controls) == bool(sweeps.sweeps_of(trace))
+        assert ("no softmax" in app.said) == (setting not in app.controls)
 
 
 def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:
