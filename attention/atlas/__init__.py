@@ -2,11 +2,9 @@
 
 `passport` is the data, `corpus` the texts, `prompts` those that have an answer; `patterns`,
 `effects`, `turned` and `kin` measure a model, one stage each, beside untrained ones, see `twin`;
-`blocks` puts all its heads side by side; `circuits` and `subspaces` read its weights, as `matrices`
-has them; `stages` runs stages so that they can be resumed, `statistics` gives their means, `making`
-puts them together, `files` reads and writes; `words` says a passport in sentences, with
-`look_words`, `loss_words` and `weight_words` (`number_words` says their numbers), `finding`
-searches these; `earned` reads names alone.
+`blocks` puts all its heads side by side; `circuits` reads its weights, as `matrices` has them;
+`stages` runs stages so that they can be resumed, `statistics` gives their means, `making` puts them
+together, `files` reads and writes; `words` says a passport in sentences; `earned` reads names alone.
 `python -m attention.atlas` makes the passports of a model.
 
 May import: core, trained, analysis, training; torch, scipy, safetensors, msgspec, distributed.

@@ -18,7 +18,7 @@ from typing import TextIO
 
 import torch
 
-from attention.atlas import files, headvis, making
+from attention.atlas import files, making
 from attention.atlas.making import Found, Wanted
 
 COMMAND = "python -m attention.atlas"
@@ -89,12 +89,6 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--workers", type=int, default=1, help="processes here; default: 1")
     made.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, in their place")
-    made.add_argument(
-        "--headvis",
-        type=Path,
-        metavar="FOLDER",
-        help="for files that HeadVis reads, a folder of each model; default: none",
-    )
     made.add_argument("--schema", action="store_true", help="print the JSON Schema of the files")
     return made
 
@@ -143,8 +137,6 @@ def make(asked: argparse.Namespace, way: Way) -> None:
         path = files.path_of(asked.out, atlas.model)
         files.write(atlas, path)
         print(f"{path}: {len(atlas.passports)} heads, {path.stat().st_size:,} bytes")
-        if asked.headvis:
-            headvis.write(atlas, asked.headvis / path.name.removesuffix(files.ENDING))
 
 
 def command_of(several: Sequence[Wanted], asked: argparse.Namespace) -> str:

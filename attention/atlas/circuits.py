@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,7 +23,7 @@ from attention.atlas.matrices import (
     matrices_of,
     unembedded,
 )
-from attention.atlas.passport import SEED, Against, Circuit, Direction
+from attention.atlas.passport import SEED, Against, Circuit
 from attention.atlas.statistics import middle_of
 from attention.trained.models import Model
 from attention.trained.pieces import SPACE
@@ -33,21 +32,9 @@ SAMPLE = 1000  # pieces that heads are asked to copy
 AMONG = 10  # among so many, a piece is raised most
 DRAWS = 60  # random matrices beside each head
 DRAWS_OF_PIECES = 20  # of these, the ones that are asked to copy pieces
-DIRECTIONS = 3
-SHOWN = 6  # pieces at each end of a direction
 FILTER = 1024  # pieces of the vocabulary that tell of most that they are not raised most
 ROWS = 128
-EVEN = 1e-5  # relative difference of numbers that are the same but for rounding
 READABLE = "⟨"  # begins the bytes of a piece that is no whole character
-
-
-class Spectrum(NamedTuple):
-    """Singular values and vectors of W_V W_O. reads (d_model, k); strengths (k,), the greatest
-    first; writes (d_model, k)."""
-
-    reads: Tensor
-    strengths: Tensor
-    writes: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +43,13 @@ class Vocabulary:
 
     by: see `matrices.embedded`; read (vocabulary, d_model): vectors of pieces, each of mean square
     1, as a norm divides them; written (d_model, vocabulary): to scores; sample (pieces,): whole
-    words; legible (pieces,): pieces that can be shown; texts: of these.
+    words.
     """
 
     by: str
     read: Tensor
     written: Tensor
     sample: Tensor
-    legible: Tensor
-    texts: Sequence[str]
 
     @functools.cached_property
     def through(self) -> Tensor:
@@ -110,13 +95,12 @@ def vocabularies_of(model: Model, place: Place) -> list[Vocabulary]:
     words = torch.tensor(begins or [at for at in legible if _is_word(shown[at])])
     generator = torch.Generator().manual_seed(SEED)
     sample = words[torch.randperm(len(words), generator=generator)[:SAMPLE]].sort().values
-    texts = [shown[at] for at in legible]
     found = []
     for by in (EMBEDDING,) if place.first else (EMBEDDING, FED):
         read = embedded(model, place.reads, by)[: len(shown)]
         read = read / read.square().mean(-1, keepdim=True).sqrt().clamp_min(1e-12)
         some = written[:, : len(shown)]
-        found.append(Vocabulary(by, read, some, sample, torch.tensor(legible), texts))
+        found.append(Vocabulary(by, read, some, sample))
     return found
 
 
@@ -136,7 +120,6 @@ def circuits_at(vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices
     which copying is further from 0."""
     spectra = [spectrum(head.W_V, head.W_O) for head in heads]
     by_chance, among_by_chance = _at_random(vocabularies, spectra)
-    directions = _Directions(vocabularies)
     made = []
     for at, head in enumerate(heads):
         copied, which = furthest(head.W_O @ each.through @ head.W_V for each in vocabularies)
@@ -148,18 +131,17 @@ def circuits_at(vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices
                 against(copied, by_chance[at]),
                 against(among[0], among_by_chance[at, :, 0]),
                 against(among[1], among_by_chance[at, :, 1]),
-                directions.of(which, spectra[at]),
                 vocabulary.by,
             )
         )
     return made
 
 
-def spectrum(W_V: Tensor, W_O: Tensor) -> Spectrum:
-    """Singular values and vectors of W_V W_O, as many as W_V has columns."""
-    (reading, R), (writing, S) = (torch.linalg.qr(W.double()) for W in (W_V, W_O.T))
-    U, strengths, Vh = torch.linalg.svd(R @ S.T)
-    return Spectrum(reading @ U, strengths, writing @ Vh.T)
+def spectrum(W_V: Tensor, W_O: Tensor) -> Tensor:
+    """Singular values of W_V W_O, as many as W_V has columns, the greatest first. (k,)."""
+    R, S = (torch.linalg.qr(W.double())[1] for W in (W_V, W_O.T))
+    strengths: Tensor = torch.linalg.svdvals(R @ S.T)
+    return strengths
 
 
 def copying(M: Tensor) -> float:
@@ -210,12 +192,12 @@ def orthonormal(rows: int, columns: int, generator: torch.Generator) -> Tensor:
 
 
 def _at_random(
-    vocabularies: Sequence[Vocabulary], spectra: Sequence[Spectrum]
+    vocabularies: Sequence[Vocabulary], spectra: Sequence[Tensor]
 ) -> tuple[Tensor, Tensor]:
     """Numbers of random matrices of the heads' spectra: copying (heads, DRAWS), and shares copied
     and suppressed (heads, DRAWS_OF_PIECES, 2)."""
     generator = torch.Generator().manual_seed(SEED)
-    d_model, k = spectra[0].reads.shape
+    d_model, k = len(vocabularies[0].written), len(spectra[0])
     copied = torch.zeros(len(spectra), DRAWS, dtype=torch.float64)
     among = torch.zeros(len(spectra), DRAWS_OF_PIECES, 2, dtype=torch.float64)
     for draw in range(DRAWS):
@@ -224,7 +206,7 @@ def _at_random(
         asked = draw < DRAWS_OF_PIECES
         reads = [each.asked @ X for each in vocabularies] if asked else []
         write = Y.T @ vocabularies[0].written if asked else X
-        for at, (_, strengths, _) in enumerate(spectra):
+        for at, strengths in enumerate(spectra):
             copied[at, draw], which = furthest(strengths[:, None] * each for each in middles)
             if asked:
                 read = reads[which] * strengths.float()
@@ -236,67 +218,3 @@ def _at_random(
 def against(value: float, drawn: Tensor) -> Against:
     """A number beside the same of random draws, (draws,)."""
     return Against(value, float(drawn.double().mean()), *middle_of(drawn))
-
-
-class _Directions:
-    """The strongest directions of heads, through the vocabularies at one place."""
-
-    def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
-        generator = torch.Generator().manual_seed(SEED)
-        legible, self.texts = vocabularies[0].legible, vocabularies[0].texts
-        self.written = vocabularies[0].written[:, legible]
-        self.reads = [each.read[legible] for each in vocabularies]
-        random = torch.randn(len(self.written), DRAWS, generator=generator)
-        self.by_chance = [kurtosis(read @ random) for read in self.reads]
-
-    def of(self, which: int, spectrum: Spectrum) -> tuple[Direction, ...]:
-        """The strongest of a head by one of the vocabularies, none as strong as another one."""
-        squares = spectrum.strengths.square()
-        made = []
-        for at in _apart(spectrum.strengths):
-            along = _moves(self.reads[which] @ spectrum.reads[:, at].float())
-            raises = _moves(spectrum.writes[:, at].float() @ self.written)
-            heavy = float(along.pow(3).sum()) or float(raises.pow(3).sum())
-            sign = -1.0 if heavy < 0 else 1.0
-            (reads, reads_not), (writes, writes_not) = (
-                _ends(self.texts, sign * each) for each in (along, raises)
-            )
-            strength = float(squares[at] / squares.sum())
-            tells = against(float(kurtosis(along[:, None])), self.by_chance[which])
-            made.append(Direction(strength, reads, reads_not, writes, writes_not, tells))
-        return tuple(made)
-
-
-def _moves(along: Tensor) -> Tensor:
-    """Numbers of pieces about their mean; 0 where they are that but for rounding."""
-    along = along.double()
-    apart = along - along.mean()
-    return torch.where(apart.abs() < EVEN * along.abs().max(), 0.0, apart)
-
-
-def _apart(strengths: Tensor) -> list[int]:
-    """Places of the strongest singular values, none that equals the one before or behind: the
-    vectors of such are any of a plane."""
-    bound = EVEN * float(strengths[0])
-    gaps = (strengths[:-1] - strengths[1:] > bound).tolist()
-    apart = [one and other for one, other in zip([True, *gaps], [*gaps, True], strict=True)]
-    strong = (strengths > bound).tolist()
-    return [at for at in range(min(DIRECTIONS, len(apart))) if apart[at] and strong[at]]
-
-
-def _ends(texts: Sequence[str], along: Tensor) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Pieces furthest along a direction, and furthest against it, none that does not move."""
-    order = along.argsort(descending=True, stable=True)
-    first, last = order[:SHOWN].tolist(), order.flip(0)[:SHOWN].tolist()
-    return (
-        tuple(texts[at] for at in first if along[at] > 0),
-        tuple(texts[at] for at in last if along[at] < 0),
-    )
-
-
-def kurtosis(along: Tensor) -> Tensor:
-    """The fourth moment over the square of the second, of each column: 3 of a normal distribution,
-    more where few pieces lie far out; 0 where none moves. (n, columns) -> (columns,)."""
-    squares = (along.double() - along.double().mean(0)).square()
-    spread = squares.mean(0).square()
-    return torch.where(spread > 0, squares.square().mean(0) / spread, 0.0)

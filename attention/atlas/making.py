@@ -20,7 +20,7 @@ from torch import Tensor
 from attention import __version__
 from attention.analysis.cluster import cluster
 from attention.analysis.switches import Head
-from attention.atlas import circuits, effects, files, kin, patterns, stages, subspaces, turned
+from attention.atlas import circuits, effects, files, kin, patterns, stages, turned
 from attention.atlas.corpus import LANGUAGES, Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
@@ -188,11 +188,9 @@ def passports_of(
     looks = patterns.summarised(subject, raw["patterns"])
     words = {other: one.words for other, one in others.items()}
     alike = kin.summarised(subject, raw["kin"], words)
-    told(f"{name}, weights", 0, 2)
+    told(f"{name}, weights", 0, 1)
     says = circuits.circuits_of(subject.model)
-    told(f"{name}, weights", 1, 2)
-    near = subspaces.near_of(subject.model)
-    told(f"{name}, weights", 2, 2)
+    told(f"{name}, weights", 1, 1)
     return tuple(
         Passport(
             *head,
@@ -205,7 +203,6 @@ def passports_of(
             does[head],
             says.get(head),
             alike[head],
-            near.get(head, ()),
         )
         for head in narrow.heads
     )

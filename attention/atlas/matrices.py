@@ -1,12 +1,9 @@
 """Matrices of a head as they stand between embedding and unembedding, whatever its layout is.
 
-A head adds x W_V W_O to the path for each x that it looks at; how much it looks from one y at an x
-is told by y W_Q W_Kᵀ xᵀ. Gains of norms are folded in, and the mean that a layer norm subtracts:
-that of a norm before attention into W_Q, W_K and W_V, that of queries or keys into W_Q or W_K, that
-of one behind it into W_O, that of the last one into the unembedding (Elhage et al. 2021, "Handling
-layer normalization"). The spreads that norms divide by, norms on the path itself and biases are
-left out, and of scores all that depends on how far apart words are: rotary queries and keys are
-those of one position, that nothing is rotated between.
+A head adds x W_V W_O to the path for each x that it looks at. Gains of norms are folded in, and the
+mean that a layer norm subtracts: that of a norm before attention into W_V, that of one behind it
+into W_O, that of the last one into the unembedding (Elhage et al. 2021, "Handling layer
+normalization"). The spreads that norms divide by, norms on the path itself and biases are left out.
 """
 
 from __future__ import annotations
@@ -43,18 +40,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadMatrices:
-    """Matrices of a head. group: the first head that has the same W_K and W_V; W_V (d_model, d_v);
-    W_O (d_v, d_model); W_Q, W_K (d_model, d_k), None where queries or keys are no linear function
-    of what is read."""
+    """Matrices of a head. W_V (d_model, d_v); W_O (d_v, d_model)."""
 
     layer: int
     head: int
-    group: int
     place: Place
     W_V: Tensor
     W_O: Tensor
-    W_Q: Tensor | None = None
-    W_K: Tensor | None = None
 
 
 def place_of(model: Model, layer: int) -> Place:
@@ -77,40 +69,28 @@ def matrices_of(model: Model) -> list[HeadMatrices]:
 def _matrices(model: Model) -> Iterator[HeadMatrices]:
     for at, layer in enumerate(model.layers):
         attention, norms = layer.attention, layer.attention_norms
-        W_q, W_k, W_v = (read_by(layer, role) for role in ("queries", "keys", "values"))
+        W_v = read_by(layer)
         W_o, _ = attention.projection("output")
         if W_v is None or W_o is None:
             continue
         behind = gain(norms.added, W_o.shape[1])
         of_heads = (W_o if behind is None else W_o @ behind).unflatten(0, (attention.heads, -1))
-        size = attention.heads // attention.groups
+        of_groups = W_v.unflatten(1, (attention.groups, -1))
         for head in range(attention.heads):
-            group = head // size
-            W_V, W_K = (_part(W, attention.groups, group) for W in (W_v, W_k))
-            W_Q = _part(W_q, attention.heads, head)
-            assert W_V is not None
-            place = place_of(model, at)
-            yield HeadMatrices(at, head, group * size, place, W_V, of_heads[head], W_Q, W_K)
+            W_V = of_groups[:, head * attention.groups // attention.heads]
+            yield HeadMatrices(at, head, place_of(model, at), W_V, of_heads[head])
 
 
-def _part(W: Tensor | None, parts: int, part: int) -> Tensor | None:
-    """The columns of one of as many parts."""
-    return None if W is None else W.unflatten(1, (parts, -1))[:, part]
-
-
-def read_by(layer: Layer, role: str) -> Tensor | None:
-    """The matrix that "queries", "keys" or "values" of all heads or groups are made by, None where
-    they are no linear function of what is read. (d_model, heads or groups · width)."""
+def read_by(layer: Layer) -> Tensor | None:
+    """The matrix that values of all groups are made by, None where they are no linear function of
+    what is read. (d_model, groups · width)."""
     attention = layer.attention
     if isinstance(layer, HookedLayer):
-        return found_by_units(layer, role)
-    W, _ = attention.projection(role)
-    if W is None:
-        return None
-    if role == "queries" or not layer.crosses:  # the memory goes through no norm here
-        W = folded(layer.attention_norms.before, W)
-    norm = attention.norm(role)
-    return W if norm is None else W * norm.weight.repeat(W.shape[1] // len(norm.weight))
+        return found_by_units(layer)
+    W, _ = attention.projection("values")
+    if W is None or layer.crosses:  # the memory goes through no norm here
+        return W
+    return folded(layer.attention_norms.before, W)
 
 
 def gain(norm: Norm | None, d_model: int) -> Tensor | None:
@@ -127,7 +107,7 @@ def folded(norm: Norm | None, W: Tensor) -> Tensor:
     return W if before is None else before @ W
 
 
-def found_by_units(layer: HookedLayer, role: str) -> Tensor | None:
+def found_by_units(layer: HookedLayer) -> Tensor | None:
     """The matrix of `read_by` but for a factor, found by unit vectors at the first position, None
     where it is no linear function of what a norm makes of the input.
 
@@ -137,7 +117,7 @@ def found_by_units(layer: HookedLayer, role: str) -> Tensor | None:
     generator = torch.Generator().manual_seed(layer.d_model)
     tried = torch.randn(11, layer.d_model, generator=generator)
     x = torch.cat([eye, -eye, tried, -tried])[:, None]
-    read: Tensor = getattr(layer.projected(x), role)
+    read = layer.projected(x).values
     plus, minus, one, other = (
         read.transpose(-3, -2).flatten(1).split([len(eye), len(eye), len(tried), len(tried)])
     )

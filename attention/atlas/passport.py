@@ -223,37 +223,19 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Direction:
-    """A direction that W_V W_O reads, and what it writes then: a pair of singular vectors.
-
-    strength: its share of the sum of squared singular values; reads, reads_not: pieces of the
-    vocabulary that lie furthest along it, and against it; writes, writes_not: pieces that it raises
-    then, and lowers; tells: the kurtosis of all pieces along it, beside random directions.
-    """
-
-    strength: float
-    reads: tuple[str, ...]
-    reads_not: tuple[str, ...]
-    writes: tuple[str, ...]
-    writes_not: tuple[str, ...]
-    tells: Against
-
-
-@dataclass(frozen=True)
 class Circuit:
     """Statements of a head's weights, through the vocabulary, norms left out but for their gains.
 
     copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021), the mean of W_E taken off;
     copied, suppressed: of how many pieces of a sample the piece itself is among the ten that W_V
-    W_O raises most, lowers most (Wang et al. 2023); directions: the strongest; by: the vectors of
-    pieces that W_E is, "embedding", or "first feed-forward" for what the first layer's makes of
-    them: those of which copying is further from 0, of random matrices, too.
+    W_O raises most, lowers most (Wang et al. 2023); by: the vectors of pieces that W_E is,
+    "embedding", or "first feed-forward" for what the first layer's makes of them: those of which
+    copying is further from 0, of random matrices, too.
     """
 
     copying: Against
     copied: Against
     suppressed: Against
-    directions: tuple[Direction, ...]
     by: str = "embedding"
 
 
@@ -274,24 +256,6 @@ class Alike(Numbered, OnHalves):
 
 
 @dataclass(frozen=True)
-class Near(Numbered):
-    """A head of the model that is near by its weights.
-
-    side: by subspaces, the mean squared cosine of principal angles: "reads" of W_V, "writes" of
-    W_O, "feeds" of what this head writes and that one reads; by products: "matches" the cosine of
-    W_Q W_Kᵀ of heads with keys of their own, "asks" of heads that share W_K, "queries" and "keys"
-    the composition score (Elhage et al. 2021) of what this head writes and what those of that one
-    are made of; overlap: that, beside random subspaces, or random matrices of the same spectrum, of
-    heads that share W_K with random keys that they share.
-    """
-
-    side: str
-    layer: int
-    head: int
-    overlap: Against
-
-
-@dataclass(frozen=True)
 class Passport(Numbered):
     """All that is known of a head. rows: a sample spread evenly over the range of each row's
     greatest weight; unexplained: the share of its attention that none of its names foretells;
@@ -307,7 +271,6 @@ class Passport(Numbered):
     effects: Effects
     circuit: Circuit | None
     alike: tuple[Alike, ...]
-    near: tuple[Near, ...]
 
 
 @dataclass(frozen=True)

@@ -1,66 +1,58 @@
-"""A passport in plain sentences, each no surer than its numbers as they are shown."""
+"""A passport in plain sentences, one for each part, each no surer than its numbers as shown."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from attention.analysis.heads import MEASURES, NAMINGS
-from attention.atlas.look_words import beyond_chance, holding, least_weight, looks, place
-from attention.atlas.loss_words import (
-    elsewhere_words,
-    fails,
-    gains,
-    kind_words,
-    of_vectors,
-    zero_elsewhere_words,
-)
-from attention.atlas.number_words import capital, share, share_of
-from attention.atlas.passport import Atlas, Passport
-from attention.atlas.weight_words import kin_words, weights_words
-from attention.core.printing import listed
+from attention.analysis.names import WORDS
+from attention.atlas.corpus import EVERYDAY
+from attention.atlas.passport import Atlas, Circuit, Effects, Kind, Mean, Measured, Name, Passport
+from attention.core.printing import fixed, listed
 
-KINDS_NAMED = 2
+LOOKS = {
+    "previous": "one word back",
+    "next": "one word ahead",
+    "itself": "at the word itself",
+    "same word": "at the same word elsewhere",
+    "induction": "at the word that followed the same one before",
+    "first": "at the beginning of the text",
+    "separator": "at the marker at the end",
+}
+SHARES = ("previous", "itself", "next", "induction")  # measures that tell where it looks
 SINKS = [naming.name for naming in NAMINGS.values() if naming.sinks]
+UNNAMED = "It looks from what is written; names are tried on what is read alone."
+KINDS_NAMED = 2
+MOST = 0.5  # of a head's weight: less is said to be part
+WORTH = 0.05  # of a probability: a change that is told
+MISLEADS = 0.05  # by which zero must take more than the mean does
+ROUNDED = 0.0005  # nats: less is shown as none
+COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
 
 
 @dataclass(frozen=True)
 class Said:
-    """The sentences of a passport, under what they are about; title: it all in one."""
+    """The sentences of a passport: it all in one, and one for each part."""
 
     title: str
-    looks: tuple[str, ...]
-    fails: tuple[str, ...]
-    elsewhere: tuple[str, ...]
-    weights: tuple[str, ...]
-    kin: tuple[str, ...]
-    unexplained: tuple[str, ...]
-
-    @property
-    def sentences(self) -> list[str]:
-        """All of them, the title first."""
-        title, *parts = astuple(self)
-        return [title, *(sentence for part in parts for sentence in part)]
+    looks: str
+    fails: str
+    elsewhere: str
+    weights: str
 
 
 def said(atlas: Atlas, one: Passport) -> Said:
-    """All sentences of a passport."""
+    """The sentences of a passport."""
     return Said(
         title(atlas, one),
-        tuple(looks(one)),
-        tuple(fails(atlas, one)),
-        (elsewhere_words(atlas, one.effects), *zero_elsewhere_words(atlas, one.effects)),
-        tuple(weights_words(one)),
-        tuple(kin_words(atlas, one)),
-        tuple(unexplained_words(one)),
+        looks(one),
+        fails(atlas, one),
+        elsewhere_words(atlas, one.effects),
+        "Its weights were not read through the vocabulary."
+        if one.circuit is None
+        else copying_words(one.circuit),
     )
-
-
-def unexplained_words(one: Passport) -> list[str]:
-    """The share that no name foretells, and that on the sink."""
-    return [
-        f"{share_of(one.unexplained)} of its attention is foretold by no name.",
-        f"{share_of(one.sink)} of its attention rests on the first word or on markers.",
-    ]
 
 
 def title(atlas: Atlas, one: Passport) -> str:
@@ -99,3 +91,258 @@ def least_title(atlas: Atlas, one: Passport) -> str:
         weight = share(one.sink.mean)
         return f"no name holds; {weight} of its weight rests on the first word or on markers"
     return f"{'no name holds; ' if one.rows else ''}no kind of prompts surely needs it"
+
+
+# Numbers
+
+
+def share(value: float) -> str:
+    """A share in per cent: whole from 10 % on, below with a decimal."""
+    return f"{hundred(value, value)} %"
+
+
+def hundred(value: float, like: float) -> str:
+    """A hundred times a number, with as many decimals as another one needs."""
+    return fixed(100 * value, 0 if abs(like) >= 0.0995 or not like else 1)
+
+
+def share_of(found: Mean) -> str:
+    """A share with its interval: "86 % (78 to 92)"."""
+    ends = " to ".join(hundred(end, found.mean) for end in (found.low, found.high))
+    return f"{share(found.mean)} ({ends})"
+
+
+def of_vectors(atlas: Atlas) -> bool:
+    """True of a model that gives vectors and no answer: its effects are those on a cosine."""
+    return all(not text.answer for text in atlas.prompts)
+
+
+def unit_of(atlas: Atlas) -> str:
+    """The unit of effects: points of a probability, or per cent of a cosine."""
+    return "%" if of_vectors(atlas) else "points"
+
+
+def change_of(unit: str, found: Mean, sign: int) -> str:
+    """A change with its interval, "12 points (8 to 16)". sign: -1 of a loss."""
+    low, high = sorted((sign * found.low, sign * found.high))
+    ends = " to ".join(hundred(end, found.mean) for end in (low, high))
+    return f"{hundred(sign * found.mean, found.mean)} {unit} ({ends})"
+
+
+def loss_of(atlas: Atlas, found: Mean) -> str:
+    """The loss of an answer, "12 points (8 to 16)", or how far vectors move, "12 % (8 to 16)"."""
+    return change_of(unit_of(atlas), found, -1)
+
+
+def cost_of(atlas: Atlas, found: Mean, sign: int = 1) -> str:
+    """A cost with its error: "0.002 ± 0.003", of vectors in per cent."""
+    width = (found.high - found.low) / 2
+    if of_vectors(atlas):
+        return f"{fixed(100 * sign * found.mean, 2)} ± {fixed(100 * width, 2)} %"
+    return f"{fixed(sign * found.mean, 3)} ± {fixed(width, 3)}"
+
+
+def capital(words: str) -> str:
+    """Words with their first letter large."""
+    return words[:1].upper() + words[1:]
+
+
+# Where it looks
+
+
+def place(name: str) -> str:
+    """The words a head of that name looks at: "one word back"."""
+    return LOOKS.get(name) or f"at {WORDS[name] if name in WORDS else MEASURES[name].words}"
+
+
+def holding(one: Passport) -> list[Name]:
+    """Names that hold, the surest first."""
+    return sorted((name for name in one.names if name.holds), key=lambda name: -name.checked.mean)
+
+
+def looks(one: Passport) -> str:
+    """Its surest name, or that none holds."""
+    if names := holding(one):
+        return name_words(names[0])
+    return "No name holds for it." if one.rows else UNNAMED
+
+
+def name_words(name: Name) -> str:
+    """A name that holds."""
+    return (
+        f"Looks {place(name.name)}, with {share(name.weight.mean)} of its weight: on "
+        f"{share_of(name.found)} of {name.found.count} sentences; on {name.checked.count} others: "
+        f"{share_of(name.checked)}; shuffled keys: {share(name.shuffled)}; the untrained twin's "
+        f"best head: {share(name.untrained)}."
+    )
+
+
+def beyond_chance(one: Passport) -> list[Measured]:
+    """The measures of where it looks that lie above both nulls on both halves, and that no name of
+    it says already; the greatest first."""
+    named = {name.name for name in one.names if name.holds}
+    found = [
+        each
+        for each in one.measures
+        if each.name in SHARES and each.name not in named
+        if each.size >= WORTH
+        if min(each.found.low, each.checked.low) > max(each.shuffled.high, each.untrained.high)
+    ]
+    return sorted(found, key=lambda each: -each.size)
+
+
+def least_weight(name: Name) -> str:
+    """The share of its weight that a head looks there with, where that is not most of it."""
+    weight = name.weight.mean
+    return "" if weight >= MOST else f" with {share(weight)} of its weight"
+
+
+# What fails without it
+
+
+def gains(atlas: Atlas, kind: Kind) -> bool:
+    """True if the answer surely gains without the head, on both halves; a vector never does."""
+    return not of_vectors(atlas) and all(
+        each.low > 0 and each.mean >= WORTH for each in kind.halves
+    )
+
+
+def misleads(kind: Kind) -> bool:
+    """True if a head set to zero surely takes more from the answer than set to its mean does."""
+    if kind.by_zero is None:
+        return False
+    most = min(each.mean for each in kind.halves)
+    return (
+        kind.by_zero.high < min(each.low for each in kind.halves)
+        and most - kind.by_zero.mean >= MISLEADS
+    )
+
+
+def fails(atlas: Atlas, one: Passport) -> str:
+    """The kind of prompts that needs it most beside a random direction, or that none does."""
+    needing = [kind for kind in one.effects.kinds if kind.needed]
+    if needing:
+        return need_words(atlas, needing[0])
+    return least_words(atlas, one.effects.kinds) if one.effects.kinds else ""
+
+
+def kind_name(kind: Kind) -> str:
+    """A kind of prompts by its name."""
+    return {"": "sentences at large", EVERYDAY: "everyday sentences"}.get(kind.kind, kind.kind)
+
+
+def kind_words(kind: Kind) -> str:
+    """A kind of prompts in a sentence, in quotation marks where its name lists several things."""
+    name = kind_name(kind)
+    return f"“{name}”" if {"and", ","} & {*name.replace(",", " , ").split()} else name
+
+
+def need_words(atlas: Atlas, kind: Kind) -> str:
+    """A kind of prompts that needs the head, beside a change in a random direction."""
+    changes = "their vectors move by" if of_vectors(atlas) else "the answer loses"
+    return (
+        f"Needed by {kind_words(kind)}: without it {changes} {loss_of(atlas, kind.found)} on "
+        f"average of {kind.found.count}, and {loss_of(atlas, kind.checked)} of "
+        f"{kind.checked.count} others.{turned_words(atlas, kind)}"
+    )
+
+
+def turned_words(atlas: Atlas, kind: Kind) -> str:
+    """A change as large in a random direction, beside the loss of a kind that needs the head.
+
+    It costs as much where the kind would need it too, losing as much on both halves.
+    """
+    turned = kind.turned
+    if turned is None:
+        return ""
+    opening, vectors = " A change as large in one random direction", of_vectors(atlas)
+    if not vectors and min(turn.mean for turn in turned.halves) >= 0:
+        found, checked = (change_of("points", each, 1) for each in turned.halves)
+        nothing = "costs nothing on average: the answer gains"
+        return f"{opening} {nothing} {found}, and {checked} on the others."
+    costs, alone = ("moves them", "moves them by") if vectors else ("costs", "costs")
+    found, checked = (loss_of(atlas, each) for each in turned.halves)
+    amounts = f"{found}, and {checked} on the others."
+    if kind.unspecific:
+        so = "So this does not show that what the head writes is what counts."
+        return f"{opening} {costs} as much: {amounts} {so}"
+    return f"{opening} {costs} less: {amounts}" if turned.less else f"{opening} {alone} {amounts}"
+
+
+def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:
+    """No kind of prompts needs the head; the one that loses most, if it does on both halves."""
+    alone, worth = len(kinds) == 1, f"{fixed(100 * WORTH, 0)} {unit_of(atlas)}"
+    kinds_of = f"{'the kind' if alone else f'none of {len(kinds)} kinds'} of prompts"
+    worst = min(kinds, key=lambda kind: kind.found.mean + kind.checked.mean)
+    if of_vectors(atlas):
+        moves = "do not surely move" if alone else "surely move"
+        said = f"the vectors of {kinds_of} {moves} by {worth} without it"
+        most = f"those of {kind_words(worst)} move most"
+    else:
+        loses = "does not surely lose" if alone else "surely loses"
+        said = f"{kinds_of} {loses} {worth} without it"
+        most = f"most is lost by {kind_words(worst)}"
+    if max(worst.found.mean, worst.checked.mean) >= 0:
+        return f"{capital(said)}."
+    return (
+        f"{capital(said)}; {most}: {loss_of(atlas, worst.found)} on average of "
+        f"{worst.found.count}, {loss_of(atlas, worst.checked)} of {worst.checked.count} others."
+    )
+
+
+def elsewhere_words(atlas: Atlas, effects: Effects) -> str:
+    """The cost of its loss to sentences at large, no surer than both halves are."""
+    cost = effects.elsewhere
+    counts = (cost.found.count, cost.checked.count)
+    sign = -1 if cost.sure < 0 and not of_vectors(atlas) else 1
+    found, checked = (cost_of(atlas, each, sign) for each in cost.halves)
+    if of_vectors(atlas):
+        return (
+            f"Without it the vectors of {counts[0]} other sentences move by {found}, of "
+            f"{counts[1]} more by {checked}."
+        )
+    if cost.sure:
+        opening, more = ("need it too", "more") if cost.sure > 0 else ("even gain", "less")
+        return (
+            f"Other sentences {opening}: without it {counts[0]} cost {found} nats a piece {more}, "
+            f"{counts[1]} more of them {checked}."
+        )
+    helps = max(cost.found.mean, cost.checked.mean) <= -ROUNDED
+    ends = "they may even gain" if helps else "nothing sure"
+    return (
+        f"Its loss costs {counts[0]} other sentences {found} nats a piece, {counts[1]} more of "
+        f"them {checked}: {ends}."
+    )
+
+
+# What its weights say
+
+
+def copies(circuit: Circuit) -> int:
+    """1 if weights copy, -1 if they suppress, else 0: beyond random ones both by their eigenvalues
+    and by the pieces themselves, of which there are `COPIED` at least."""
+    side = leans(circuit)
+    shown = circuit.copied if side > 0 else circuit.suppressed
+    return side * int(shown.value > max(shown.high, COPIED))
+
+
+def leans(circuit: Circuit) -> int:
+    """1 if eigenvalues lie above 0 and random ones, -1 if below both, else 0."""
+    copying = circuit.copying
+    above, below = copying.value > max(copying.high, 0.0), copying.value < min(copying.low, 0.0)
+    return above - below
+
+
+def copying_words(circuit: Circuit) -> str:
+    """Copying or suppressing, beside random matrices of the same spectrum."""
+    copying = circuit.copying
+    does = {
+        1: "Its weights copy what it looks at",
+        -1: "Its weights suppress what it looks at",
+        0: "Its weights are not seen to copy or to suppress what it looks at",
+    }[copies(circuit)]
+    if not copies(circuit) and (side := leans(circuit)):
+        leaning = "copying" if side > 0 else "suppressing"
+        does = f"Its eigenvalues lean to {leaning}, which too few pieces show by themselves"
+    low, high = fixed(copying.low, 2), fixed(copying.high, 2)
+    return f"{does}: {fixed(copying.value, 2)} of −1 to 1; random matrices: {low} to {high}."

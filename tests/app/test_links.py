@@ -152,7 +152,7 @@ def test_of_a_name_given_twice_the_last_value_counts_and_of_masks_all() -> None:
 
 
 def test_text_that_is_too_long_is_taken_as_far_as_it_may_go() -> None:
-    for name, longest in (("s", 5000), ("cells", 8000), ("own_x", 9000), ("sought", 120)):
+    for name, longest in (("s", 5000), ("cells", 8000), ("own_x", 9000), ("tiles", 120)):
         taken, (problem,) = read(**{name: "x " * longest})
         assert f"{name} must have at most {longest} characters" in problem
         assert problem.endswith(f"showing its first {longest} instead.")

@@ -7,26 +7,24 @@ from typing import Any
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
+from attention.atlas.files import SCHEMA
 from attention.atlas.passport import (
     Against,
     Alike,
     Atlas,
     Circuit,
     Cost,
-    Direction,
     Effects,
     Kind,
     Mean,
     Measured,
     Name,
-    Near,
     Passport,
     Row,
     Text,
     Turned,
     half_of,
 )
-from attention.atlas.weight_words import SIDES
 from tests.properties import strategies as st
 
 KINDS = ("capitals", "opposites", "colours of things", "repeated names")
@@ -147,16 +145,7 @@ def effects_on(draw: Any, prompts: tuple[Text, ...]) -> Effects:
     )
 
 
-directions = st.builds(
-    Direction, shares, *[several_pieces] * 4, against(st.floats(1, 50, allow_nan=False))
-)
-circuits = st.builds(
-    Circuit,
-    against(effects),
-    against(shares),
-    against(shares),
-    st.lists(directions, max_size=3).map(tuple),
-)
+circuits = st.builds(Circuit, against(effects), against(shares), against(shares))
 alike = st.builds(
     Alike,
     st.sampled_from(MODELS),
@@ -165,13 +154,6 @@ alike = st.builds(
     means(effects),
     means(effects),
     shares,
-)
-near = st.builds(
-    Near,
-    st.sampled_from([*SIDES]),
-    st.integers(0, 2),
-    st.integers(0, 3),
-    against(shares),
 )
 
 
@@ -194,7 +176,6 @@ def passports(
         draw(effects_on(prompts)),
         draw(st.none() | circuits),
         tuple(draw(st.lists(alike, max_size=2))),
-        tuple(draw(st.lists(near, max_size=2))),
     )
 
 
@@ -222,7 +203,7 @@ def atlases(draw: Any, most_heads: int = 2) -> Atlas:
         for head in range(count)
     ]
     return Atlas(
-        schema=1,
+        schema=SCHEMA,
         model=draw(st.sampled_from(MODELS)),
         title="A model",
         checkpoint="somebody/model",

@@ -28,7 +28,7 @@ def example(**changed: Any) -> Atlas:
     effects = {"by_mean": [-0.25, 0.5], "by_zero": [-0.5], "kinds": [], "elsewhere": cost}
     effects |= {"elsewhere_by_zero": cost, "hangs": [0], "controls": [1]}
     one = {"measures": [], "names": [], "rows": [], "unexplained": mean(0.5), "sink": mean(0.25)}
-    one |= {"effects": effects, "circuit": None, "alike": [], "near": [], "layer": 0}
+    one |= {"effects": effects, "circuit": None, "alike": [], "layer": 0}
     text = {"text": "a b", "half": "found", "pieces": ["a", "b"]}
     said = {
         "schema": files.SCHEMA,
@@ -119,7 +119,7 @@ NOT_ONE = {
     "a number without end": (plain(seed=0).replace(b"0.25", b"1e999"), "out of range"),
     "parts too deep": (plain(more=0).replace(b'"more": 0', b'"m":' + b"[" * 10**6), "too deep"),
     "no UTF-8": (plain(title="T").replace(b'"T"', b'"\xff"'), "utf-8|UTF-8"),
-    "another schema": (plain(schema=2), "schema must be 1, got 2"),
+    "another schema": (plain(schema=1), "schema must be 2, got 1"),
     "no heads": (plain(passports=[]), "each once"),
     "cut short": (files.written(example())[:-30], "whole, it ends too early"),
     "damaged": (b"\x1f\x8b" + bytes(40), "not by gzip"),
@@ -191,24 +191,20 @@ WITH_GAPS = ((0, 2), (2, 0), (1, 1), (10**9, 0), (0, 10**15))  # each behind hea
 
 def planted(
     name: str = "previous",
-    side: str = "reads",
     change: float = -0.25,
     share: float = 0.5,
     copying: float = 0.5,
-    reads: tuple[str, ...] = ("a",),
 ) -> Atlas:
-    """An atlas whose first passport has a name, kin and a circuit that say this."""
+    """An atlas whose first passport has a name, an effect and a circuit that say this."""
     one = example().passports[0]
     found, row = Mean(share, share, share, 2), files.passport.Row(0, 1, (0.5, 0.5))
     against = files.passport.Against(copying, 0.0, 0.0, 0.0)
     named = files.passport.Name(name, found, found, found, 0.0, 0.0, True, row, None)
-    direction = files.passport.Direction(0.5, reads, ("b",), ("a",), ("b",), against)
     return with_first(
         example(),
         names=(named,),
-        near=(files.passport.Near(side, 0, 1, against),),
         effects=dataclasses.replace(one.effects, by_mean=(change, 0.5)),
-        circuit=files.passport.Circuit(against, against, against, (direction,)),
+        circuit=files.passport.Circuit(against, against, against),
     )
 
 
@@ -216,11 +212,9 @@ def planted(
     "case",
     [
         ({"name": "<b>eldest"}, "names of previous, .* got '<b>eldest'"),
-        ({"side": "eats"}, "sides of its kin of reads, .* and keys, got 'eats'"),
         ({"change": -1e308}, "numbers up to 1,000,000, got 1e[+]308"),
         ({"share": 1e39}, "numbers up to 1,000,000, got 1e[+]39"),
         ({"copying": -2e6}, "numbers up to 1,000,000, got 2e[+]06"),
-        ({"reads": ()}, "pieces that each direction reads and writes, got none"),
     ],
 )
 def test_no_passport_names_what_is_not_known_or_has_numbers_without_sense(

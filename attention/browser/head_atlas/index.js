@@ -7,20 +7,18 @@ import { countDrawing, sharp } from "../shared/painter.js"
 import { layTiles, makeTiles } from "../shared/tiles.js"
 
 /** @import { Mount } from "../shared/component.js"
-    @import { FoundHead, ShadeSaid } from "../messages.js"
+    @import { ListedHead, ShadeSaid } from "../messages.js"
     @typedef {ReturnType<typeof build>} View */
 
 const SIDE = 19 * 16
 const BETWEEN = 36
 const NARROW = 884
-const TYPING = 250 // milliseconds after the last letter
-const FAINT = 0.3 // of tiles that were not found
 const ORANGE = "#d97706"
 
 export const style = "shared/head_map.css"
 export default component(build, draw)
 
-/** All heads of a model, coloured by a number of their passports, and a search among them.
+/** All heads of a model, coloured by a number of their passports, and a list of the first by it.
     @param {Mount<"head_atlas">} mount */
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
@@ -42,30 +40,20 @@ function build({ root, content, send }) {
   const acts = make("div", "acts", below)
   const second = make("button", "", acts, { type: "button" })
   const alone = make("button", "", acts, { type: "button", textContent: "One head again" })
-  const side = make("div", "side", frame, { role: "search" })
-  const label = make("label", "", side, { textContent: "Find heads" })
-  const input = make("input", "", label, { type: "search", maxLength: 120, autocomplete: "off" })
+  const side = make("div", "side", frame)
   const count = make("p", "count", side, { role: "status" })
-  const hints = make("div", "hints", side)
   const list = make("ol", "", side)
   const layout = layoutOf(content, 0)
   const view = {
     ...{ content, frame, menu, scale, legend, map, canvas, names, tiles, told, second, alone },
-    ...{ root, input, hints, count, list, layout, send, width: 0, pointed: -1, pairs: false },
+    ...{ count, list, layout, send, width: 0, pointed: -1, pairs: false },
   }
   menu.addEventListener("change", () => {
-    view.content.shade = menu.value
-    view.content.said = []
+    Object.assign(view.content, { shade: menu.value, said: [], listed: [], listedWords: "" })
     paint(view)
     tell(view)
+    drawList(view)
     send("shade", menu.value)
-  })
-  input.addEventListener("input", () => send("sought", input.value, TYPING))
-  hints.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (!button) return
-    input.value = button.textContent ?? ""
-    send("sought", input.value)
   })
   list.addEventListener("click", (event) => {
     const button = under(event, "button")
@@ -83,9 +71,6 @@ function build({ root, content, send }) {
 function draw(view) {
   view.width = view.frame.clientWidth
   if (!view.width) return
-  // What was found by other words than those in the box is not found by these.
-  if (isTyping(view) && view.input.value !== view.content.sought)
-    Object.assign(view.content, { found: [], foundWords: "", hints: [] })
   const narrow = view.width < NARROW
   view.frame.classList.toggle("narrow", narrow)
   view.layout = layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
@@ -94,7 +79,7 @@ function draw(view) {
   paint(view)
   tell(view)
   drawActs(view)
-  drawFound(view)
+  drawList(view)
   countDrawing(view.canvas)
 }
 
@@ -148,17 +133,13 @@ function paint({ canvas, frame, layout, content, scale, legend }) {
   const ground = palette(frame, "sequential")[0] || "#fff"
   const context = sharp(canvas, layout.width, layout.height)
   const ink = getComputedStyle(frame).color
-  const found = new Set(content.found.map(({ head }) => head))
   for (const [head, number] of numbers.entries()) {
     if (content.absent.includes(head)) continue
-    context.globalAlpha = found.size && !found.has(head) ? FAINT : 1
     const low = shade.around0 ? -shade.darkest : 0
     const sign = shade.around0 ? -shade.sign : 1 // blue says more, orange less
     const pixel = shadeOf(sign * number, low, shade.darkest, shades)
     fillTile(context, layout, head, Number.isNaN(number) ? ground : rgb(pixel))
   }
-  context.globalAlpha = 1
-  for (const head of found) outlineTile(context, layout, head, 1.75, ink)
   const mark = shade.around0 ? ink : ORANGE
   if (content.other >= 0) {
     context.setLineDash([4, 3])
@@ -188,22 +169,12 @@ function drawActs({ second, alone, content, pairs }) {
 }
 
 /** @type {(view: View) => void} */
-function drawFound(view) {
-  const { input, hints, count, list, content } = view
-  if (!isTyping(view)) input.value = content.sought
-  hints.replaceChildren()
-  if (content.hints.length) make("span", "", hints, { textContent: "Try:" })
-  for (const hint of content.hints) make("button", "", hints, { type: "button", textContent: hint })
-  count.textContent = content.foundWords
-  list.replaceChildren(...content.found.map((found) => itemOf(found, content.chosen)))
+function drawList({ count, list, content }) {
+  count.textContent = content.listedWords
+  list.replaceChildren(...content.listed.map((listed) => itemOf(listed, content.chosen)))
 }
 
-/** @type {(view: View) => boolean} */
-function isTyping({ root, input }) {
-  return root instanceof ShadowRoot && root.activeElement === input
-}
-
-/** @type {(found: FoundHead, chosen: number) => HTMLElement} */
+/** @type {(listed: ListedHead, chosen: number) => HTMLElement} */
 function itemOf({ head, name, why }, chosen) {
   const item = make("li", "")
   const button = make("button", "", item, { type: "button" })
@@ -237,5 +208,5 @@ function choose(view, head) {
   paint(view)
   tell(view)
   drawActs(view)
-  keepFocus(view.list, () => drawFound(view))
+  keepFocus(view.list, () => drawList(view))
 }

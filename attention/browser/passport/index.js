@@ -4,7 +4,7 @@ import { make, makeShape, under } from "../shared/elements.js"
 import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
-    @import { Bar, DirectionSaid, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
+    @import { Bar, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
       } from "../messages.js"
     @typedef {ReturnType<typeof build>} View
     @typedef {{ most: number, unit: string }} Scale the end of that of effects, and its unit */
@@ -130,7 +130,6 @@ function breaksOf(said, scale) {
     make("p", "quiet", hang, { textContent: "Of the same kind, but changing least:" })
     hang.append(promptsOf(said.controls))
   }
-  sentencesOf(section, "fails-words", said.fails)
   const zeroed = said.kinds.filter(({ zero }) => zero)
   if (zeroed.length) {
     const cells = zeroed.map(({ kind, said: mean, zero, misleads }) => ({
@@ -141,12 +140,6 @@ function breaksOf(said, scale) {
     zero.append(tableOf(["by mean", "by zero", ""], cells))
   }
   return section
-}
-
-/** @type {(section: HTMLElement, name: string, sentences: string[]) => void} */
-function sentencesOf(section, name, sentences) {
-  const box = folded(section, name, "In sentences")
-  for (const words of sentences) make("p", "", box, { textContent: words })
 }
 
 /** @type {(kinds: KindSaid[], scale: Scale) => HTMLElement} */
@@ -206,12 +199,11 @@ function promptsOf(prompts) {
 function looksOf(said, shades) {
   const section = sectionOf("looks", "What it looks at")
   for (const name of said.names) section.append(nameOf(name, shades))
-  if (!said.names.length) make("p", "", section, { textContent: said.looks[0] })
+  if (!said.names.length) make("p", "", section, { textContent: said.looks })
   const shown = said.names.length ? 0 : SOME_ROWS
   for (const row of said.rows.slice(0, shown)) section.append(lookedOf(row, shades))
   const rows = folded(section, "rows", "A sample of its rows, not the best alone")
   for (const row of said.rows.slice(shown)) rows.append(lookedOf(row, shades))
-  sentencesOf(section, "looks-words", said.looks)
   const columns = ["found", "checked", "keys shuffled", "untrained"]
   folded(section, "measures", "All measures").append(tableOf(columns, said.measures))
   return section
@@ -272,36 +264,18 @@ function tableOf(columns, lines) {
 }
 
 /** @type {(said: PassportSaid) => HTMLElement} */
-function weightsOf({ weights, directions }) {
+function weightsOf({ weights, copies }) {
   const section = sectionOf("weights", "What its weights say")
-  make("p", "", section, { textContent: weights[0] ?? "" })
-  if (weights.length > 1) sentencesOf(section, "weights-words", weights.slice(1))
-  if (directions.length)
-    folded(section, "reads", "Directions that it reads, and writes then").append(
-      directionsOf(directions),
-    )
+  make("p", "", section, { textContent: weights })
+  if (copies.length) section.append(barsOf(copies))
   return section
 }
 
-/** @type {(directions: DirectionSaid[]) => HTMLElement} */
-function directionsOf(directions) {
-  const box = make("div", "directions")
-  for (const { reads, writes, strength } of directions) {
-    const line = make("p", "", box, { textContent: "Reads " })
-    for (const word of reads) line.append(make("bdi", "", null, { textContent: word }), " ")
-    line.append("and raises then ")
-    for (const word of writes) line.append(make("bdi", "", null, { textContent: word }), " ")
-    line.append(`(${strength} of its strength)`)
-  }
-  return box
-}
-
 /** @type {(said: PassportSaid) => HTMLElement} */
-function kinOf({ alike, kinWords, near }) {
+function kinOf({ alike }) {
   const section = sectionOf("kindred", "Its kin")
-  for (const words of kinWords) make("p", "", section, { textContent: words })
   if (alike.length) section.append(kinListOf(alike))
-  if (near.length) folded(section, "near", "Near by their weights").append(kinListOf(near))
+  else make("p", "", section, { textContent: "No head looks at the same words beyond chance." })
   return section
 }
 
@@ -322,9 +296,8 @@ function kinListOf(kin) {
 }
 
 /** @type {(said: PassportSaid) => HTMLElement} */
-function unexplainedOf({ unexplained, bars }) {
-  const section = sectionOf("unexplained", "What is not explained")
-  for (const words of unexplained) make("p", "", section, { textContent: words })
+function unexplainedOf({ bars }) {
+  const section = sectionOf("unexplained", "Attention that is not explained")
   section.append(barsOf(bars))
   return section
 }

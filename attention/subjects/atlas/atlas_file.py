@@ -1,4 +1,4 @@
-"""An atlas as one file that needs no server: its map, its passports and searches, all worked out.
+"""An atlas as one file that needs no server: its map, its lists and passports, all worked out.
 
 It shows as the app does, but for what only that can do: a second head beside the first, and one's
 own sentence.
@@ -6,13 +6,9 @@ own sentence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from attention.analysis.names import WORDS
-from attention.atlas.finding import Search
-from attention.atlas.look_words import LOOKS
-from attention.atlas.number_words import bare
 from attention.atlas.passport import Atlas, Passport
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
@@ -22,7 +18,6 @@ from attention.subjects.atlas.passports import passports_of
 from attention.subjects.atlas.scene import map_of
 from attention.subjects.atlas.shades import Shade, shade_named
 
-MOST_FOUND = 12  # heads of a search that a file holds
 MAP, PASSPORT = "head_atlas", "passport"
 
 
@@ -78,10 +73,6 @@ class AtlasFile:
                 found[key, "head", self.atlas.position(head)] = there
         for shade in self.opened.shades:
             found[MAP, "shade", shade.name] = scene(self.map_with(shade=shade), first)
-        for sought in self.searches():
-            tiles = self.map_with(sought=sought)
-            if tiles.found or not sought:
-                found[MAP, "sought", sought] = scene(tiles, first)
         return found
 
     def opens(self) -> dict[str, Done]:
@@ -90,29 +81,10 @@ class AtlasFile:
             one.name: (MAP, "head", self.atlas.position(one.place)) for one in self.atlas.passports
         }
 
-    def searches(self) -> Iterator[str]:
-        """Words by which heads may be found: suggestions, kinds of prompts, names, answers, and
-        their own numbers."""
-        kinds = dict.fromkeys(prompt.kind for prompt in self.atlas.prompts)
-        answers = dict.fromkeys(bare(prompt.answer) for prompt in self.atlas.prompts)
-        yield ""
-        yield from self.opened.index.suggested(Search(()))
-        for kind in filter(None, kinds):
-            yield from (f"needed by {kind}", kind)
-        for name in WORDS:
-            yield from (f"looks {LOOKS[name]}", name)
-        for answer in answers:
-            yield from {answer, answer.lower()} - {""}
-        yield from self.opens()
-
-    def map_with(
-        self, head: Head | None = None, shade: Shade | None = None, sought: str = ""
-    ) -> HeadAtlas:
-        """The map with another head, shade or search than it opens with."""
-        heads = (head or self.head,)
-        return replace(
-            map_of(self.opened, shade or self.shade, heads, sought, MOST_FOUND), pairs=False
-        )
+    def map_with(self, head: Head | None = None, shade: Shade | None = None) -> HeadAtlas:
+        """The map with another head or shade than it opens with."""
+        tiles = map_of(self.opened, shade or self.shade, (head or self.head,))
+        return replace(tiles, pairs=False)
 
     def passports(self, head: Head) -> Passports:
         """The passport of a head, with links that lead somewhere."""
@@ -133,7 +105,6 @@ class AtlasFile:
             "hangs": [{**each, "link": self._to_app(each["link"])} for each in said["hangs"]],
             "controls": [{**each, "link": self._to_app(each["link"])} for each in said["controls"]],
             "alike": alike,
-            "near": [{**each, "link": ""} for each in said["near"]],
         }
 
     def _to_app(self, link: str) -> str:

@@ -22,8 +22,8 @@ def _largest() -> str:
 PAGE = Page(
     "atlas",
     "Atlas",
-    "a passport for every head of a model, found by words: where it looks, what fails without it, "
-    "each beside chance and checked on other texts; two heads side by side; a head on your "
+    "a passport for every head of a model, listed by what it does: where it looks, what fails "
+    "without it, each beside chance and checked on other texts; two heads side by side; a head on your "
     "sentence, and its name to break",
     purpose=PURPOSE,
     words=("head", "weight", "query", "key", "token", "entropy"),

@@ -15,8 +15,6 @@ from attention.figures.scene import Figure
 from attention.subjects.atlas.shades import Shade
 from attention.subjects.model.words import name_of
 
-MOST_SOUGHT = 120  # letters
-
 
 class ShadeSaid(TypedDict):
     """One shade of the tiles, as in `Shade`; its numbers follow."""
@@ -29,8 +27,8 @@ class ShadeSaid(TypedDict):
     legend: str
 
 
-class FoundHead(TypedDict):
-    """A head that was found: its position among all, its name, and why it was, in a sentence."""
+class ListedHead(TypedDict):
+    """A head of the list: its position among all, its name, and why it stands there."""
 
     head: int
     name: str
@@ -41,9 +39,9 @@ class HeadAtlasHeader(TypedDict):
     """Map of all heads, besides the numbers of each shade, (heads,) each.
 
     layers: what each is called; heads: of a layer, the most; chosen, other: positions among all, -1
-    for none; told: a sentence on each head; numbers: for each shade the numbers in words;
-    found: heads that were sought, with words on them; absent: heads that a layer has not; pairs: if
-    a second head can be put beside the chosen one.
+    for none; told: a sentence on each head; said: the numbers of the shade in words; listed: the
+    first heads by the shade, with words on their count; absent: heads that a layer has not; pairs:
+    if a second head can be put beside the chosen one.
     """
 
     layers: list[str]
@@ -54,10 +52,8 @@ class HeadAtlasHeader(TypedDict):
     shades: list[ShadeSaid]
     said: list[str]
     shade: str
-    sought: str
-    hints: list[str]
-    found: list[FoundHead]
-    foundWords: str
+    listed: list[ListedHead]
+    listedWords: str
     absent: list[int]
     pairs: bool
 
@@ -70,12 +66,11 @@ class HeadAtlas(
     head=int,
     other=int,
     shade=str,
-    sought=str,
 ):
-    """All heads of a model as tiles, coloured by a number of their passports, with a search.
+    """All heads of a model as tiles, coloured by a number of their passports, and the first by it.
 
     It answers `head`, the position of the one chosen; `other`, that of a second one, -1 for none;
-    `shade`, the name of what colours the tiles; `sought`, the words that heads are sought by.
+    `shade`, the name of what colours the tiles.
     """
 
     shades: Sequence[Shade]
@@ -84,10 +79,8 @@ class HeadAtlas(
     told: Sequence[str]
     chosen: int
     other: int
-    sought: str
-    hints: Sequence[str]
-    found: Sequence[FoundHead]
-    found_words: str
+    listed: Sequence[ListedHead]
+    listed_words: str
     pairs: bool = True
 
     def content(self) -> bytes:
@@ -114,10 +107,8 @@ class HeadAtlas(
                 for number in self.shade.numbers.flatten().tolist()
             ],
             "shade": self.shade.name,
-            "sought": self.sought,
-            "hints": list(self.hints),
-            "found": list(self.found),
-            "foundWords": self.found_words,
+            "listed": list(self.listed),
+            "listedWords": self.listed_words,
             "absent": [at for at, words in enumerate(self.told) if not words],
             "pairs": self.pairs,
         }
@@ -141,10 +132,6 @@ class HeadAtlas(
     def has_shade(self, name: str) -> bool:
         """True if tiles can be coloured so."""
         return name in {shade.name for shade in self.shades}
-
-    def can_be_sought(self, words: str) -> bool:
-        """True if words are short enough to be sought by."""
-        return len(words) <= MOST_SOUGHT
 
 
 class Looked(TypedDict):
@@ -213,7 +200,7 @@ class Fallen(TypedDict):
 
 
 class Kin(TypedDict):
-    """A head that is alike, or near, with words on that; head: its position, -1 in another model;
+    """A head that is alike, with words on that; head: its position, -1 in another model;
     link: to its passport."""
 
     head: int
@@ -222,16 +209,8 @@ class Kin(TypedDict):
     said: str
 
 
-class DirectionSaid(TypedDict):
-    """Pieces along a direction that a head reads, and those that it raises then."""
-
-    reads: list[str]
-    writes: list[str]
-    strength: str
-
-
 class PassportSaid(TypedDict):
-    """A passport as it is read: the first glance, then each part with its sentences."""
+    """A passport as it is read: the first glance, then each part; looks, weights: a sentence."""
 
     name: str
     place: str
@@ -241,19 +220,15 @@ class PassportSaid(TypedDict):
     looked: Looked | None
     fallen: Fallen | None
     names: list[NameSaid]
-    looks: list[str]
+    looks: str
     measures: list[MeasureSaid]
     rows: list[Looked]
     kinds: list[KindSaid]
-    fails: list[str]
     hangs: list[Fallen]
     controls: list[Fallen]
-    weights: list[str]
-    directions: list[DirectionSaid]
-    kinWords: list[str]
+    weights: str
+    copies: list[Bar]
     alike: list[Kin]
-    near: list[Kin]
-    unexplained: list[str]
     bars: list[Bar]
 
 

@@ -18,7 +18,6 @@ from attention.app.cached.runs import run_model
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
-from attention.atlas.finding import Index
 from attention.atlas.passport import Atlas, Passport
 from attention.atlas.words import title
 from attention.inputs.text import plain
@@ -42,11 +41,6 @@ class Opened:
     def shades(self) -> Sequence[Shade]:
         """All that tiles can show."""
         return shades_of(self.atlas)
-
-    @functools.cached_property
-    def index(self) -> Index:
-        """All that heads are found by."""
-        return Index([self.atlas])
 
     @functools.cached_property
     def titles(self) -> Sequence[str]:

@@ -71,7 +71,6 @@ def whole(view: View, opened: Opened) -> None:
             "head": (tiles.has_head, choose),
             "other": (tiles.has_other, partial(choose_second, wide)),
             "shade": (tiles.has_shade, partial(session.choose, "tiles")),
-            "sought": (tiles.can_be_sought, partial(session.choose, "sought")),
         },
         "passport": {
             "head": (tiles.has_head, choose),

@@ -8,18 +8,16 @@ from functools import partial
 from urllib.parse import urlencode
 
 from attention.analysis.heads import MEASURES
-from attention.atlas import look_words, loss_words, number_words, weight_words
 from attention.atlas import words as atlas_words
 from attention.atlas.passport import (
     HALVES,
     Alike,
     Atlas,
-    Direction,
+    Circuit,
     Kind,
     Mean,
     Measured,
     Name,
-    Near,
     Passport,
     Row,
 )
@@ -29,7 +27,6 @@ from attention.figures.card import card_words
 from attention.subjects.atlas import words
 from attention.subjects.atlas.figures import (
     Bar,
-    DirectionSaid,
     Fallen,
     Kin,
     KindSaid,
@@ -44,7 +41,6 @@ from attention.subjects.model.words import apart, named_head, percent, quoted, w
 
 LEAST_SCALE = 0.1  # of the axis of effects
 ROWS, KIN = 6, 5  # that are shown
-DIRECTIONS = 3
 
 
 def link_to(page: str, model: str, head: tuple[int, int], **more: object) -> str:
@@ -61,7 +57,7 @@ def passports_of(atlas: Atlas, heads: Sequence[tuple[int, int]]) -> Passports:
         {
             "passports": [said_of(atlas, one, order) for one in found],
             "differences": words.differences(atlas, *found) if len(found) == 2 else [],
-            "unit": loss_words.unit_of(atlas),
+            "unit": atlas_words.unit_of(atlas),
             "most": max(LEAST_SCALE, math.ceil(10 * max(effects, default=0.0)) / 10),
         },
         key="passport",
@@ -83,28 +79,24 @@ def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
         "name": one.name,
         "place": f"Layer {one.layer}, head {one.head} of {atlas.title}",
         "title": said.title,
-        "told": [*first[:1], *said.elsewhere[:1]],
+        "told": [first, said.elsewhere],
         "link": link_to("model", atlas.model, one.place),
         "looked": None if needed and hangs else looked,
         "fallen": hangs[0] if needed and hangs else None,
         "names": names,
-        "looks": list(said.looks),
+        "looks": said.looks,
         "measures": [measure_of(measure) for measure in one.measures],
         "rows": rows[:: -(-len(rows) // ROWS) or 1],
         "kinds": [kind_of(atlas, one, kind) for kind in in_order(one.effects.kinds, order)],
-        "fails": [*said.fails, *said.elsewhere],
         "hangs": hangs,
         "controls": [fallen_of(atlas, one, at) for at in one.effects.controls],
-        "weights": list(said.weights),
-        "directions": [
-            direction_of(each)
-            for each in (one.circuit.directions[:DIRECTIONS] if one.circuit else ())
-        ],
-        "kinWords": list(said.kin[:1]),
+        "weights": said.weights,
+        "copies": copy_bars(one.circuit) if one.circuit else [],
         "alike": [alike_of(atlas, kin) for kin in one.alike[:KIN]],
-        "near": [near_of(atlas, kin) for kin in weight_words.nearest(one)],
-        "unexplained": list(said.unexplained),
-        "bars": [bar("by no name", one.unexplained), bar("on the sink", one.sink)],
+        "bars": [
+            bar("attention that no name foretells", one.unexplained),
+            bar("attention on the sink", one.sink),
+        ],
     }
 
 
@@ -116,6 +108,22 @@ def in_order(kinds: Sequence[Kind], order: Sequence[str]) -> list[Kind]:
 def bar(title: str, found: Mean, say: Callable[[float], str] = share) -> Bar:
     """A share with its interval."""
     return Bar(title=title, mean=found.mean, low=found.low, high=found.high, said=say(found.mean))
+
+
+def copy_bars(circuit: Circuit) -> list[Bar]:
+    """Shares of pieces that are raised and lowered themselves, then those by random matrices."""
+    counted = {"words raised themselves": circuit.copied, "words lowered": circuit.suppressed}
+    return [
+        *(level(title, against.value) for title, against in counted.items()),
+        *(
+            Bar(title=title, mean=each.mean, low=each.low, high=each.high, said=share(each.mean))
+            for title, each in zip(
+                ("raised, random matrices", "lowered, random matrices"),
+                counted.values(),
+                strict=True,
+            )
+        ),
+    ]
 
 
 def level(title: str, value: float) -> Bar:
@@ -142,7 +150,7 @@ def name_of(atlas: Atlas, name: Name) -> NameSaid:
     """A name with its shares on both halves and by chance."""
     return {
         "name": name.name,
-        "title": number_words.capital(f"looks {look_words.place(name.name)}"),
+        "title": atlas_words.capital(f"looks {atlas_words.place(name.name)}"),
         "holds": name.holds,
         "bars": [
             bar("found on", name.found),
@@ -170,9 +178,9 @@ def measure_of(measure: Measured) -> MeasureSaid:
 def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
     """Effects on the prompts of a kind, each as a dot."""
     effects = zip(one.effects.by_mean, atlas.prompts, strict=True)
-    say = partial(change, loss_words.unit_of(atlas))
+    say = partial(change, atlas_words.unit_of(atlas))
     return {
-        "kind": loss_words.kind_name(kind),
+        "kind": atlas_words.kind_name(kind),
         "needed": kind.needed,
         "dots": [
             (effect, HALVES.index(prompt.half))
@@ -184,7 +192,7 @@ def kind_of(atlas: Atlas, one: Passport, kind: Kind) -> KindSaid:
         "turned": [half.mean for half in kind.turned.halves] if kind.turned else [],
         "turnedSaid": say(kind.turned.checked.mean) if kind.turned else "",
         "zero": "" if kind.by_zero is None else say(kind.by_zero.mean),
-        "misleads": loss_words.misleads(kind),
+        "misleads": atlas_words.misleads(kind),
     }
 
 
@@ -204,41 +212,11 @@ def fallen_of(atlas: Atlas, one: Passport, at: int) -> Fallen:
     }
 
 
-def direction_of(direction: Direction) -> DirectionSaid:
-    """A direction that a head reads, and what it writes then."""
-    return {
-        "reads": [word_of(piece) for piece in direction.reads],
-        "writes": [word_of(piece) for piece in direction.writes],
-        "strength": share(direction.strength),
-    }
-
-
 def alike_of(atlas: Atlas, kin: Alike) -> Kin:
     """A head that looks at the same words."""
     return {
         "head": atlas.position(kin.place) if kin.model == atlas.model else -1,
-        "name": number_words.head_name(atlas, kin),
+        "name": kin.name if kin.model == atlas.model else f"{kin.model} {kin.name}",
         "link": link_to("atlas", kin.model, kin.place),
         "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
-    }
-
-
-SIDES = {
-    "reads": "reads like it",
-    "writes": "writes like it",
-    "feeds": "reads what it writes",
-    "matches": "matches words like it",
-    "asks": "asks like it, of keys that both share",
-    "queries": "its queries read what this one writes",
-    "keys": "its keys read what this one writes",
-}
-
-
-def near_of(atlas: Atlas, kin: Near) -> Kin:
-    """A head that is near by its weights."""
-    return {
-        "head": atlas.position(kin.place),
-        "name": kin.name,
-        "link": link_to("atlas", atlas.model, kin.place),
-        "said": f"{SIDES[kin.side]}: {weight_words.nearness_words(kin)}",
     }

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from attention.analysis.heads import NAMINGS
 from attention.app.cached import kept
 from attention.app.state.view import View
-from attention.atlas import look_words
 from attention.atlas.passport import Atlas, Passport
+from attention.atlas.words import place
 from attention.core.printing import distinct_names
 from attention.figures.scene import Scene, Words, note, scene
 from attention.subjects.atlas import numbers, words
 from attention.subjects.atlas.figures import (
     Bar,
-    FoundHead,
     HeadAtlas,
+    ListedHead,
     NameTried,
     OwnSentence,
     Passports,
@@ -25,6 +26,8 @@ from attention.subjects.atlas.passports import level, link_to, passports_of
 from attention.subjects.atlas.shades import Shade, shade_named
 from attention.subjects.model.words import Answered, fall_words, word_of
 from attention.trained.models import NoWords
+
+LISTED = 20  # heads, the most
 
 
 def atlas_scene(view: View, opened: Opened) -> Scene:
@@ -39,7 +42,7 @@ def atlas_scene(view: View, opened: Opened) -> Scene:
         problems.append(words.unknown_second_words(view["second_head"]))
     return scene(
         *map(note, problems),
-        map_of(opened, shade, heads, view["sought"]),
+        map_of(opened, shade, heads),
         passports_in(opened, heads),
     )
 
@@ -50,33 +53,37 @@ def passports_in(opened: Opened, heads: tuple[Head, ...]) -> Passports:
     return passports_of(opened.atlas, heads)
 
 
-def map_of(
-    opened: Opened,
-    shade: Shade,
-    heads: Sequence[Head],
-    sought: str = "",
-    most: int | None = None,
-) -> HeadAtlas:
-    """The map of all heads, with those that are sought, as many of them at most, None: all."""
-    search = opened.index.search(sought)
-    found = [
-        FoundHead(head=opened.atlas.position(hit.place), name=hit.name, why=hit.why)
-        for hit in search.hits[:most]
-    ]
-    chosen, *others = map(opened.atlas.position, heads)
+def map_of(opened: Opened, shade: Shade, heads: Sequence[Head]) -> HeadAtlas:
+    """The map of all heads, and the first of them by its shade."""
+    atlas, listed = opened.atlas, heads_by(opened, shade)
+    chosen, *others = map(atlas.position, heads)
     return HeadAtlas(
         shades=opened.shades,
         shade=shade,
-        layers=[f"layer {layer}" for layer in range(len(opened.atlas.shape))],
+        layers=[f"layer {layer}" for layer in range(len(atlas.shape))],
         told=opened.titles,
         chosen=chosen,
         other=others[0] if others else -1,
-        sought=sought,
-        hints=opened.index.suggested(search),
-        found=found,
-        found_words=words.found_words(sought, search, len(opened.atlas.passports), most),
+        listed=(first := listed[:LISTED]),
+        listed_words=words.listed_words(
+            len(listed), len(atlas.passports), len(first), shade.why is not None
+        ),
         key="head_atlas",
     )
+
+
+@kept(64)
+def heads_by(opened: Opened, shade: Shade) -> list[ListedHead]:
+    """The heads that a shade surely holds of, or all where it is a number alone; those of the
+    largest numbers first."""
+    atlas = opened.atlas
+    measured = [(float(shade.numbers[one.place]), one) for one in atlas.passports]
+    known = [(number, one) for number, one in measured if not math.isnan(number)]
+    return [
+        ListedHead(head=atlas.position(one.place), name=one.name, why=why)
+        for number, one in sorted(known, key=lambda each: -abs(each[0]))
+        if (why := shade.say(number) if shade.why is None else shade.why(one))
+    ]
 
 
 def own_scene(view: View, atlas: Atlas, one: Passport) -> Scene:
@@ -141,7 +148,7 @@ def names_to_try(one: Passport) -> list[NameTried]:
     return [
         {
             "name": name,
-            "title": f"looks {look_words.place(name)}",
+            "title": f"looks {place(name)}",
             "holds": earned.get(name, False),
         }
         for name in order

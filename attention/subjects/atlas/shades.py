@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas import look_words, loss_words
+from attention.atlas import words
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed, percent
 
@@ -35,7 +35,8 @@ class Shade:
     name: of it in links and in the menu; group: of the menu; numbers (layers, heads), NaN where a
     head has none; darkest: the number of the darkest tile; around_0: whether orange says less and
     blue more, else all is blue; sign: -1 where a greater number is a loss; legend: of the colours;
-    say: a number in words.
+    say: a number in words; why: a sentence on a head that it surely holds of, "" of others, None
+    where it is a number alone.
     """
 
     name: str
@@ -46,10 +47,11 @@ class Shade:
     sign: int
     legend: str
     say: Callable[[float], str]
+    why: Callable[[Passport], str] | None = None
 
 
 def change(unit: str, effect: float) -> str:
-    """A change in hundredths. unit: see `loss_words.unit_of`."""
+    """A change in hundredths. unit: see `words.unit_of`."""
     return f"{'+' if effect >= 0.0005 else ''}{fixed(100 * effect, 1)} {unit}"
 
 
@@ -103,7 +105,7 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     found = {kind: numbers_of(atlas, partial(_effect, kind)) for kind in kinds}
     most = max((float(each.nan_to_num(0.0).abs().max()) for each in found.values()), default=0.0)
     darkest = max(STEP, math.ceil(most / STEP) * STEP)
-    unit, vectors = loss_words.unit_of(atlas), loss_words.of_vectors(atlas)
+    unit, vectors = words.unit_of(atlas), words.of_vectors(atlas)
     changes = "orange: answers lose without the head, blue: they gain"
     costly = "orange: other texts are harder to predict without the head, blue: easier"
     if vectors:
@@ -112,15 +114,25 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     legend = f"{changes}; full colour: {fixed(100 * darkest, 0)} {unit}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
-        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, partial(change, unit))
+        why, say = partial(_needed, atlas, kind), partial(change, unit)
+        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, say, why)
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
-    say = moved if vectors else nats
+    say, why = (moved, None) if vectors else (nats, partial(_costs, atlas))
     legend = f"{costly}; full colour: {say(DARKEST_COST)}"
-    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say)
+    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say, why)
 
 
 def _effect(kind: str, one: Passport) -> float | None:
     return next((each.checked.mean for each in one.effects.kinds if each.kind == kind), None)
+
+
+def _needed(atlas: Atlas, kind: str, one: Passport) -> str:
+    needed = (each for each in one.effects.kinds if each.kind == kind and each.needed)
+    return next((words.need_words(atlas, each) for each in needed), "")
+
+
+def _costs(atlas: Atlas, one: Passport) -> str:
+    return words.elsewhere_words(atlas, one.effects) if one.effects.elsewhere.sure else ""
 
 
 def _looks(atlas: Atlas) -> Iterator[Shade]:
@@ -128,7 +140,8 @@ def _looks(atlas: Atlas) -> Iterator[Shade]:
         numbers = numbers_of(atlas, partial(_named, name))
         if not numbers.isnan().all():
             what = "sentences on which most words look there"
-            yield _share(f"looks {look_words.place(name)}", LOOKS, numbers, what)
+            shade = f"looks {words.place(name)}"
+            yield _share(shade, LOOKS, numbers, what, partial(_holds, name))
     for name, measure in MEASURES.items():
         numbers = numbers_of(atlas, partial(_measured, name))
         if numbers.isnan().all():
@@ -151,9 +164,20 @@ def _named(name: str, one: Passport) -> float | None:
     return next((each.checked.mean for each in one.names if each.name == name), None)
 
 
-def _share(name: str, group: str, numbers: Tensor, what: str) -> Shade:
+def _holds(name: str, one: Passport) -> str:
+    holding = (each for each in one.names if each.name == name and each.holds)
+    return next(map(words.name_words, holding), "")
+
+
+def _share(
+    name: str,
+    group: str,
+    numbers: Tensor,
+    what: str,
+    why: Callable[[Passport], str] | None = None,
+) -> Shade:
     legend = f"share of {what}; full colour: 100 %"
-    return Shade(name, group, numbers, 1.0, False, 1, legend, percent)
+    return Shade(name, group, numbers, 1.0, False, 1, legend, percent, why)
 
 
 def _weights(atlas: Atlas) -> Iterator[Shade]:
@@ -167,10 +191,15 @@ def _weights(atlas: Atlas) -> Iterator[Shade]:
         "blue: its weights raise the word that they read, orange: they lower it; full colour: ±1"
     )
     copying = numbers_of(atlas, partial(number, "copying"))
-    yield Shade("copying", SAYS, copying, 1.0, True, 1, legend, two_digits)
+    yield Shade("copying", SAYS, copying, 1.0, True, 1, legend, two_digits, _copies)
     for of in ("copied", "suppressed"):
         numbers = numbers_of(atlas, partial(number, of))
         yield _share(f"words {of}", SAYS, numbers, "sampled words")
+
+
+def _copies(one: Passport) -> str:
+    circuit = one.circuit
+    return words.copying_words(circuit) if circuit and words.copies(circuit) else ""
 
 
 def _unexplained(atlas: Atlas) -> Iterator[Shade]:

@@ -1,5 +1,5 @@
-"""Settings of the atlas, and its sentences on what `attention.atlas` does not say: how two heads
-differ, heads sought, and a name tried on a sentence."""
+"""Settings of the atlas, and its sentences on what `attention.atlas` does not say: how many
+heads are listed, how two differ, and a name tried on a sentence."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from attention.analysis.names import WORDS
-from attention.atlas.finding import Search
-from attention.atlas.look_words import place
-from attention.atlas.loss_words import of_vectors, unit_of
 from attention.atlas.passport import Atlas, Mean, Passport
+from attention.atlas.words import of_vectors, place, unit_of
 from attention.core.printing import listed, percent
 from attention.core.settings import choice, same_as, text
 from attention.subjects.atlas.shades import change
@@ -26,10 +24,9 @@ PURPOSE = "A passport for each head: where it looks, what fails without it, what
 
 @dataclass(frozen=True)
 class AtlasSettings:
-    """The colours of the tiles, the heads sought, a second head, and the name that is tried."""
+    """The colours of the tiles, a second head, and the name that is tried."""
 
     tiles: str = text("", "Tiles show", 120)
-    sought: str = text("", "Find heads", 120)
     second_head: str = text("", "A second head", 9, help="as 24.7: head 7 of layer 24.")
     head_name: str = choice(FIRST, "Name to break", (FIRST, *WORDS))
     head_by: str = same_as(SwitchSettings, "head_by")
@@ -55,23 +52,12 @@ def unknown_second_words(named: str) -> str:
     return f"There is no head “{named}” in this model; write it as 24.7."
 
 
-def found_words(sought: str, search: Search, of: int, most: int | None = None) -> str:
-    """Count of the heads that were found, or that none was, and words that were passed over.
-
-    most: how many are shown, None: all.
-    """
-    if not sought.strip():
-        return ""
-    found = len(search.hits)
-    first = f", the first {most}" if most is not None and found > most else ""
-    told = [f"{found} of {of} heads{first}."]
-    if not found:
-        told = [f"No head of {of} is found by {quoted(sought)}."]
-    if search.unknown and (found or [*search.unknown] != [sought.strip().lower()]):
-        told.append(f"Not understood: {', '.join(map(quoted, search.unknown))}.")
-    if search.aside:
-        told.append(f"Passed over: {', '.join(map(quoted, search.aside))}.")
-    return " ".join(told)
+def listed_words(count: int, of: int, shown: int, surely: bool) -> str:
+    """Count of the heads that a shade surely holds of, or of those that are listed by a number."""
+    if not surely:
+        return f"The {shown} greatest of {of} heads."
+    first = f", the first {shown}" if count > shown else ""
+    return f"Surely so of {count or 'none'} of {of} heads, on both halves of the texts{first}."
 
 
 # Two heads

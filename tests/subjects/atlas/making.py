@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 
 from attention.analysis.heads import MEASURES
+from attention.atlas.files import SCHEMA
 from attention.atlas.passport import (
     HALVES,
     Against,
@@ -13,13 +14,11 @@ from attention.atlas.passport import (
     Atlas,
     Circuit,
     Cost,
-    Direction,
     Effects,
     Kind,
     Mean,
     Measured,
     Name,
-    Near,
     Passport,
     Row,
     Text,
@@ -50,7 +49,7 @@ def atlas(model: str = "constructed", layers: int = 2, heads: int = 2, title: st
         for layer, head in itertools.product(range(layers), range(heads))
     )
     return Atlas(
-        schema=1,
+        schema=SCHEMA,
         model=model,
         title=title or model,
         checkpoint="made by hand",
@@ -84,7 +83,6 @@ def passport(layer: int, head: int, model: str) -> Passport:
         effects=effects(-0.42 if (layer, head) == (1, 0) else 0.002 * place),
         circuit=circuit(0.37 if head else -0.13),
         alike=(Alike(model, 0, head, mean(0.71), mean(0.67), 0.23),) if layer else (),
-        near=(Near("feeds", 1, head, Against(0.41, 0.11, 0.07, 0.17)),) if not layer else (),
     )
 
 
@@ -124,11 +122,8 @@ def effects(first: float) -> Effects:
 
 def circuit(copying: float) -> Circuit:
     """Weights that copy, or suppress."""
-    tells = Against(5.0, 3.0, 2.0, 4.0)
-    direction = Direction(0.17, ("·France", "·Japan"), ("·the",), ("·Paris",), ("·a",), tells)
     return Circuit(
         Against(copying, 0.0, -0.05, 0.05),
         Against(0.53, 0.02, 0.0, 0.05),
         Against(0.01, 0.02, 0.0, 0.05),
-        (direction,),
     )

@@ -44,15 +44,13 @@ def test_each_head_is_led_to_from_the_map_from_a_passport_and_by_its_name() -> N
         assert [said["name"] for said in passports.said["passports"]] == [name]
 
 
-def test_each_colour_and_search_of_the_page_is_held_but_no_second_head() -> None:
+def test_each_colour_of_the_page_is_held_with_its_list_but_no_second_head() -> None:
     made = file_of(making.atlas())
     answers = made.answers()
     for shade in made.opened.shades:
-        assert parts(answers[MAP, "shade", shade.name])[0].shade is shade
-    for sought in ("", "needed by capitals", "looks one word back", "b", "0.1"):
-        tiles, _ = parts(answers[MAP, "sought", sought])
-        assert tiles.sought == sought
-        assert bool(tiles.found) == bool(sought)
+        tiles, _ = parts(answers[MAP, "shade", shade.name])
+        assert tiles.shade is shade
+        assert tiles.listed == scenes.heads_by(made.opened, shade)
     assert not any(event in ("other", "name") for _, event, _ in answers)
     assert not made.map_with().pairs
 

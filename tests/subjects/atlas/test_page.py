@@ -18,6 +18,7 @@ from attention.app.cached.runs import run_model
 from attention.atlas import files
 from attention.atlas.blocks import blocks_of
 from attention.subjects.atlas import numbers, words
+from attention.subjects.atlas import scene as scenes
 from attention.subjects.guide.chosen_lesson import check
 from attention.trained import sources
 from tests.app.test_every_page import TAG
@@ -99,22 +100,44 @@ def test_a_clicked_tile_is_in_the_link_and_another_one_stands_beside_it() -> Non
     assert tiles(app)["chosen"] == 0
 
 
-def test_heads_are_found_by_words_and_where_none_is_others_are_told() -> None:
-    app = opened("atlas", **CONSTRUCTED)
-    for text, name in (("needed by capitals", "1.0"), ("looks one word back", "0.0")):
-        app.tell("head_atlas", "sought", text)
-        assert tiles(app)["found"][0]["name"] == name
-        assert app.query_params["sought"] == text
-    app.tell("head_atlas", "sought", "<i>zebra")
-    assert tiles(app)["found"] == []
-    assert (
-        tiles(app)["foundWords"]
-        == "No head of 4 is found by “<i>zebra”. Not understood: “i”, “zebra”."
-    )
-    assert "needed by capitals" in tiles(app)["hints"]
-    before = tiles(app)["sought"]
-    app.tell("head_atlas", "sought", "x" * 121)
-    assert tiles(app)["sought"] == before
+@over(
+    "case",
+    [
+        ("needed by capitals", ["1.0"], "Surely so of 1 of 4 heads, on both halves of the texts."),
+        ("needed by verbs", [], "Surely so of none of 4 heads, on both halves of the texts."),
+        ("looks one word back", ["0.0"], "Surely so of 1 of 4 heads, on both halves of the texts."),
+        (
+            "cost elsewhere",
+            ["0.0", "0.1", "1.0", "1.1"],
+            "Surely so of 4 of 4 heads, on both halves of the texts.",
+        ),
+        ("copying", ["0.1", "1.1"], "Surely so of 2 of 4 heads, on both halves of the texts."),
+        ("unexplained", ["1.0", "1.1", "0.0", "0.1"], "The 4 greatest of 4 heads."),
+    ],
+)
+def test_heads_are_listed_that_the_number_of_the_tiles_surely_holds_of(
+    case: tuple[str, list[str], str],
+) -> None:
+    shade, names, said = case
+    app = opened("atlas", **CONSTRUCTED, tiles=shade)
+    assert [each["name"] for each in tiles(app)["listed"]] == names
+    assert tiles(app)["listedWords"] == said
+    if shade == "needed by capitals":
+        assert tiles(app)["listed"][0]["why"] == passports(app)[0]["told"][0]
+
+
+def test_a_list_ends_after_twenty_heads_and_says_so() -> None:
+    opened_atlas = numbers.Opened(making.atlas(layers=5, heads=5))
+    shades = {shade.name: shade for shade in opened_atlas.shades}
+    for name, said in (
+        (
+            "cost elsewhere",
+            "Surely so of 25 of 25 heads, on both halves of the texts, the first 20.",
+        ),
+        ("unexplained", "The 20 greatest of 25 heads."),
+    ):
+        shown = scenes.map_of(opened_atlas, shades[name], [(0, 0)])
+        assert (len(shown.listed), shown.listed_words) == (20, said)
 
 
 # A passport
@@ -132,7 +155,8 @@ def test_a_passport_shows_dots_names_with_their_nulls_kin_and_what_is_not_explai
     assert [kind["needed"] for kind in needed["kinds"]] == [True, False, False]
     assert len(needed["hangs"]) == len(needed["controls"]) == 3
     assert needed["alike"][0]["name"] == "0.0"
-    assert "83 %" in needed["unexplained"][0]
+    assert [bar["said"] for bar in needed["bars"]] == ["83 %", "29 %"]
+    assert [bar["said"] for bar in needed["copies"]] == ["53 %", "1 %", "2 %", "2 %"]
     (named,) = passports(opened("atlas", **CONSTRUCTED, head_by="the chosen one"))
     (name,) = named["names"]
     assert (name["title"], name["holds"]) == ("Looks one word back", True)
@@ -319,12 +343,12 @@ def test_a_file_that_is_gone_before_it_is_read_is_told_in_words(tmp_path: Path) 
 
 def test_kin_that_a_file_has_made_up_are_not_opened(tmp_path: Path) -> None:
     made = making.atlas()
-    (near,) = made.passports[0].near
-    kin = (replace(near, layer=10**12),)
-    lying = replace(made, passports=(replace(made.passports[0], near=kin), *made.passports[1:]))
+    (alike,) = made.passports[2].alike
+    kin = (replace(alike, layer=10**12),)
+    lying = replace(made, passports=(replace(made.passports[0], alike=kin), *made.passports[1:]))
     files.write(lying, files.path_of(tmp_path, "constructed"))
     app = opened("atlas", **CONSTRUCTED, head_by="the chosen one")
-    app.tell("passport", "head", passports(app)[0]["near"][0]["head"])
+    app.tell("passport", "head", passports(app)[0]["alike"][0]["head"])
     assert tiles(app)["chosen"] == 0
 
 
@@ -371,11 +395,8 @@ def test_a_link_that_names_what_is_not_here_shows_the_nearest_and_says_so() -> N
 
 def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal() -> None:
     joined = " ".join(HOSTILE)
-    boxes = dict.fromkeys(("s", "tiles", "sought", "second_head"), joined)
+    boxes = dict.fromkeys(("s", "tiles", "second_head"), joined)
     app = opened("atlas", model="constructed", **boxes)
     assert not TAG.search(app.said)
     assert passports(app)
     assert not [text for text in HOSTILE if len(text) > 9 and text in app.read_as_markdown]
-    for text in HOSTILE:
-        app.tell("head_atlas", "sought", text)
-    assert not TAG.search(app.said)
