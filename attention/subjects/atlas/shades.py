@@ -114,8 +114,9 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     legend = f"{changes}; full colour: {fixed(100 * darkest, 0)} {unit}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
-        why, say = partial(_needed, atlas, kind), partial(change, unit)
-        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, say, why)
+        needed = partial(_needed, atlas, kind)
+        changed = partial(change, unit)
+        yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, changed, needed)
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
     say, why = (moved, None) if vectors else (nats, partial(_costs, atlas))
     legend = f"{costly}; full colour: {say(DARKEST_COST)}"
