@@ -69,7 +69,7 @@ class Vocabulary:
 def circuits_of(model: Model) -> dict[tuple[int, int], Circuit]:
     """Circuits of all heads whose matrices are known, by layer and head; see `matrices`.
 
-    On two cores that is a minute for SmolLM2's 270 heads.
+    That is three minutes of a core for SmolLM2's 270 heads.
     """
     places: dict[Place, list[HeadMatrices]] = {}
     for head in matrices_of(model):

@@ -57,7 +57,7 @@ def listed_words(count: int, of: int, shown: int, surely: bool) -> str:
     if not surely:
         return f"The {shown} greatest of {of} heads."
     first = f", the first {shown}" if count > shown else ""
-    return f"Surely so of {count or 'none'} of {of} heads, on both halves of the texts{first}."
+    return f"Surely so of {count or 'none'} of {of} heads{first}."
 
 
 # Two heads
