@@ -4,7 +4,7 @@
 `effects`, `turned` and `kin` measure a model, one stage each, beside untrained ones, see `twin`;
 `blocks` puts all its heads side by side; `circuits` reads its weights, as `matrices` has them;
 `stages` runs stages so that they can be resumed, `statistics` gives their means, `making` puts them
-together, `files` reads and writes; `words` says a passport in sentences; `earned` reads names alone.
+together, `files` reads and writes; `words` says a passport in sentences; `earned` reads its names.
 `python -m attention.atlas` makes the passports of a model.
 
 May import: core, trained, analysis, training; torch, scipy, safetensors, msgspec, distributed.

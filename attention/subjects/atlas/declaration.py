@@ -23,8 +23,8 @@ PAGE = Page(
     "atlas",
     "Atlas",
     "a passport for every head of a model, listed by what it does: where it looks, what fails "
-    "without it, each beside chance and checked on other texts; two heads side by side; a head on your "
-    "sentence, and its name to break",
+    "without it, each beside chance and checked on other texts; two heads side by side; a head on "
+    "your sentence, and its name to break",
     purpose=PURPOSE,
     words=("head", "weight", "query", "key", "token", "entropy"),
     figures={"map": "head_atlas", "passport": "passport", "own": "own_sentence"},
