@@ -18,8 +18,7 @@ __version__ = "1.0.0rc1"
 MODULES = {
     "core": ("analysis", "functional", "masks", "positions", "settings", "variants"),
     "inputs": ("text", "vectors"),
-    "figures": ("captions", "matrix", "script", "tables"),
-    "subjects.long_run": ("image_patches",),
+    "figures": ("captions", "image_patches", "matrix", "script", "tables"),
 }
 FUNCTIONS = {
     **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},

@@ -13,12 +13,12 @@ from torch.testing import assert_close
 from attention.core.functional import LongTrace
 from attention.core.limits import MAX_SEEN
 from attention.core.positions import Rotary
+from attention.figures.head_map import HeadMap
 from attention.pipeline import Result, Settings
 from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states, takes_long_texts
 from attention.pipeline.preparing import into_layer
-from attention.subjects.long_run.opened_run import live_run
-from attention.subjects.long_run.street_map import HeadMap
+from attention.subjects.long_run.text_runs import live_run
 from attention.trained.layers import ALL, Layer, TrainedAttention
 from attention.trained.models import Padded, Transformer
 from attention.trained.parts import Norms

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import functools
-import math
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
+from attention.analysis.opened_run import OpenedRun, fitting_run
+from attention.analysis.returned_weights import Layer
 from attention.analysis.token_texts import Texts
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
-from attention.figures import plotly_templates
-from attention.figures.head_grid import HeadGrid
+from attention.core.functional import WeightsAlone
+from attention.figures import plotly_templates, plots
+from attention.figures.head_grid import HeadGrid, grid_of_blocks, grid_words
+from attention.figures.head_map import HeadMap
+from attention.figures.image_patches import Patches, Sight, see
 from attention.figures.messages import message
 from attention.figures.modules import style_of
-from attention.subjects.long_run.figures import MapAsked, StreetMap, first_question
-from attention.subjects.long_run.hf_outputs import Layer
-from attention.subjects.long_run.image_patches import Patches, Sight, see
-from attention.subjects.long_run.opened_run import OpenedRun
-from attention.subjects.long_run.own_weights import fitting_run
-from attention.subjects.long_run.street_map import HeadMap
+from attention.figures.street_map import MapAsked, StreetMap, first_question
 
 ABSENT = "it is not in this file, which holds up to 10 MB; save_html(…, layer=…, head=…) chooses"
-DOTS = 64  # along a head, at most
-ALL_DOTS = 1 << 20
 ROWS_OF_A_DOT = 4  # that are looked at
 QUICK_CELLS = 1 << 25  # of a map that is read within a moment
 MOST_MAPS = 4  # each takes up to 16 MB
@@ -79,17 +77,29 @@ class HeadsOfRun:
             self.sight is not None and head == MEAN and layer in self.layers
         )
 
+    def grid(self) -> tuple[HeadGrid, str]:
+        """All heads, and words on them. Of many rows some are looked at."""
+
+        def blocks(block: int) -> Tensor:
+            made = [
+                self.run.run.blocks(layer, head, block, block, step=_step(block), entry=self.entry)
+                for layer, head in self.heads
+            ]
+            return torch.stack(made).abs().float().cpu()
+
+        names, sizes = [f"layer {layer}" for layer in self.layers], not all(self.run.shares)
+        grid = grid_of_blocks(blocks, len(self.heads), self.size, names, sizes)
+        return grid, grid_words(grid, self.size, _step(grid.block) > 1)
+
     def given(self) -> dict[str, Any]:
         """All that a browser is given before it asks: `Given` in browser/notebook/run.js."""
-        dots, block, step = self._dots()
         names = ("head_grid", "notebook" if self.sight else "street_map")
-        layer_names = [f"layer {layer}" for layer in self.layers]
-        sizes = not all(self.run.shares)
-        grid = HeadGrid(dots, block, max(self.size), 0, layer_names, plain=True, sizes=sizes)
+        grid, words = self.grid()
+        where = "above" if self.sight else "below"
         return {
             "grid": grid.content(),
             "heads": self.heads,
-            "words": _words(self.size, block, step, "above" if self.sight else "below", sizes),
+            "words": f"{words} Click a head to see it {where}.",
             "absent": ABSENT,
             "styles": dict(zip(("grid", "shown"), map(style_of, names), strict=True)),
             "themes": plotly_templates.THEMES,
@@ -104,6 +114,12 @@ class HeadsOfRun:
         run, entry = self.run.run, self.entry
         made = (run.weights(layer, one, rows, entry=entry).float().cpu() for one in heads)
         return functools.reduce(torch.add, made) / len(heads)
+
+    def heatmap(self, layer: int, head: int, query: int) -> go.Figure:
+        """All weights of a head, with the row of a query outlined."""
+        of_shares = self.run.run.attention(layer).weights_are_a_distribution
+        alone = WeightsAlone(self.weights(layer, head), normed_by="softmax" if of_shares else "")
+        return plots.heatmap(alone, "weights", self.run.texts, query, self.run.key_texts)
 
     def first(self, layer: int, head: int, query: int) -> bytes:
         """The message that shows a head, with a query and its greatest weight chosen; of a picture
@@ -148,21 +164,6 @@ class HeadsOfRun:
 
     def _name(self, layer: int, head: int) -> str:
         return f"run {layer} {head}" + (f" {self.step}" if self.steps else "")
-
-    def _dots(self) -> tuple[Tensor, int, int]:
-        """All heads, uint8 (heads, rows, columns); how many cells a dot spans, and which rows of
-        these are looked at, every so many-th."""
-        cells = max(1, min(DOTS, math.isqrt(ALL_DOTS // len(self.heads))))
-        block = -(-max(self.size) // cells)
-        step = -(-block // ROWS_OF_A_DOT)
-        made = [
-            self.run.run.blocks(layer, head, block, block, step=step, entry=self.entry)
-            for layer, head in self.heads
-        ]
-        weights = torch.stack(made).abs().float().cpu()
-        greatest = weights.amax((-2, -1), keepdim=True)
-        shades = weights * (255 / greatest.where(greatest > 0, 1.0))
-        return shades.round().to(torch.uint8), block, step
 
     def _picture(self, sight: Sight) -> dict[str, Any]:
         texts = [[side.text(at) for at in range(len(side.tokens))] for side in self.texts]
@@ -288,12 +289,6 @@ def _seen(
     return tokens, keys or run.keys or named, sight
 
 
-def _words(size: tuple[int, int], block: int, step: int, where: str, sizes: bool) -> str:
-    dot = "the size of a weight" if sizes else "a weight"
-    if block > 1:
-        of = f"some rows of {block} × {block}" if step > 1 else f"{block} × {block}"
-        dot = f"the greatest of {of} {'sizes of ' if sizes else ''}weights"
-    return (
-        f"{size[0]:,} queries down, {size[1]:,} keys across. Each square is {dot}; the strongest "
-        f"colour is the head's largest. Click a head to see it {where}."
-    )
+def _step(block: int) -> int:
+    """Rows from one that is looked at to the next, where a square stands for so many."""
+    return -(-block // ROWS_OF_A_DOT)

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention.analysis.returned_weights import Layer
 from attention.analysis.token_texts import MOST_LETTERS, Texts
 from attention.capture import Attention, Recording
 from attention.figures.bundle import bundle, file_of
+from attention.figures.image_patches import Patches
 from attention.notebook.heads import MEAN, First, HeadsOfRun, Pictured, heads_of
-from attention.subjects.long_run.hf_outputs import Layer
-from attention.subjects.long_run.image_patches import Patches
 
 MAX_BYTES = 10_000_000  # of a file
 MOST_CELLS = 1 << 22  # of a head: more have no room in it

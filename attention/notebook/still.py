@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attention.figures import plotly_templates
+from attention.figures.head_map import shades
+from attention.figures.image_patches import Sight, coloured, png
 from attention.notebook.heads import MEAN, QUICK_CELLS, HeadsOfRun
-from attention.subjects.long_run.image_patches import Sight, coloured, png
-from attention.subjects.long_run.street_map import shades
 
 CELLS = 512  # along a map
 FAINTEST = 1 / 512  # of the greatest weight: less is not seen

@@ -10,9 +10,9 @@ import traitlets
 
 from attention.figures.bundle import bundle
 from attention.figures.messages import is_a
+from attention.figures.street_map import MapAsked
 from attention.notebook.heads import MEAN, HeadsOfRun
 from attention.notebook.still import Still
-from attention.subjects.long_run.figures import MapAsked
 
 
 class Asked(TypedDict):

@@ -16,7 +16,7 @@ from PIL import Image
 from attention.core.functional import WeightsAlone
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.worked_out import page_of_scene
-from attention.subjects.long_run.own_weights import show
+from attention.notebook.show import show
 from tests.browser.browsing import Page, eventually, expect
 from tests.subjects.steps.making import drawn
 

@@ -12,9 +12,9 @@ import pytest
 
 import attention
 from attention.capture import Recording
+from attention.figures.image_patches import Patches
 from attention.notebook import heads, page
 from attention.notebook.heads import MEAN
-from attention.subjects.long_run.image_patches import Patches
 from tests.browser.browsing import Page, expect
 from tests.capture.making import OwnAttention, inputs, model
 from tests.hostile import HOSTILE

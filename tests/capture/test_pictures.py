@@ -12,9 +12,7 @@ import torch
 from PIL import Image
 
 import attention
-from attention.notebook.heads import MEAN, First, Pictured, heads_of
-from attention.notebook.page import _rows_held
-from attention.subjects.long_run.image_patches import (
+from attention.figures.image_patches import (
     MOST_PIXELS,
     Patches,
     find_patches,
@@ -22,6 +20,8 @@ from attention.subjects.long_run.image_patches import (
     png,
     see,
 )
+from attention.notebook.heads import MEAN, First, Pictured, heads_of
+from attention.notebook.page import _rows_held
 from tests.capture.families import FAMILIES, LLAVA, PICTURE, TEXT, Family, picture
 from tests.capture.making import OwnAttention, inputs, model
 

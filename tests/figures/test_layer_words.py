@@ -19,7 +19,7 @@ from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.analysis.continuing import SamplingSettings
 from attention.core import analysis
-from attention.core.functional import LongTrace, WeightsAlone
+from attention.core.functional import LongTrace
 from attention.figures import layer_words
 from attention.pipeline import Result, Settings, compute, computing
 from attention.subjects.heads import words as heads_words
@@ -28,8 +28,6 @@ from attention.trained.layers import Layer
 from attention.trained.models import Model, Run, Start, Transformer
 from attention.trained.sampling import next_scores
 from tests.cases import over
-from tests.properties import given
-from tests.properties import strategies as st
 from tests.subjects.steps.making import drawn, no_vectors
 from tests.trained.built import writer
 from tests.trained.packaged import each_packaged, packaged, run_model
@@ -194,29 +192,6 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) 
         assert len(glance.seen.dots) == len(glance.layers) * glance.heads
 
 
-def test_weights_without_a_model_are_at_a_glance_as_a_models_are() -> None:
-    weights = drawn(2, 7, 3, 5).softmax(-1)
-    glance = glances.glance_of(map(analysed.in_blocks, weights), weights.shape)
-    assert (glance.layers, glance.heads, glance.shape) == ((0, 1), 7, (3, 5))
-    one = analysed.overview(WeightsAlone(weights[1]))
-    assert torch.equal(glance.seen.dots[7:], one.dots)
-    assert_close({name: each[7:] for name, each in glance.seen.measures.items()}, one.measures)
-    assert glance.layer_and_head(12) == (1, 5)
-    again = map(analysed.in_blocks, weights)
-    other = glances.glance_of(again, weights.shape, crosses=True).seen
-    across = analysed.measures(weights[0], crosses=True)
-    assert list(other.measures) == list(other.even_spread) == list(across)
-
-
-@given(st.lists(st.none() | st.integers(0, 3), max_size=20))
-def test_places_of_words_are_counted_from_0_without_gaps(groups: list[int | None]) -> None:
-    slots = joining.slots(groups)
-    assert len(slots) == len(groups)
-    for at, (one, next_one) in enumerate(zip([-1, *slots], slots, strict=False)):
-        goes_on = at > 0 and groups[at] is not None and groups[at] == groups[at - 1]
-        assert next_one == one + (not goes_on)
-
-
 WHOLE = {
     "[CLS] un ##happi ##ly [SEP]": "[CLS] unhappily [SEP]",
     "·un happi ly </s>": "unhappily </s>",
@@ -292,42 +267,6 @@ def test_a_chosen_word_is_looked_at_by_its_first_piece(at: tuple[int, bool, int]
     result = computed("minilm")
     assert result.tokens[1:6] == ("she", "un", "##ha", "##pp", "##ily")
     assert layer_words.piece_at(as_words(result) if words else result, query) == piece
-
-
-def numbers(column: Any) -> list[float]:
-    return [cell for cell in column if not isinstance(cell, str)]
-
-
-def test_each_filter_shows_what_it_leaves_and_what_is_out_stays_out(written: Transformer) -> None:
-    run = written.run("the cat sat")
-    settings = SamplingSettings(sample_temperature=2.0, top_k=5, top_p=0.7)
-    _, columns = continuing.next_pieces(written, run, settings).table()
-    best = next_scores(written, run).double().sort(descending=True).values
-    top_k = (best[:5] / 2).softmax(-1)
-    kept = int((top_k.cumsum(-1) < 0.7).sum()) + 1
-    assert 1 < kept < 5
-    expected = {
-        "as trained": best.softmax(-1)[:12],
-        "temperature": (best / 2).softmax(-1)[:12],
-        "top k": top_k,
-        "top p": (best[:kept] / 2).softmax(-1),
-    }
-    for title, shares in expected.items():
-        assert numbers(columns[title]) == pytest.approx(shares.tolist(), abs=1e-6)
-        assert columns[title][len(shares) :] == ["out"] * (12 - len(shares))
-
-
-def test_going_on_with_the_likeliest_is_the_greatest_score_again_and_again(
-    written: Transformer,
-) -> None:
-    text, settings = "the cat sat", SamplingSettings()
-    for count in range(5):
-        gone_on = continuing.go_on(written, "the cat sat", count, settings, likeliest=True)
-        assert gone_on == text
-        run = written.run(text)
-        piece = int(next_scores(written, run).argmax())
-        text += written.text_of([piece], run.pieces.ids.tolist()) or ""
-        assert text != gone_on
 
 
 def test_a_sentence_grows_no_longer_than_the_model_takes_and_the_same_with_the_same_seed() -> None:

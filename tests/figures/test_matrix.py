@@ -22,7 +22,6 @@ from attention.figures.matrix import (
     write_matrix,
 )
 from tests.cases import over
-from tests.hostile import HOSTILE
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
@@ -98,14 +97,6 @@ def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused() -> None:
     for text, words in (wrong | {"1 | x": "row 0, column 0 holds 'x', which is no"}).items():
         with pytest.raises(MatrixError, match=words):
             read_stack(text)
-
-
-@over("text", HOSTILE)
-def test_hostile_text_is_a_misprint_and_nothing_else(text: str) -> None:
-    for read in (read_matrix, read_stack):
-        with pytest.raises(MatrixError) as caught:
-            read(text)
-        assert len(str(caught.value)) < 200
 
 
 near = st.text(alphabet="0123456789.eE+-_;|, \t\n\x00xna∞١", max_size=40)

@@ -14,7 +14,7 @@ import torch
 from attention.core.functional import attend
 from attention.figures import plotly_templates, plots
 from attention.figures.plotly_templates import DARK, LIGHT
-from attention.subjects.long_run.own_weights import show
+from attention.notebook.show import show
 from tests.cases import over
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
@@ -53,6 +53,5 @@ def test_figures_are_dark_where_plotly_is(
     for figure in (
         plots.heatmap(trace, "scores", tokens, 0),
         show(trace.weights, tokens),
-        show(torch.stack([trace.weights] * 2), tokens),
     ):
         assert figure.layout.template == default[1]

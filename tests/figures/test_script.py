@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 from torch.testing import assert_close
-from torchtext.vocab import Vectors
 
 from attention.core.functional import Trace
 from attention.core.papers import plain
@@ -20,7 +19,6 @@ from attention.core.variants import VARIANTS
 from attention.figures.script import pytorch_script
 from attention.pipeline import Result, Settings, compute
 from tests.cases import over
-from tests.core.variant_claims import docs_variant
 from tests.hostile import HOSTILE
 
 SCRIPT = "attention_here.py"
@@ -101,15 +99,6 @@ SETTINGS: list[dict[str, Any]] = [
 @over("settings", SETTINGS)
 def test_the_script_follows_every_setting(settings: dict[str, Any], tmp_path: Path) -> None:
     assert_same(computed(**settings), tmp_path)
-
-
-def test_the_script_gives_the_numbers_of_glove(glove: Vectors, tmp_path: Path) -> None:
-    assert_same(compute(Settings(variant="talking", head=4), lambda name: glove), tmp_path)
-
-
-def test_the_script_of_the_variant_that_the_readme_adds(tmp_path: Path) -> None:
-    with docs_variant(tmp_path) as variant:
-        assert_same(computed("hello world", variant=variant.name, **EVERYTHING), tmp_path)
 
 
 def test_the_script_prints_the_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 from attention.figures.matrices import Matrices
 from attention.figures.stacks import (
     MAX_NUMBERS,
-    read_numbers,
     typed_stack,
     with_cell,
 )
-from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import strategies as st
@@ -62,18 +58,6 @@ def test_whatever_is_typed_changes_one_cell(text: str, place: int, typed: str) -
     ]
     assert changed in ([], [place])
     assert len(after.cells[place]) <= 20
-
-
-@over("text", ["1 | 2 3; 4", "0.1 -0", "1e3;2"])
-def test_numbers_of_a_text_that_can_be_read_are_those_that_are_read(text: str) -> None:
-    stack = typed_stack("x", text)
-    assert stack is not None
-    shown = torch.stack([stack.matrix("x", places).numbers for places in stack.places])
-    if "|" in text:
-        assert math.isnan(shown[0, 1, 1])
-    else:
-        assert torch.equal(shown, read_numbers("x", text))
-        assert not shown.signbit().any()
 
 
 def test_texts_with_too_many_cells_are_not_shown() -> None:

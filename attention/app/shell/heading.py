@@ -75,15 +75,14 @@ NO_SIDE = """
 
 @dataclass(frozen=True)
 class PageHeading:
-    """Heading of a page and its words on itself, from its view.
+    """Heading of a page and its words on itself, from its view."""
 
-    heading: its title, and what it is for; sentences: those it shows, each with the name of its
-    setting; more: further words for a caption.
-    """
-
-    heading: Callable[[View], tuple[str, str]]
-    sentences: Callable[[View], Sequence[tuple[str, str]]]
-    more: Callable[[View], Sequence[str]]
+    # its title, and a line on what it is for
+    heading: Callable[[View], tuple[str, str]] = lambda view: view.page.told
+    # those it shows, each with the name of its setting
+    sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone
+    # further words for a caption
+    more: Callable[[View], Sequence[str]] = lambda view: ()
 
 
 def title(view: View, told: PageHeading) -> None:

@@ -13,6 +13,7 @@ from attention.app.components.selection import tell_selection
 from attention.app.controls import sections, widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame
+from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.sides import OF_BOTH, OTHER
@@ -186,4 +187,5 @@ def changed(view: View) -> list[str]:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, body, sentences=sentences, more=changed, tokens=names)
+    told = PageHeading(sentences=sentences, more=changed)
+    frame.show(file, body, told, frame.Around(tokens=names))

@@ -11,6 +11,7 @@ from attention.app.components.selection import tell_selection
 from attention.app.controls import grids, notes, sections, widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame
+from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
@@ -224,4 +225,4 @@ def translator(view: View) -> list[str]:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, two_sequences, sentences=read, more=translator)
+    frame.show(file, two_sequences, PageHeading(sentences=read, more=translator))

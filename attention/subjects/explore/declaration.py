@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from attention.app.state.long_texts import LongTextSettings
 from attention.app.state.openings import HIDDEN, OpeningSettings, opening
 from attention.app.state.pages import PLAY, WHOLE_PAGE, WITH_WORDS, Page, Values
 from attention.subjects.explore.pronoun_words import asked_about
 from attention.subjects.explore.word_map import MapSettings
-from attention.subjects.long_run.text_words import LongTextSettings
 
 
 def _is_calm(values: Values) -> bool:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention.app.components.scene import draw as draw_scene
 from attention.app.components.selection import tell_selection
-from attention.app.controls import widgets
+from attention.app.controls import long_text_box, widgets
 from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.links import every_setting
@@ -20,7 +20,6 @@ from attention.app.state.view import View
 from attention.figures.scene import PageButton, scene
 from attention.pipeline import Result
 from attention.subjects.explore import scene as scenes
-from attention.subjects.long_run import text_page
 from attention.subjects.model.choices import ask_from_last
 from attention.trained import sources
 from attention.trained.sources import NONE, SMOLLM2
@@ -48,7 +47,7 @@ def ways_on(view: View) -> None:
             own = scene(PageButton("Type your own", widgets.BOX))
             draw_scene(own, key=f"type_own{later}", width="content")
         else:
-            text_page.offer(view)
+            long_text_box.offer(view)
             st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))
 
 

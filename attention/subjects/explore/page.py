@@ -1,6 +1,6 @@
 """Explore: which words each word looks at, and its new vector."""
 
-from attention.app.cached import pictures, runs
+from attention.app.cached import long_texts, pictures, runs
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls.part import part
@@ -12,7 +12,7 @@ from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
 from attention.subjects.explore import map_page, opening_page
 from attention.subjects.explore import scene as scenes
-from attention.subjects.long_run import long_texts, text_page
+from attention.subjects.long_run import text_page
 
 
 def explore(view: View) -> None:
@@ -44,12 +44,5 @@ def of_token(view: View) -> None:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(
-        file,
-        explore,
-        examples=text_page.examples,
-        tokens=text_page.tokens,
-        has_title=opening_page.has_title,
-        on_top=opening_page.ways_on,
-        instead=text_page.box,
-    )
+    around = frame.Around(has_title=opening_page.has_title, on_top=opening_page.ways_on)
+    frame.show(file, explore, around=around)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attention.app.cached import kept, pictures, runs
+from attention.app.cached import kept, long_texts, pictures, runs
 from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
@@ -20,7 +20,6 @@ from attention.inputs.text import plain
 from attention.pipeline import Result
 from attention.subjects.explore import numbers, pronoun_words
 from attention.subjects.explore.word_map import MapSettings, Where, why_nowhere
-from attention.subjects.long_run import long_texts
 from attention.trained import sources
 
 CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB

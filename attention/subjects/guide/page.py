@@ -12,6 +12,7 @@ from attention.app.components.turns import Handler
 from attention.app.controls import widgets, works
 from attention.app.controls.part import part
 from attention.app.shell import frame
+from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES
@@ -350,4 +351,4 @@ def begin_to_learn(settings: TrainingSettings) -> None:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, guide, heading=chosen_lesson.heading, sentences=chapter_page.sentences)
+    frame.show(file, guide, PageHeading(chosen_lesson.heading, chapter_page.sentences))

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache
 from torch import Tensor
 
+from attention.analysis.opened_run import OpenedRun
 from attention.analysis.token_texts import Texts
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
@@ -22,18 +23,17 @@ from attention.app.controls.works import Task
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.capture import Recording
+from attention.figures.head_map import EXACT, Blocks, HeadMap
 from attention.figures.scene import Scene
-from attention.hosting.jobs import Step
-from attention.subjects.long_run import scene as scenes
-from attention.subjects.long_run.figures import (
+from attention.figures.street_map import (
     MapAsked,
     StreetMap,
     first_question,
     leads_to,
     seen_of,
 )
-from attention.subjects.long_run.opened_run import OpenedRun
-from attention.subjects.long_run.street_map import EXACT, Blocks, HeadMap
+from attention.hosting.jobs import Step
+from attention.subjects.long_run import scene as scenes
 
 BLOCKS_BYTES = 64 << 20  # that of 32,768 tokens takes 16 MB, of 4,096 four
 TILES_BYTES = 32 << 20

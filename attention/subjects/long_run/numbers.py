@@ -19,6 +19,7 @@ from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
 from attention.analysis.heads import Rows
+from attention.analysis.opened_run import OpenedRun, opened_run
 from attention.analysis.token_texts import Texts
 from attention.analysis.whole_runs import links, measure_table
 from attention.app.controls.works import Task
@@ -28,7 +29,6 @@ from attention.capture.folders import RUN_VARIABLE, open_folder
 from attention.hosting.jobs import Step
 from attention.hosting.uploads import NoRoom, Reservation
 from attention.subjects.long_run import example
-from attention.subjects.long_run.opened_run import OpenedRun, opened_run
 from attention.subjects.long_run.own_weights import (
     OpenedWeights,
     read_own,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attention.analysis.glances import Glance
+from attention.analysis.opened_run import OpenedRun
 from attention.app.components.scene import Taken, draw
 from attention.app.controls import notes, widgets, works
 from attention.app.shell import frame
@@ -22,7 +23,6 @@ from attention.subjects.long_run import own_weights as long_run_own_weights
 from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.map_page import Mapped
 from attention.subjects.long_run.numbers import LinksAsked, Opened
-from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.settings import MEAN, OTHER, mark_of, parts_of_mark
 
 if TYPE_CHECKING:

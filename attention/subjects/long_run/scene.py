@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attention.analysis.heads import order
+from attention.analysis.opened_run import OpenedRun
 from attention.core.functional import LongTrace
 from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
+from attention.figures.street_map import StreetMap
 from attention.figures.tables import Cell
 from attention.pipeline import Result
 from attention.subjects.heads import words as heads_words
-from attention.subjects.long_run.figures import StreetMap
 from attention.subjects.long_run.numbers import Opened
-from attention.subjects.long_run.opened_run import OpenedRun
 from attention.subjects.long_run.text_words import NOT_OFFERED, sum_table
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from attention.analysis.continuing import SamplingSettings
 from attention.analysis.questions import CauseSettings
+from attention.app.state.long_texts import LongTextSettings
 from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
-from attention.subjects.long_run.text_words import LongTextSettings
 from attention.subjects.model.association_words import AssociationSettings
 from attention.subjects.model.known_heads import (
     EXAMPLES,

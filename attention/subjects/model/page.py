@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from attention.app.cached import runs
+from attention.app.cached import long_texts, runs
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
-from attention.app.controls import notes, widgets, works
+from attention.app.controls import long_text_box, notes, widgets, works
 from attention.app.shell import frame
+from attention.app.shell.heading import PageHeading
 from attention.app.state import session, shared
 from attention.app.state.view import View
 from attention.figures.scene import note, scene
-from attention.subjects.long_run import long_texts, text_page
+from attention.subjects.long_run import text_page
 from attention.subjects.long_run.text_words import heading as long_heading
 from attention.subjects.model import (
     choices,
@@ -168,7 +169,7 @@ def further(view: View, words: bool) -> None:
         with st.popover("Pieces"):
             for name in ("special", "join"):
                 widgets.widget(view, name)
-        text_page.offer(view)
+        long_text_box.offer(view)
 
 
 def heading(view: View) -> tuple[str, str]:
@@ -190,12 +191,5 @@ def heading(view: View) -> tuple[str, str]:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(
-        file,
-        page,
-        heading=heading,
-        typed=choices.open_on_its_head,
-        examples=known_answers,
-        tokens=text_page.tokens,
-        instead=text_page.box,
-    )
+    around = frame.Around(typed=choices.open_on_its_head, examples=known_answers)
+    frame.show(file, page, PageHeading(heading), around)

@@ -11,6 +11,7 @@ from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
 from attention.app.controls import widgets
 from attention.app.shell import frame, qr
+from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
@@ -287,4 +288,4 @@ def take_code(lesson: Lesson) -> None:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, answers, heading=heading)
+    frame.show(file, answers, PageHeading(heading))

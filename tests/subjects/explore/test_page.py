@@ -10,52 +10,13 @@ import torch
 from torch.testing import assert_close
 
 from attention.app.cached import runs
-from attention.core.settings import Setting, settings_of
-from attention.core.variants import VARIANTS
 from attention.figures import captions
 from attention.inputs.vectors import look_up
-from attention.pipeline import Selection, Settings
+from attention.pipeline import Settings
 from tests.cases import over
 from tests.core.variant_claims import docs_variant
 from tests.running import App, opened
 from tests.subjects.steps.making import result_of
-
-
-def test_the_page_opens_on_the_published_defaults() -> None:
-    app, declared = opened("explore"), settings_of(Settings) | settings_of(Selection)
-    for name in ("s", "variant", "vectors", "scale", "mask", "positions"):
-        default = declared[name].default
-        assert app.values[name] == (list(default) if isinstance(default, tuple) else default)
-    assert app.selection == {name: declared[name].default for name in ("query", "stage")}
-    picture = app.sent["picture"].header
-    assert picture["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
-    assert picture["parts"] == ["lines", "heatmap", "sum", "diagram"]
-
-
-def bound(about: Setting, end: int) -> Any:
-    """The first or last legal value of a setting, as its widget has it."""
-    if about.choices:
-        return about.choices[end]
-    return type(about.default)((about.minimum, about.maximum)[end])
-
-
-@over("case", [("dot", 0), *((name, -1) for name in VARIANTS)])
-def test_a_link_sets_every_setting_to_its_bounds(case: tuple[str, int]) -> None:
-    name, end = case
-    own = settings_of(VARIANTS[name].Config)
-    numbers = {
-        field: about
-        for field, about in settings_of(Settings).items()
-        if about.maximum is not None and not about.is_text and about.unless is None
-    }
-    expected: dict[str, Any] = {
-        field: bound(about, end)
-        for field, about in (own | numbers).items()
-        if field != "head" or "heads" in own
-    }
-    masks = ["causal", "length", "window", "cells"]
-    expected |= {"variant": name, "vectors": "random", "scale": "factor", "mask": masks}
-    assert expected.items() <= opened("explore", **expected).values.items()
 
 
 @over(

@@ -14,9 +14,9 @@ from torch.testing import assert_close
 
 import attention
 from attention.analysis.token_texts import Texts
-from attention.subjects.long_run import figures
-from attention.subjects.long_run.figures import StreetMap, first_question
-from attention.subjects.long_run.street_map import EXACT, HeadMap
+from attention.figures import street_map
+from attention.figures.head_map import EXACT, HeadMap
+from attention.figures.street_map import StreetMap, first_question
 from tests.capture.making import OwnAttention, inputs, model
 from tests.running import sent_as
 
@@ -28,7 +28,7 @@ TOKENS = 307  # of which the whole has two levels
 def test_a_file_answers_as_python_does(
     causal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "BUDGET", 60.0)  # an answer is whole on a busy machine too
+    monkeypatch.setattr(street_map, "BUDGET", 60.0)  # an answer is whole on a busy machine too
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node")

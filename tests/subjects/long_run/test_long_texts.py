@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from attention.app.cached import long_texts
+from attention.app.state.long_texts import MAX_LETTERS, cleaned, mark_of
 from attention.core.limits import MAX_SEEN
 from attention.hosting.uploads import Uploads
-from attention.subjects.long_run import long_texts
-from attention.subjects.long_run.text_words import MAX_LETTERS, cleaned, mark_of
+from attention.subjects.long_run import text_runs
 from attention.trained.models import Padded, Transformer
 from tests.app.test_every_page import TAG
 from tests.cases import over
@@ -29,7 +30,7 @@ SENTENCE = "the mat on the cat " * 110  # which a link carries
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
     made = writer(tmp_path, PIECES, "long writer")
     offer(made, monkeypatch)
-    long_texts.forget()
+    text_runs.forget()
     return made
 
 
@@ -67,7 +68,7 @@ def weights(model: Transformer, text: str) -> Tensor:
 def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(
     page: str, model: Transformer
 ) -> None:
-    long_texts.forget()
+    text_runs.forget()
     app, whole = shown(put_in(visit(page), LONG)), weights(model, cleaned(LONG))
     sent = app.sent["street_map"]
     assert [sent.header[name] for name in ("rows", "row", "chosen")] == [PIECES, 612, 612]
@@ -101,16 +102,16 @@ def test_a_long_wait_is_said_before_and_waits_for_a_click(
     case: tuple[str, str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, layers, seconds = case
-    long_texts.forget()
-    monkeypatch.setattr(long_texts, "_rates", {"long writer": 4e6})
-    monkeypatch.setattr(long_texts, "UNASKED", 0.5)
+    text_runs.forget()
+    monkeypatch.setattr(text_runs, "_rates", {"long writer": 4e6})
+    monkeypatch.setattr(text_runs, "UNASKED", 0.5)
     app = put_in(visit(page), LONG)
     assert "street_map" not in app.sent
     (words,) = [item.value for item in app.caption if "take" in item.value]
     assert words == f"{PIECES} pieces through {layers} take about {seconds} s here."
-    assert long_texts._rates == {"long writer": 4e6}
+    assert text_runs._rates == {"long writer": 4e6}
     shown(app.press("Work it out"))
-    assert long_texts._rates["long writer"] != 4e6, "the next wait follows from this one"
+    assert text_runs._rates["long writer"] != 4e6, "the next wait follows from this one"
 
 
 @over("page", ["explore", "model"])
@@ -185,6 +186,6 @@ def test_texts_take_room_of_what_visitors_open_and_few_are_kept(
 def test_states_that_were_let_go_are_made_anew() -> None:
     app = shown(put_in(visit("model"), LONG))
     before = app.sent["street_map"].numbers
-    long_texts.forget()
+    text_runs.forget()
     again = shown(app.choose("head", 1).choose("head", 2)).sent["street_map"].numbers
     assert torch.equal(before, again)

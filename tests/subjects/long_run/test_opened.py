@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -11,9 +10,8 @@ from collections.abc import Awaitable, Callable, Iterator
 import numpy
 import pytest
 
-from benchmarks.openers import Opener, come_and_go
+from benchmarks.openers import Opener
 from benchmarks.serving import Server
-from benchmarks.visitors import resident_megabytes
 from tests.serving import started
 from tests.subjects.long_run.test_own_weights import saved
 
@@ -122,11 +120,3 @@ def test_a_file_that_comes_after_its_visit_has_ended_is_not_kept(server: Server)
         return not shows(visit)
 
     asyncio.run(story())
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read in /proc")
-def test_small_files_that_are_large_unpacked_leave_little_behind(server: Server) -> None:
-    asyncio.run(come_and_go(server.port, 1))
-    before = resident_megabytes(server)
-    asyncio.run(come_and_go(server.port, 4))
-    assert resident_megabytes(server) - before < 60, "it was 64 for each visit"

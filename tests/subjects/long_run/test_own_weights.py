@@ -17,14 +17,11 @@ from safetensors.torch import save as save_safetensors
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.core.functional import WeightsAlone
-from attention.figures import plots
 from attention.subjects.long_run import own_weights
 from attention.subjects.long_run.own_weights import (
     MAX_BYTES,
     MAX_TEXT,
     read_file,
-    show,
     unpacked_bytes,
 )
 from tests.cases import over
@@ -33,9 +30,11 @@ from tests.properties import strategies as st
 from tests.subjects.steps.making import drawn
 
 TOKENS, KEYS = ["the", "cat", "sat"], ["<b>", "cat", "", "sat", "😀"]
-MUST_BE_WEIGHTS = "weights must be 0 or more, and each row must sum to 1"
 LEADING: tuple[tuple[int, ...], ...] = ((), (7,), (2, 7))
 SAVES = (numpy.savez, numpy.savez_compressed)
+
+
+EYE = torch.eye(3)
 
 
 def weights_of(*leading: int) -> Tensor:
@@ -86,82 +85,6 @@ NPZ = npz(**PARTS)
 SAFETENSORS = save_safetensors({"weights": weights_of()}, METADATA)
 
 
-@over("leading", [(), (1,), (1, 1)])
-def test_one_head_is_shown_as_its_heatmap_whatever_holds_it(leading: tuple[int, ...]) -> None:
-    weights = weights_of(*leading)
-    alone = WeightsAlone(weights.reshape(3, 5))
-    expected = plots.heatmap(alone, "weights", TOKENS, 0, KEYS)
-    for kind in (Tensor, numpy.asarray, Tensor.tolist, Tensor.double):
-        assert show(kind(weights), TOKENS, keys=KEYS) == expected
-    shown = expected.to_json()
-    assert "&lt;b" in shown
-    assert "<b>cat" not in shown
-
-
-EYE = torch.eye(3)
-NO_WEIGHTS: list[tuple[Any, list[str], list[str] | None, str]] = [
-    (torch.ones(3), TOKENS, None, r"weights must be \(layers, heads, .*, got \(3,\)"),
-    (torch.ones(1, 1, 1, 1, 3, 3), TOKENS, None, r"got \(1, 1, 1, 1, 3, 3\)"),
-    (EYE, TOKENS[:2], None, r"\(…, 2, 2\), a row for each token, got .*3, 3\)"),
-    (EYE, TOKENS, KEYS, r"\(…, 3, 5\), a row for each token, got .*3, 3\)"),
-    (EYE, [], None, r"\(…, 0, 0\)"),
-    (torch.ones(0, 0), [], None, r"\(…, 0, 0\)"),
-    (torch.ones(0, 3, 3), TOKENS, None, r"a row for each token, got .*0, 3, 3\)"),
-    (EYE * math.nan, TOKENS, None, MUST_BE_WEIGHTS),
-    (EYE * math.inf, TOKENS, None, MUST_BE_WEIGHTS),
-    (EYE * 2 - 1 / 3, TOKENS, None, MUST_BE_WEIGHTS),
-    (EYE * 1.02, TOKENS, None, MUST_BE_WEIGHTS),
-    (numpy.eye(3) * 1e300, TOKENS, None, MUST_BE_WEIGHTS),
-    (EYE + 0j, TOKENS, None, "weights must be numbers, got torch.complex64"),
-    (numpy.eye(3) + 0j, TOKENS, None, "weights must be numbers, got complex128"),
-    (numpy.eye(3) > 0, TOKENS, None, "weights must be numbers, got bool"),
-    ([["1", "0"], ["0", "1"]], TOKENS[:2], None, "weights must be numbers, got <U1"),
-    ([[1], [1, 0]], TOKENS[:2], None, "inhomogeneous"),
-]
-
-
-@over("case", NO_WEIGHTS)
-def test_what_are_no_weights_of_these_tokens_is_refused(case: Any) -> None:
-    weights, tokens, keys, message = case
-    with pytest.raises(ValueError, match=message):
-        show(weights, tokens, keys=keys)
-
-
-def test_rows_may_sum_to_1_as_far_as_half_precision_goes_and_with_a_sink_it_is_said() -> None:
-    for whole in (EYE * 0.995, EYE * 1.005, torch.zeros(3, 3)):
-        assert not show(whole, TOKENS).layout.annotations
-    for leading in LEADING[:2]:
-        weights = torch.full((*leading, 3, 5), 0.05)
-        weights[..., 1, :] = torch.tensor([0.5, 0.25, 0.25, 0.0, 0.0])
-        (below,) = show(weights, TOKENS, keys=KEYS).layout.annotations
-        assert below.text.startswith("The sums of the rows go from 0.2500 to 1.0000: the rest goes")
-
-
-def test_of_many_heads_one_is_checked_and_shown_alone() -> None:
-    weights = torch.full((40, 40, 3, 5), torch.nan)
-    weights[37, 38] = weights_of()
-    shown = show(weights, TOKENS, layer=37, head=38, keys=KEYS)
-    assert shown == show(weights[37, 38], TOKENS, keys=KEYS)
-    with pytest.raises(ValueError, match=MUST_BE_WEIGHTS):
-        show(weights, TOKENS, layer="all", keys=KEYS)
-    whole = show(weights_of(40, 40), TOKENS, layer="all", keys=KEYS)
-    assert len(whole.layout.yaxis.tickvals) == 20
-    words = "layer, head and query must lie below 2, 7 and 3, got "
-    wrong = ({"layer": 2}, {"head": 7}, {"layer": -1}, {"head": -1}, {"head": 0, "query": 3})
-    for asked in wrong:
-        with pytest.raises(ValueError, match=words):
-            show([*weights_of(2, 7)], TOKENS, keys=KEYS, **asked)
-
-
-def test_a_head_of_an_image_is_shown_whole_and_a_longer_one_in_blocks_of_its_greatest() -> None:
-    tokens = [f"patch {at}" for at in range(1201)]
-    assert show(torch.eye(577), tokens[:577]).data[0].z.shape == (577, 577)
-    figure = show(torch.eye(1201), tokens)
-    assert max(figure.data[0].z.shape) <= 600
-    assert "the greatest of 3 × 3 weights" in figure.layout.title.text
-    assert len(figure.to_json()) < 10_000_000
-
-
 @over("leading", LEADING)
 def test_a_file_is_read_as_it_was_written(leading: tuple[int, ...]) -> None:
     weights = weights_of(*leading)
@@ -197,15 +120,6 @@ def test_weights_of_a_file_take_no_more_than_in_the_file_and_at_most_float32() -
         assert read.trace(0, 0).weights.equal(EYE)
     half = read_file(save_safetensors({"weights": weights_of().half()}, METADATA))
     assert_close(half.numbers[0, 0].float(), weights_of(), atol=1e-3, rtol=0)
-
-
-def test_one_query_can_be_taken_out_of_weights() -> None:
-    weights, mask = weights_of(2), torch.ones(2, 3, 5) > 0
-    one = WeightsAlone(weights, mask).query(1)
-    assert torch.equal(one.weights, weights[:, 1:2])
-    assert one.mask is not None
-    assert one.mask.shape == (2, 1, 5)
-    assert set(one.stages) == {"weights"}
 
 
 class Dangerous:
@@ -296,18 +210,6 @@ def test_a_file_that_is_not_what_it_should_be_is_refused_in_words(name: str) -> 
     with pytest.raises(ValueError, match=r"\bmust\b") as refused:
         read_file(NO_FILE[name])
     assert len(str(refused.value)) < 270
-
-
-@over("method", [1, 12, 14, 93, 99])
-def test_an_npz_that_is_packed_in_no_way_that_numpy_packs_is_refused(method: int) -> None:
-    content = bytearray(NPZ)
-    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-        at = content.find(mark)
-        while at >= 0:
-            struct.pack_into("<H", content, at + offset, method)
-            at = content.find(mark, at + 4)
-    with pytest.raises(ValueError, match=r"the file must be an \.npz of numbers and texts"):
-        read_file(bytes(content))
 
 
 changes = st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), min_size=1, max_size=7)

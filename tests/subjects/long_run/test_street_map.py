@@ -10,8 +10,8 @@ from torch.testing import assert_close
 import attention
 from attention.analysis.token_texts import Texts
 from attention.capture import Recording
-from attention.subjects.long_run import street_map
-from attention.subjects.long_run.street_map import EXACT, HeadMap, greatest_of, shades
+from attention.figures import head_map
+from attention.figures.head_map import EXACT, HeadMap, greatest_of, shades
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
 
@@ -23,7 +23,7 @@ def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Reco
     """A run in which blocks of the map have four queries and keys, and its top level eight."""
     sizes = {"SIDE": 5, "EXACT_SIDE": 3, "FEW": 11, "MANY": 11, "AT_ONCE": 200, "ROWS_AT_ONCE": 1}
     for name, number in sizes.items():
-        monkeypatch.setattr(street_map, name, number)
+        monkeypatch.setattr(head_map, name, number)
     with attention.capture() as run:
         model(OwnAttention(is_causal=request.param))(inputs(1, TOKENS))
     return run.one()
@@ -103,7 +103,7 @@ def test_far_links_are_the_greatest_of_all_cells_that_are_far_apart(
 def test_a_first_look_says_no_more_than_there_is_and_reading_goes_on_where_it_was_left(
     run: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(street_map, "SAMPLE", 3)
+    monkeypatch.setattr(head_map, "SAMPLE", 3)
     shown, whole = HeadMap(run, 0, 1), greatest_of(run.weights(0, 1), 4)
     shown.look()
     assert shown.done == 0

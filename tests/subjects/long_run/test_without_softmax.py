@@ -11,14 +11,14 @@ import torch
 from torch.testing import assert_close
 
 import attention
+from attention.analysis.opened_run import opened_run
 from attention.analysis.token_texts import Texts
 from attention.capture import Recording
 from attention.capture.recurrences import Recurrence
+from attention.figures.head_map import HeadMap, shades
+from attention.figures.street_map import StreetMap, first_question
 from attention.subjects.long_run import numbers as files
 from attention.subjects.long_run import scene as scenes
-from attention.subjects.long_run.figures import StreetMap, first_question
-from attention.subjects.long_run.opened_run import opened_run
-from attention.subjects.long_run.street_map import HeadMap, shades
 from tests.capture.families import WITHOUT_SOFTMAX
 from tests.running import App, opened, sent_as
 
@@ -62,20 +62,6 @@ def test_both_kinds_of_layer_stand_on_one_map_and_the_others_are_marked(tmp_path
     assert "layer 1 head 3" in app.said
     assert "layer 1 head 4" not in app.said
     assert isinstance(run.attention(2), Recurrence)
-
-
-def test_of_weights_below_0_nobody_says_that_they_look_and_none_has_an_entropy(
-    tmp_path: Path,
-) -> None:
-    app = on_page(recorded(11), tmp_path)
-    shown = app.tell("glance", "head", 3).said
-    below = shown[shown.index("Every head") :]
-    for said in ("looks", "look at", "attend", "entropy,", "attention"):
-        assert said not in below
-    assert [one.value for one in app.subheader] == ["Where the weights of each head lie"]
-    assert "may lie below 0, which takes a value away" in below
-    assert "there is no entropy" in below
-    assert app.selectbox(key="sort").options[:2] == ["head", "distance"]
 
 
 def test_measures_are_those_of_sizes_over_the_sum_of_their_row() -> None:

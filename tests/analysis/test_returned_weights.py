@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.subjects.long_run.hf_outputs import one_sequence
-from attention.subjects.long_run.own_weights import show
+from attention.analysis.returned_weights import one_sequence
+from attention.core.functional import WeightsAlone
+from attention.figures import plots
+from attention.notebook.show import show
 from tests.capture.families import FAMILIES, writer
 from tests.cases import over
 from tests.subjects.steps.making import drawn
@@ -49,9 +52,7 @@ def test_what_bert_returns_is_shown_with_its_gradients() -> None:
         numbers = one_sequence(attentions, TOKENS).numbers
         assert torch.equal(numbers.float(), stacked(attentions))
         assert numbers.shape == (LAYERS, 6, PIECES, PIECES)
-        assert show(attentions, TOKENS) == show(stacked(attentions), TOKENS, layer="all")
     assert show(attentions, TOKENS, layer=1, head=5) == show(numbers[1, 5], TOKENS)
-    assert show(numbers[1], numpy.array(TOKENS)) == show(numbers[1], TOKENS)
     with pytest.raises(ValueError, match=r"each row must sum to 1, .*; after dropout, as in train"):
         show(model.train()(IDS[:1], output_attentions=True).attentions, TOKENS)
 
@@ -65,9 +66,9 @@ def test_layers_may_come_in_any_kind_of_sequence_and_heads_picked_from_them_are_
         torch.stack(RETURNED).tolist(),
         [one.double().requires_grad_() for one in RETURNED],
     ):
-        assert show(kind, TOKENS) == show(ALONE, TOKENS, layer="all")
+        assert torch.equal(one_sequence(kind, TOKENS).numbers.float(), ALONE)
     picked = [weights[0, 3].requires_grad_() for weights in map(Tensor.clone, RETURNED)]
-    assert show(picked, TOKENS) == show(ALONE[:, 3], TOKENS)
+    assert torch.equal(one_sequence(picked, TOKENS).numbers, ALONE[:, 3])
     rows = [*ALONE[0, 0].numpy()]
     assert show(rows, TOKENS) == show(ALONE[0, 0], TOKENS), "a list of rows is one head"
 
@@ -95,11 +96,14 @@ def test_weights_are_brought_from_their_device_before_they_are_worked_on() -> No
     there, whole = [one.as_subclass(Elsewhere) for one in RETURNED], ALONE.as_subclass(Elsewhere)
     with pytest.raises(AssertionError, match="sum"):
         there[0].sum()
-    for more in ({}, {"layer": 1, "head": 3}):
-        assert show(tuple(there), TOKENS, **more) == show(RETURNED, TOKENS, **more)
-    assert show(there[0][0], TOKENS) == show(ALONE[0], TOKENS)
-    for more in ({"layer": 1}, {"entry": 1}):
-        assert show(whole, TOKENS, **more) == show(ALONE, TOKENS, **more)
+    assert show(tuple(there), TOKENS, layer=1, head=3) == show(ALONE[1, 3], TOKENS)
+    for weights, more, expected in (
+        (tuple(there), {}, ALONE),
+        (there[0][0], {}, ALONE[0]),
+        (whole, {"layer": 1}, ALONE),
+        (whole, {"entry": 1}, ALONE[1]),
+    ):
+        assert torch.equal(one_sequence(weights, TOKENS, **more).numbers, expected)
 
 
 def test_padding_is_left_out_and_the_rest_is_what_the_sentence_alone_gives() -> None:
@@ -194,7 +198,7 @@ def test_with_a_sliding_window_each_row_has_the_last_keys(name: str, given: int)
 def test_what_a_model_returns_is_shown_by_its_attentions_but_beams_are_refused() -> None:
     model = writer("GPT-2", "eager")
     outputs = model(IDS[:1], output_attentions=True)
-    assert show(outputs, TOKENS) == show(outputs.attentions, TOKENS)
+    assert torch.equal(one_sequence(outputs, TOKENS).numbers, stacked(outputs.attentions))
     made = model.generate(IDS[:1], **WRITING)
     assert show(made, SEQUENCE, head=2) == show(made.attentions, SEQUENCE, head=2)
     made = model.generate(IDS[:1], **WRITING | {"num_beams": 3})
@@ -236,10 +240,10 @@ def test_of_four_axes_the_first_is_a_batch_or_layers_by_name(kind: Any) -> None:
         show(kind(whole), TOKENS, head=3)
     with pytest.raises(ValueError, match=f"{either}both"):
         show(kind(whole), TOKENS, layer=0, entry=0)
-    assert show(kind(whole), TOKENS, layer="all") == show([*whole], TOKENS)
+    assert torch.equal(one_sequence(kind(whole), TOKENS, layer="all").numbers, whole)
     assert show(kind(whole), TOKENS, layer=2, head=3) == show(whole[2, 3], TOKENS)
     assert show(kind(whole), TOKENS, entry=2, head=3) == show(whole[2, 3], TOKENS)
-    assert show(kind(whole[:1]), TOKENS) == show(whole[0], TOKENS), "one is the same as either"
+    assert torch.equal(one_sequence(kind(whole[:1]), TOKENS).numbers, whole[:1]), "either"
 
 
 BEAMS = tuple((weights_of(BATCH, HEADS)[..., :2, :2],) * LAYERS for _ in range(2))
@@ -287,8 +291,98 @@ def test_what_the_docs_show_for_transformers_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    section = (Path(__file__).parents[3] / "docs" / "notebook.md").read_text("utf-8")
+    section = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text("utf-8")
     (shown,) = (code for code in section.split("```python\n")[1:] if "AutoModel" in code)
     write_checkpoint(tmp_path, "bert")
     code = shown.split("```")[0].replace("bert-base-uncased", str(tmp_path))
     exec(compile(code, "notebook.md", "exec"), {})
+
+
+THREE, KEYS = ["the", "cat", "sat"], ["<b>", "cat", "", "sat", "😀"]
+MUST_BE_WEIGHTS = "weights must be 0 or more, and each row must sum to 1"
+
+
+def crossed(*leading: int) -> Tensor:
+    """Weights of three queries over five keys."""
+    return drawn(*leading, 3, 5).softmax(-1)
+
+
+@over("leading", [(), (1,), (1, 1)])
+def test_one_head_is_shown_as_its_heatmap_whatever_holds_it(leading: tuple[int, ...]) -> None:
+    weights = crossed(*leading)
+    alone = WeightsAlone(weights.reshape(3, 5))
+    expected = plots.heatmap(alone, "weights", THREE, 0, KEYS)
+    for kind in (Tensor, numpy.asarray, Tensor.tolist, Tensor.double):
+        assert show(kind(weights), THREE, keys=KEYS) == expected
+    shown = expected.to_json()
+    assert "&lt;b" in shown
+    assert "<b>cat" not in shown
+
+
+EYE = torch.eye(3)
+NO_WEIGHTS: list[tuple[Any, list[str], list[str] | None, str]] = [
+    (torch.ones(3), THREE, None, r"weights must be \(layers, heads, .*, got \(3,\)"),
+    (torch.ones(1, 1, 1, 1, 3, 3), THREE, None, r"got \(1, 1, 1, 1, 3, 3\)"),
+    (EYE, THREE[:2], None, r"\(…, 2, 2\), a row for each token, got .*3, 3\)"),
+    (EYE, THREE, KEYS, r"\(…, 3, 5\), a row for each token, got .*3, 3\)"),
+    (EYE, [], None, r"\(…, 0, 0\)"),
+    (torch.ones(0, 0), [], None, r"\(…, 0, 0\)"),
+    (torch.ones(0, 3, 3), THREE, None, r"a row for each token, got .*0, 3, 3\)"),
+    (EYE * math.nan, THREE, None, MUST_BE_WEIGHTS),
+    (EYE * math.inf, THREE, None, MUST_BE_WEIGHTS),
+    (EYE * 2 - 1 / 3, THREE, None, MUST_BE_WEIGHTS),
+    (EYE * 1.02, THREE, None, MUST_BE_WEIGHTS),
+    (numpy.eye(3) * 1e300, THREE, None, MUST_BE_WEIGHTS),
+    (EYE + 0j, THREE, None, "weights must be numbers, got torch.complex64"),
+    (numpy.eye(3) + 0j, THREE, None, "weights must be numbers, got complex128"),
+    (numpy.eye(3) > 0, THREE, None, "weights must be numbers, got bool"),
+    ([["1", "0"], ["0", "1"]], THREE[:2], None, "weights must be numbers, got <U1"),
+    ([[1], [1, 0]], THREE[:2], None, "inhomogeneous"),
+]
+
+
+@over("case", NO_WEIGHTS)
+def test_what_are_no_weights_of_these_tokens_is_refused(case: Any) -> None:
+    weights, tokens, keys, message = case
+    with pytest.raises(ValueError, match=message):
+        show(weights, tokens, keys=keys)
+
+
+def test_rows_may_sum_to_1_as_far_as_half_precision_goes_and_with_a_sink_it_is_said() -> None:
+    for whole in (EYE * 0.995, EYE * 1.005, torch.zeros(3, 3)):
+        assert not show(whole, THREE).layout.annotations
+    for leading in [(), (7,)]:
+        weights = torch.full((*leading, 3, 5), 0.05)
+        weights[..., 1, :] = torch.tensor([0.5, 0.25, 0.25, 0.0, 0.0])
+        shown = show(weights, THREE, keys=KEYS)
+        sums = "The sums of the rows go from 0.2500 to 1.0000: the rest goes"
+        assert sums in (
+            shown.layout.annotations[0].text if not leading else [*shown.scene][1].words
+        )
+
+
+def test_of_many_heads_one_is_checked_and_shown_alone() -> None:
+    weights = torch.full((40, 40, 3, 5), torch.nan)
+    weights[37, 38] = crossed()
+    shown = show(weights, THREE, layer=37, head=38, keys=KEYS)
+    assert shown == show(weights[37, 38], THREE, keys=KEYS)
+    with pytest.raises(ValueError, match=MUST_BE_WEIGHTS):
+        show(weights, THREE, layer="all", keys=KEYS)
+    words = "layer, head and query must lie below 2, 7 and 3, got "
+    wrong = ({"layer": 2}, {"head": 7}, {"layer": -1}, {"head": -1}, {"head": 0, "query": 3})
+    for asked in wrong:
+        with pytest.raises(ValueError, match=words):
+            show([*crossed(2, 7)], THREE, keys=KEYS, **asked)
+
+
+def test_all_heads_and_a_head_of_too_many_cells_are_squares_by_their_greatest() -> None:
+    patches = [f"patch {at}" for at in range(577)]
+    assert show(torch.eye(577), patches).data[0].z.shape == (577, 577)
+    for weights, tokens, heads, words in (
+        (crossed(2, 7), THREE, 14, "3 queries down, 5 keys across. Each square is a weight;"),
+        (torch.eye(601), patches + patches[:24], 1, "Each square is the greatest of 10 × 10"),
+    ):
+        keys = KEYS if heads > 1 else None
+        grid, below = show(weights, tokens, keys=keys).scene
+        assert len(grid.dots) == heads
+        assert words in below.words

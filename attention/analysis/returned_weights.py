@@ -18,6 +18,7 @@ from torch.nn.functional import pad
 
 Layer = int | Literal["all"] | None
 LOST = 1e-2  # of a row, at keys that are left out
+TOLERANCE = 1e-2  # weights in half precision sum to 1 no better than that
 KINDS = ("encoder_attentions", "decoder_attentions", "cross_attentions")
 
 EAGER = (
@@ -256,3 +257,41 @@ def _written(
 
 def _shape(weights: Tensor) -> tuple[int, ...]:
     return tuple(weights.shape)
+
+
+def fit_weights(weights: Tensor, tokens: Sequence[str], keys: Sequence[str] | None) -> Tensor:
+    """The weights as (layers, heads, queries, keys). Raises ValueError, saying what was expected
+    and what came, where they do not fit the tokens."""
+    if not 2 <= weights.dim() <= 4:
+        raise ValueError(
+            f"weights must be (layers, heads, queries, keys), got {tuple(weights.shape)}"
+        )
+    weights = weights[(None,) * (4 - weights.dim())].detach()
+    expected = len(tokens), len(tokens if keys is None else keys)
+    if weights.shape[2:] != expected or not weights.numel():
+        raise ValueError(
+            f"weights must be (…, {expected[0]}, {expected[1]}), a row for each token, "
+            f"got {tuple(weights.shape)}"
+        )
+    return weights
+
+
+def check_numbers(weights: Tensor) -> None:
+    """Raise ValueError where numbers (layers, heads, queries, keys) are no weights."""
+    if not all(_are_weights(head) for head in weights.flatten(0, 1)):
+        raise ValueError(
+            "weights must be 0 or more, and each row must sum to 1, or to less where a sink takes "
+            "the rest; after dropout, as in training, rows sum to more"
+        )
+
+
+def _are_weights(head: Tensor) -> bool:
+    numbers = head.float()  # one head at a time: together they may take four times their room
+    fits = numbers.isfinite().all() and (numbers >= 0).all()
+    return bool(fits and (numbers.sum(-1) <= 1 + TOLERANCE).all())
+
+
+def sums_to_less(weights: Tensor) -> Tensor:
+    """True for rows that sum to less than 1, but not to 0. (…, queries), bool."""
+    sums = weights.sum(-1)
+    return (sums < 1 - TOLERANCE) & (sums > 0)

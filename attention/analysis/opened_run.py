@@ -1,19 +1,15 @@
-"""A run of any model from a file, or of a layer here: weights made when they are asked for."""
+"""The attentions of a run that are shown together: weights made when they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import torch
 
 from attention.analysis.heads import Keys, Rows
 from attention.analysis.whole_runs import blocks_of, quick_rows
 from attention.capture import Attention, Recording
-from attention.capture.masking import Bias, Rules, split
-from attention.core.functional import LongTrace, Sliced, Trace, WeightsAlone
+from attention.core.functional import Trace, WeightsAlone
 from attention.core.limits import MAX_SEEN
-from attention.pipeline import Result
 
 MAX_HEADS = 1024  # in all layers
 MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
@@ -172,41 +168,31 @@ def _positions(count: int) -> list[str]:
     return [str(position) for position in range(count)]
 
 
-def live_run(result: Result) -> OpenedRun:
-    """The layer of a result over a long text, as a run with one attention.
+def fitting_run(
+    run: Recording,
+    tokens: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    layer: int | str | None,
+    query: int,
+) -> OpenedRun:
+    """The attentions of a run that fit the tokens and have the same heads, that layer first.
 
-    Its number is that of the layer in its model, its weights are those of `result.layer_trace`.
-    Raises TypeError where that is no `LongTrace` of heads that are apart.
+    layer: a number or a module's name, None = any. Raises ValueError where there is none.
     """
-    trace, trained = result.layer_trace, result.trained
-    made = trace.made_from if isinstance(trace, LongTrace) else None
-    if not (isinstance(trace, LongTrace) and isinstance(made, Sliced) and trained):
-        raise TypeError("a live run is that of a layer of a trained model over a long text")
-    queries, keys, heads = made.queries[None], made.keys[None], made.layer.heads
-    shape = queries.shape[2], keys.shape[2]
-    mask = None if made.mask is None else split(made.mask[None, None])[0]
-    attention = Attention(
-        number=trained.position,
-        name=f"layer {trained.position}",
-        kind="self",
-        queries=queries,
-        keys=keys,
-        values=None,
-        heads=(*range(heads),),
-        groups=tuple(head * keys.shape[1] // heads for head in range(heads)),
-        scale=trace.query(0).scale,
-        cap=made.layer.cap,
-        sinks=None,
-        rules=Rules(mask, _bias_by_distance(made, shape[0]), *shape),
-    )
-    texts = [text.replace("·", " ").replace("↵", "\n") for text in result.tokens]
-    return OpenedRun(Recording([attention]), (attention,), texts, None)
-
-
-def _bias_by_distance(made: Sliced, queries: int) -> Bias | None:
-    """The bias of a layer's positions, which says one number for each distance."""
-    last = made.bias(slice(queries - 1, queries), slice(None))
-    first = made.bias(slice(0, 1), slice(None))
-    if last is None or first is None:
-        return None
-    return Bias(torch.cat([last[:, 0], first[:, 0, 1:]], -1)[None], queries - 1)
+    tokens, keys = tokens or run.tokens, keys or run.keys
+    if tokens is None:
+        raise ValueError("there must be a token for each query, as `show(run, tokens)`")
+    expected = len(tokens), len(tokens if keys is None else keys)
+    fitting = [kept for kept in run.attentions if kept.shape[2:] == expected]
+    chosen = [kept for kept in fitting if layer in (None, "all", kept.number, kept.name)]
+    if not chosen or not 0 <= query < len(tokens):
+        there = ", ".join(
+            f"{one.number} ({one.shape[2]}, {one.shape[3]})" for one in run.attentions
+        )
+        raise ValueError(
+            f"tokens and keys must be as many as queries and keys of a layer, {there}, and query "
+            f"one of them, got {expected[0]}, {expected[1]} and {query}"
+        )
+    first = chosen[0]
+    others = [kept for kept in fitting if kept is not first and kept.heads == first.heads]
+    return OpenedRun(run, (first, *others), list(tokens), None if keys is None else list(keys))

@@ -1,12 +1,11 @@
-"""Texts too long for a link, or to see all weights at once: kept, run in the background, shown."""
+"""Runs of long texts in the background, layer by layer, and the layer that is shown."""
 
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 
@@ -14,87 +13,29 @@ import torch
 from cachetools import LRUCache
 from torch import Tensor
 
+from attention.analysis.opened_run import OpenedRun
 from attention.app.cached import kept
+from attention.app.cached.long_texts import LongText
 from attention.app.controls.works import Task
+from attention.app.state.long_texts import mark_of
 from attention.app.state.shared import load_model
-from attention.app.state.uploads import uploads
-from attention.app.state.view import View
-from attention.app.state.visit import KeptText
-from attention.core.limits import MAX_SEEN
+from attention.capture import Attention, Recording
+from attention.capture.masking import Bias, Rules, split
+from attention.core.functional import LongTrace, Sliced
 from attention.hosting.jobs import Step, Tell
-from attention.inputs.text import plain
 from attention.pipeline import Result, Settings
 from attention.pipeline.computing import computed
-from attention.pipeline.long_texts import layer_input, products, states, takes_long_texts
+from attention.pipeline.long_texts import layer_input, products, states
 from attention.pipeline.preparing import into_layer
 from attention.subjects.long_run.numbers import Opened
-from attention.subjects.long_run.opened_run import live_run
-from attention.subjects.long_run.text_words import UNFELT, is_mark, mark_of, wait_words
-from attention.trained.models import Pieces, Transformer
-from attention.trained.sources import NONE
+from attention.subjects.long_run.text_words import UNFELT, wait_words
+from attention.trained.models import Transformer
 
 STATES_BYTES = 160 << 20  # of all texts; 4,096 pieces of SmolLM2 take 9 MB behind each layer
 OF_A_TEXT = 48 << 20  # of these, which are kept at even distances
 RESULT_BYTES = 128 << 20  # a layer of SmolLM2 over 4,096 pieces takes 60 MB
 UNASKED = 4.0  # seconds: a longer run waits for a click
 TRIED = 256  # pieces by which the first run is timed
-
-
-@dataclass(frozen=True)
-class LongText:
-    """A text of many pieces, for a model: their names."""
-
-    model: str
-    text: str
-
-    @property
-    def pieces(self) -> Pieces:
-        return _pieces(self.model, self.text)
-
-
-@kept(16)
-def _pieces(name: str, text: str) -> Pieces:
-    return load_model(name).all_pieces(text)
-
-
-def keep(visit: str, text: str) -> KeptText:
-    """Take a text in. visit: Streamlit's name of it. Raises NoRoom where there is none."""
-    return KeptText(text, mark_of(text), uploads().take(visit, sys.getsizeof(text)))
-
-
-def is_offered(view: View) -> bool:
-    """True if a page shows long texts, and its model takes them."""
-    takes = view.page.long_texts and view["model"] != NONE
-    return takes and takes_long_texts(load_model(view["model"]))
-
-
-def last_piece(view: View, text: str) -> int:
-    """The position of the last piece of a text for the model of a view; 0 where it takes none."""
-    return len(LongText(view["model"], text).pieces.ids) - 1 if is_offered(view) else 0
-
-
-def kept_text(view: View) -> str | None:
-    """The text that a view's link names, None where it names none, or the visit keeps another."""
-    kept = view.visit.long_texts if view.page.long_texts else ()
-    return next((one.text for one in kept if one.mark == view["long"]), None)
-
-
-def is_missing(view: View) -> bool:
-    """True if a link names a text that this visit does not keep."""
-    return view.page.long_texts and is_mark(view["long"]) and kept_text(view) is None
-
-
-def text_of(view: View) -> LongText | None:
-    """The text of which a view shows a map, None: all weights are seen at once."""
-    if not is_offered(view) or is_missing(view):
-        return None
-    given = kept_text(view)
-    text = plain(view["s"]) if given is None else given
-    if len(text.encode("utf-8", "replace")) <= MAX_SEEN:
-        return None  # a piece is at least a byte
-    asked = LongText(view["model"], text)
-    long = given is not None or len(asked.pieces.ids) > load_model(asked.model).limit
-    return asked if long else None
 
 
 _states: LRUCache[tuple[LongText, int], Tensor] = LRUCache(
@@ -208,3 +149,43 @@ def next_words(asked: LongText, most: int) -> tuple[list[str], list[float]]:
     state = _entered(asked, len(model.layers))
     likeliest = model.scores(model.final(state[-1:])[0]).softmax(-1).topk(most)
     return list(model.shown(likeliest.indices.tolist())), likeliest.values.tolist()
+
+
+def live_run(result: Result) -> OpenedRun:
+    """The layer of a result over a long text, as a run with one attention.
+
+    Its number is that of the layer in its model, its weights are those of `result.layer_trace`.
+    Raises TypeError where that is no `LongTrace` of heads that are apart.
+    """
+    trace, trained = result.layer_trace, result.trained
+    made = trace.made_from if isinstance(trace, LongTrace) else None
+    if not (isinstance(trace, LongTrace) and isinstance(made, Sliced) and trained):
+        raise TypeError("a live run is that of a layer of a trained model over a long text")
+    queries, keys, heads = made.queries[None], made.keys[None], made.layer.heads
+    shape = queries.shape[2], keys.shape[2]
+    mask = None if made.mask is None else split(made.mask[None, None])[0]
+    attention = Attention(
+        number=trained.position,
+        name=f"layer {trained.position}",
+        kind="self",
+        queries=queries,
+        keys=keys,
+        values=None,
+        heads=(*range(heads),),
+        groups=tuple(head * keys.shape[1] // heads for head in range(heads)),
+        scale=trace.query(0).scale,
+        cap=made.layer.cap,
+        sinks=None,
+        rules=Rules(mask, _bias_by_distance(made, shape[0]), *shape),
+    )
+    texts = [text.replace("·", " ").replace("↵", "\n") for text in result.tokens]
+    return OpenedRun(Recording([attention]), (attention,), texts, None)
+
+
+def _bias_by_distance(made: Sliced, queries: int) -> Bias | None:
+    """The bias of a layer's positions, which says one number for each distance."""
+    last = made.bias(slice(queries - 1, queries), slice(None))
+    first = made.bias(slice(0, 1), slice(None))
+    if last is None or first is None:
+        return None
+    return Bias(torch.cat([last[:, 0], first[:, 0, 1:]], -1)[None], queries - 1)

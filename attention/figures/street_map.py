@@ -17,9 +17,9 @@ from torch import Tensor
 from attention.analysis.token_texts import CHUNK, Texts
 from attention.analysis.whole_runs import frame
 from attention.figures import files
+from attention.figures.head_map import EXACT_SIDE, SIDE, HeadMap, Link
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.subjects.long_run.street_map import EXACT_SIDE, SIDE, HeadMap, Link
 
 MOST_TILES, MOST_TEXTS, MOST_LETTERS = 64, 8, 200
 MOST_GREATEST = 12
