@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attention.analysis.heads import Keys, Rows
+from attention.analysis.token_texts import Texts
 from attention.analysis.whole_runs import blocks_of, quick_rows
 from attention.capture import Attention, Recording
 from attention.core.functional import Trace, WeightsAlone
@@ -51,6 +53,11 @@ class OpenedRun:
         """Layers, heads, queries and keys."""
         keys = self.texts if self.key_texts is None else self.key_texts
         return len(self.shown), len(self.head_numbers), len(self.texts), len(keys)
+
+    @functools.cached_property
+    def sides(self) -> tuple[Texts, ...]:
+        """Texts of the queries, and of the keys where they are others."""
+        return tuple(Texts(one) for one in (self.texts, self.key_texts) if one is not None)
 
     @property
     def head_numbers(self) -> tuple[int, ...]:

@@ -50,14 +50,10 @@ TOKEN_AXIS = {
     "zeroline": False,
     "ticks": "",
 }
-ENTROPY: dict[str, Any] = {"xaxis": "x2", "marker": GREY}
 ENTROPY_DOMAIN = [0.84, 0.98]
 COLOUR_LEGEND = {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 11}}
 
-Lengths = Sequence[float | None]
-
 MAX_TICKS = 32
-MAX_CROSSES = 16
 MAX_NUMBERS = 12
 MAX_FLAT = 44
 LONG_QUANTILE = 0.99
@@ -74,9 +70,8 @@ def heatmap(
 ) -> go.Figure:
     """One stage of a 2-D trace, queries down, keys across, row `query` outlined.
 
-    keys: the tokens across, None = those of the queries. With the weights, each row's entropy in
-    bits stands beside it, or its sum where they are no shares. Masked cells are left open and
-    crossed. Raises ValueError for an unknown stage.
+    keys: the tokens across, None = those of the queries. Masked cells are left open. Raises
+    ValueError for an unknown stage.
     """
     if stage not in trace.stages:
         raise ValueError(f"stage must be one of {', '.join(trace.stages)}, got {stage!r}")
@@ -87,18 +82,10 @@ def heatmap(
     if trace.mask is not None and stage in WHERE_MASKED:
         masked = ~trace.mask.numpy()
         z = numpy.where(masked, numpy.float32("nan"), z)
-    bits = _numbers_beside(trace)
-    cells, others, layout = _around_cells(trace, stage, tokens, keys, bits)
+    cells, layout = _around_cells(trace, tokens, keys)
     layout["shapes"] = [outline(query, n_keys)]
-    labels = position_labels(tokens)
     if masked.any():
         layout["shapes"].append(ground(n_queries, n_keys))
-        if max(z.shape) <= MAX_CROSSES:
-            others.append(crosses(masked, labels, position_labels(keys or tokens)))
-    beside = _beside(trace)
-    if stage == "weights" and n_queries <= MAX_TICKS:
-        others.append(bars(bits, labels, _told_beside(trace)) | ENTROPY)
-        layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, beside)
     diverging = stage != "weights" or not trace.weights_are_a_distribution
     cells |= colours(z, diverging=diverging, quantile=colour_quantile(n_keys))
     told = {"scores": "score", "scaled": "scaled", "weights": "weight"}
@@ -109,7 +96,7 @@ def heatmap(
         "customdata": numpy.stack([trace.stages[name].numpy() for name in known], -1),
         "hovertemplate": "<br>".join(["query %{y}", "key %{x}", *numbers]) + "<extra></extra>",
     }
-    return drawn([cells, *others], layout)
+    return drawn([cells], layout)
 
 
 def write_below(figure: go.Figure, words: str) -> None:
@@ -127,11 +114,6 @@ def _beside(trace: Trace) -> str:
     return "entropy, bits" if trace.weights_are_a_distribution else "sum of row"
 
 
-def _told_beside(trace: Trace) -> str:
-    """Words at such a number that is pointed at, as plotly takes them."""
-    return "entropy %{x:.4f} bits" if trace.weights_are_a_distribution else "sum %{x:.4f}"
-
-
 def _numbers_beside(trace: Trace) -> list[float | None]:
     """The entropy of each row in bits, None where there is nothing to attend to; the sum of each
     row where the weights are no shares."""
@@ -142,25 +124,16 @@ def _numbers_beside(trace: Trace) -> list[float | None]:
 
 
 def _around_cells(
-    trace: Trace,
-    stage: str,
-    tokens: Sequence[str],
-    keys: Sequence[str] | None,
-    bits: Lengths,
-) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-    """The cells of a heatmap without numbers and colours, what stands beside them, and the layout.
-
-    bits: the entropy of each row, which stands beside the weights; as bars where there are few
-    rows, which a page draws with less effort.
-    """
+    trace: Trace, tokens: Sequence[str], keys: Sequence[str] | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The cells of a heatmap without numbers and colours, and the layout around them."""
     n_queries, n_keys = trace.scores.shape
     keys = tokens if keys is None else keys
-    labels = position_labels(tokens)
     rows, columns = tick_names(tokens), tick_names(keys)
     cells = {
         "type": "heatmap",
         "x": position_labels(keys),
-        "y": labels,
+        "y": position_labels(tokens),
         "texttemplate": "%{z:.2f}" if max(n_queries, n_keys) <= MAX_NUMBERS else "",
         **cell_gaps(n_queries, n_keys),
         "colorbar": COLOUR_LEGEND,
@@ -174,13 +147,7 @@ def _around_cells(
         "plot_bgcolor": CLEAR,
         "showlegend": False,
     }
-    beside = []
-    if stage == "weights":
-        layout["xaxis"] |= {"domain": [0, 0.82]}
-        if n_queries > MAX_TICKS:
-            beside = [profile(bits, labels, _told_beside(trace)) | {"xaxis": "x2"}]
-            layout["xaxis2"] = bar_axis(bits, ENTROPY_DOMAIN, _beside(trace))
-    return cells, beside, layout
+    return cells, layout
 
 
 class HeatmapCells(TypedDict):
@@ -244,10 +211,9 @@ def heatmap_of_stages(
     words: what the weights are where they are no weights of attention: then without entropy.
     """
     bits = _numbers_beside(trace)
-    heat, _, layout = _around_cells(trace, "weights", tokens, keys, bits)
-    layout.pop("xaxis2", None)  # that of the entropy, which a page draws itself
-    if words:
-        layout["xaxis"].pop("domain")
+    heat, layout = _around_cells(trace, tokens, keys)
+    if not words:
+        layout["xaxis"] |= {"domain": [0, 0.82]}  # the entropy stands beside
     n_keys = trace.scores.shape[1]
     quantile = colour_quantile(n_keys)
     stages: dict[str, HeatmapStage] = {}
@@ -270,69 +236,6 @@ def heatmap_of_stages(
         "entropy": [] if words else bits,
         "beside": _beside(trace),
         "stages": stages,
-    }
-
-
-def bars(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, Any]:
-    """A horizontal bar a label, with its number; "—" for None."""
-    told = ["—" if n is None else f"{n:.2f}" for n in lengths]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": [n or 0.0 for n in lengths],
-        "y": labels,
-        "width": 0.45,
-        "text": told,
-        "textposition": "outside",
-        "cliponaxis": False,
-        "hovertemplate": _hover(lengths, hover),
-    }
-
-
-def profile(lengths: Lengths, labels: Sequence[str], hover: str) -> dict[str, Any]:
-    """Lengths as one filled line in place of `bars`: for more rows than are worth bars."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [n or 0.0 for n in lengths],
-        "y": labels,
-        "fill": "tozerox",
-        "fillcolor": GREY["color"],
-        "line": {"width": 0, "shape": "vhv"},
-        "hovertemplate": _hover(lengths, hover),
-    }
-
-
-def _hover(lengths: Lengths, words: str) -> list[str]:
-    """Texts for each length when it is pointed at."""
-    nothing = "nothing to attend to"
-    return [f"%{{y}}<br>{nothing if n is None else words}<extra></extra>" for n in lengths]
-
-
-def bar_axis(lengths: Lengths, domain: list[float], title: str) -> dict[str, Any]:
-    """The axis of `bars`: from 0, with room for the numbers at their ends."""
-    return {
-        "domain": domain,
-        "anchor": "y",
-        "range": [0, max(*(n or 0.0 for n in lengths), 1e-6) * 1.4],
-        "showgrid": False,
-        "showticklabels": False,
-        "zeroline": False,
-        "fixedrange": True,
-        "title": {"text": title, "standoff": 4},
-    }
-
-
-def crosses(masked: Any, queries: Sequence[str], keys: Sequence[str]) -> dict[str, Any]:
-    """A small cross over every masked cell."""
-    rows, columns = (positions.tolist() for positions in numpy.nonzero(masked))
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [keys[column] for column in columns],
-        "y": [queries[row] for row in rows],
-        "marker": {"symbol": "x-thin", "size": 7, "line": {"width": 1, "color": FAINT}},
-        "hoverinfo": "skip",
     }
 
 

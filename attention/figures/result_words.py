@@ -68,21 +68,6 @@ def reader(result: Result, names_head: bool) -> list[Words]:
     return lines
 
 
-def head(result: Result) -> list[Words]:
-    """The head that is shown where there are several, and whose output is meant."""
-    heads = result.layer.heads
-    if heads == 1:
-        return []
-    mixed = result.trace.mixed_weights is not None
-    words = [
-        f"One head of {heads}: y is the output of head {result.head} by itself, before W_o joins "
-        "all heads; the page Heads shows the output of the layer.",
-        "The sum takes its weights after they were mixed across heads." if mixed else "",
-        captions.group_words(result.layer, result.head),
-    ]
-    return [Words(" ".join(filter(None, words)))]
-
-
 def group(result: Result) -> list[Words]:
     """The heads that share keys and values with the one that is shown, if any."""
     words = captions.group_words(result.layer, result.head)

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from attention.analysis.opened_run import OpenedRun, fitting_run
 from attention.analysis.returned_weights import Layer
-from attention.analysis.token_texts import Texts
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
 from attention.core.functional import WeightsAlone
@@ -54,12 +53,6 @@ class HeadsOfRun:
     def layers(self) -> list[int]:
         """The numbers of the layers."""
         return sorted(kept.number for kept in self.run.shown)
-
-    @functools.cached_property
-    def texts(self) -> tuple[Texts, ...]:
-        """Texts of the queries, and of the keys where they are others."""
-        of_keys = self.run.key_texts
-        return tuple(map(Texts, [self.run.texts] if of_keys is None else [self.run.texts, of_keys]))
 
     @functools.cached_property
     def heads(self) -> list[tuple[int, int]]:
@@ -128,13 +121,13 @@ class HeadsOfRun:
             return message({"query": query}, self.weights(layer, head, query))
         shown = self.map_of(layer, head)
         question = first_question(self._name(layer, head), query, shown.whole())
-        return StreetMap(shown, self.texts, question, leads=True).content()
+        return StreetMap(shown, self.run.sides, question, leads=True).content()
 
     def answer(self, layer: int, head: int, asked: MapAsked) -> bytes | None:
         """The message that answers a question, None where it asks for what is not there."""
         if head == MEAN or asked["map"] != self._name(layer, head):
             return None
-        shown = StreetMap(self.map_of(layer, head), self.texts, asked)
+        shown = StreetMap(self.map_of(layer, head), self.run.sides, asked)
         return shown.content() if shown.has(asked) else None
 
     def map_of(self, layer: int, head: int) -> HeadMap:
@@ -166,7 +159,7 @@ class HeadsOfRun:
         return f"run {layer} {head}" + (f" {self.step}" if self.steps else "")
 
     def _picture(self, sight: Sight) -> dict[str, Any]:
-        texts = [[side.text(at) for at in range(len(side.tokens))] for side in self.texts]
+        texts = [[side.text(at) for at in range(len(side.tokens))] for side in self.run.sides]
         height, width, _ = sight.pixels.shape
         return {
             "source": sight.source,

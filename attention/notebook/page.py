@@ -124,7 +124,7 @@ def _part(heads: HeadsOfRun, layer: int, query: int, block: int) -> Part:
             lambda layer, head: _packed(heads.weights(layer, head, held)),
         )
     down, across = -(-rows // block), -(-columns // block)
-    texts = [_texts_of_blocks(side, block) for side in heads.texts]
+    texts = [_texts_of_blocks(side, block) for side in heads.run.sides]
     given = {"rows": down, "columns": across, "least": 1 / max(2, columns), "texts": texts}
     kept = heads.run.run.attention(layer)
     if block == 1 and MOST_CELLS < rows * columns <= MOST_MADE and _is_made(heads, kept):

@@ -68,7 +68,7 @@ class Still:
             for weight, place in zip(best.tolist(), at.tolist(), strict=True)
             if weight > 0
         )
-        asks = self.heads.texts[0].text(self.query).strip()
+        asks = self.heads.run.sides[0].text(self.query).strip()
         words = html.escape(
             f"{title}. Blue shows how much “{asks}” ({self.query}) looks at each "
             f"{'stretch of the sound' if sight.is_sound else 'patch'}: most at {told or 'none'}."

@@ -383,6 +383,7 @@ def test_all_heads_and_a_head_of_too_many_cells_are_squares_by_their_greatest() 
         (torch.eye(601), patches + patches[:24], 1, "Each square is the greatest of 10 × 10"),
     ):
         keys = KEYS if heads > 1 else None
-        grid, below = show(weights, tokens, keys=keys).scene
+        whole = "all" if heads > 1 else None
+        grid, below = show(weights, tokens, keys=keys, layer=whole).scene
         assert len(grid.dots) == heads
         assert words in below.words

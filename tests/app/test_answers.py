@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import tempfile
-from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -21,10 +18,8 @@ from attention.app.components.answers import (
     legal_address,
 )
 from attention.app.components.turns import KEYS
-from benchmarks.visitors import Found, Visitor, connected
 from tests.app.declarations import declarations
 from tests.running import opened
-from tests.serving import started
 
 SELECTION = {"query": 1, "stage": "scores"}
 TYPED = {"matrix": 0, "row": 0, "column": 1, "text": "2"}
@@ -175,37 +170,6 @@ def log() -> Iterator[IO[str]]:
 def port(log: IO[str]) -> Iterator[int]:
     with started("streamlit_app.py", log) as (port, _):
         yield port
-
-
-@each_answer
-def test_what_is_sent_by_hand_leaves_no_trace_on_the_page_or_in_the_log(
-    page: str, link: dict[str, str], key: str, event: str, fitting: object, port: int, log: IO[str]
-) -> None:
-    async def visit() -> None:
-        visitor = Visitor(0, Found(), {})
-        async with connected(port) as visitor.socket:
-            await visitor.run(visitor.message(**link))
-            visitor.page = next(known for known, name in visitor.names.items() if name == page)
-            await visitor.run(visitor.message(**link))
-            component = visitor.widgets[key]
-            name = event if component.endswith(f"-{key}") else f"{key}.{event}"  # within a scene
-            wrong = [wrong for wrong, shaped in WRONG if event in shaped]
-            sent = [events(name, one) for one in wrong] + [NO_EVENTS[-3]]
-            sent += [events(name, *[fitting] * 1000), events(name, [[0, 1]] * MANY)]
-            states = [(of_events(component), "json_trigger_value", one) for one in sent]
-            states += [(component, "int_value", 1), (of_events(component), "int_value", 1)]
-            for state in states:
-                message = stating(state)
-                message.rerun_script.page_script_hash = visitor.page
-                await visitor.socket.send(message.SerializeToString())
-                await visitor.run(visitor.message(**link))
-            await visitor.socket.send(b"\xff" * 100)
-            await visitor.socket.send("text")
-            await visitor.run(visitor.message(**link))
-
-    asyncio.run(visit())
-    log.seek(0)
-    assert "Traceback" not in log.read()
 
 
 def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import NotRequired, get_origin, get_type_hints
 
 import pytest
 import torch
 
 import attention.app.components.answers  # noqa: F401, all components are declared then
 from attention.app.components.base import ADDRESS, COMPONENTS, LOADER, _contents
-from attention.core.functional import attend
-from attention.figures import plots
 from attention.figures.messages import declare, message
 from attention.figures.modules import BROWSER
-from attention.figures.plots import HeatmapAxis, HeatmapCells, HeatmapLayout
 from attention.figures.scene import KINDS
 from tests.app.declarations import declarations
 
@@ -60,19 +56,6 @@ def test_each_module_is_built_from_the_message_of_its_own_component() -> None:
     for name, module in folders.items():
         assert re.findall(r"Mount<\"(\w+)\">", module) == [name]
         assert re.findall(r"export default (\w+)", module) == ["component"]
-
-
-def test_a_heatmap_has_all_that_its_module_reads_of_what_plotly_gets() -> None:
-    def needed(kind: type) -> set[str]:
-        hints = get_type_hints(kind, include_extras=True)
-        return {name for name, hint in hints.items() if get_origin(hint) is not NotRequired}
-
-    trace = attend(*torch.eye(3).expand(3, 3, 3))
-    sent = plots.heatmap_of_stages(trace, ["a", "b", "c"])
-    assert needed(HeatmapCells) <= sent["heat"].keys()
-    assert needed(HeatmapLayout) <= sent["layout"].keys()
-    assert all(needed(HeatmapAxis) <= sent["layout"][axis].keys() for axis in ("xaxis", "yaxis"))
-    assert {"l", "r", "t", "b"} <= sent["layout"]["margin"].keys()
 
 
 def test_an_event_of_a_name_carries_the_same_in_every_component() -> None:

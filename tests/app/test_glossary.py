@@ -8,21 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from torch import Tensor
-from torch.testing import assert_close
 
-from attention.analysis import additions
 from attention.app.state.glossary import GLOSSARY
 from attention.core.variants import VARIANTS
 from attention.pipeline import Result, Settings, compute
 from attention.subjects.guide.chapters import GUIDE, Chapter
 from attention.subjects.guide.reading import read_lesson
-from attention.subjects.heads import words as heads_words
-from attention.trained.parts import LayerNorm
 from tests.cases import over
-from tests.subjects.steps.making import drawn, no_vectors
-from tests.trained.packaged import packaged
+from tests.subjects.steps.making import no_vectors
 
 # What stands in the figures beside the visitor's own words, part by part.
 LINES = "query token, key and weight, attends"
@@ -135,12 +129,6 @@ def weights_of(variant: str, words: list[str], **settings: Any) -> Tensor:
     return result_of(variant, words, **settings).layer_trace.weights
 
 
-@over("variant", [name for name, variant in VARIANTS.items() if variant.normed_by == "softmax"])
-def test_weight_a_row_sums_to_one_or_is_zero_where_every_key_is_hidden(variant: str) -> None:
-    sums = weights_of(variant, WORDS, mask=("cells",), cells="1:0,2 3:*").sum(-1)
-    assert_close(sums, torch.tensor([1.0, 1, 1, 0, 1]).expand_as(sums))
-
-
 @over("variant", VARIANTS)
 def test_positions_order_changes_weights_with_them_a_mask_a_decay_or_erasing_alone(
     variant: str,
@@ -156,51 +144,3 @@ def test_positions_order_changes_weights_with_them_a_mask_a_decay_or_erasing_alo
     assert (moved() < 1e-5) == (trace.decay is None and trace.erased is None)
     assert moved(mask=("causal",)) > 1e-4
     assert moved(positions="alibi") > 1e-4
-
-
-@over("variant", heads_words.variants_with_heads())
-def test_head_queries_are_its_own_and_keys_and_values_its_own_or_of_its_group(variant: str) -> None:
-    result = result_of(variant, WORDS)
-    trace, size = result.layer_trace, result.layer.heads // result.layer.groups
-    for part, shared in ((trace.queries, 1), (trace.keys, size), (trace.values, size)):
-        for head in range(1, result.layer.heads):
-            same = torch.equal(part[head], part[head - 1])
-            assert same == (head // shared == (head - 1) // shared)
-    assert trace.output.dtype == torch.float32
-    for query in range(len(WORDS)):  # a rounding error is in the seventh digit
-        added = additions.additions(result.layer, trace, query)
-        assert added.rounding < 1e-6 * float(added.lengths.sum())
-
-
-@pytest.mark.parametrize(
-    ("term", "words"),
-    [
-        ("weight", "each row of weights adds up to 1, or is all 0 where the mask hides every key"),
-        ("positions", "Without them, and without a mask, a decay or erasing, the weight between"),
-        ("head", "queries of its own, and with keys and values of its own or of its group"),
-        ("rounding error", "Numbers here have some seven digits."),
-        ("layer norm", "stretched to a fixed length"),
-        (
-            "layer norm",
-            "The full norm also moves the mean to 0 and adds a learned number; RMS norm",
-        ),
-    ],
-)
-def test_terms_are_explained_by_what_is_tested_here(term: str, words: str) -> None:
-    assert words in GLOSSARY[term]
-
-
-@pytest.mark.parametrize("name", ["minilm", "smollm2"])
-def test_a_layer_norm_fixes_lengths_and_the_full_one_means_too(name: str) -> None:
-    norms = packaged(name).layers[0].feed_norms
-    norm = norms.before or norms.after
-    full = isinstance(norm, LayerNorm)
-    assert full == (name == "minilm")
-    x = 3 + drawn(5, len(norm.weight))
-    bias = norm.bias if isinstance(norm, LayerNorm) and norm.bias is not None else torch.zeros(())
-    made = (norm(x) - bias) / norm.weight
-    assert_close(made.square().mean(-1), torch.ones(5), atol=1e-3, rtol=0)
-    assert bool(bias.any()) == full
-    means = made.mean(-1)
-    assert bool((means.abs() < 1e-3).all()) == full
-    assert bool((means > 0.5).all()) != full

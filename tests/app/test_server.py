@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -28,7 +26,6 @@ from attention.hosting import reruns
 from attention.hosting.token_bucket import TokenBucket
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
 from attention.pipeline import Settings, preparing
-from attention.subjects.guide import chosen_lesson
 from attention.subjects.guide.chapters import GUIDE, OWN_LESSONS_VARIABLE
 from attention.trained import sources
 from benchmarks.visitors import Found, Visitor, connected
@@ -166,7 +163,7 @@ def forget() -> None:
     shared.neighbours.clear("own")
 
 
-@over("name", BROKEN)
+@over("name", [*BROKEN][:2])
 def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(
     name: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,44 +186,6 @@ def test_vectors_are_read_once_at_start_however_many_visitors_come(
         app = opened("explore", vectors="own", s="cat dog naïve")
         assert (app.notes, app.values["vectors"]) == ([], "own")
         assert app.sent["picture"].header["columns"] == 3
-
-
-HEAPS = """
-import ctypes, pathlib, sys, threading
-from attention.subjects.guide import chosen_lesson
-from attention.app.shell import server
-from attention.app.state import shared
-libc = ctypes.CDLL(None)
-libc.fopen.restype = ctypes.c_void_p
-
-def heaps():
-    file = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
-    libc.malloc_info(0, file)
-    libc.fclose(file)
-    return pathlib.Path(sys.argv[1]).read_text().count("<heap nr=")
-
-def allocate():
-    kept = [str(number) * 100 for number in range(100)]
-    all_there.wait()
-
-before = heaps()
-server._share_heaps()
-all_there = threading.Barrier(13)
-threads = [threading.Thread(target=allocate) for _ in range(13)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-print(before, heaps())
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="malloc of other systems has no such heaps")
-def test_threads_share_two_heaps(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", HEAPS, str(tmp_path / "heaps.xml")]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    before, after = map(int, told.split())
-    assert 1 <= after <= max(2, before)
 
 
 def test_a_change_that_had_to_wait_says_so(monkeypatch) -> None:
@@ -281,20 +240,3 @@ def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch)
     monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
     with pytest.raises(SystemExit, match="tokens must lie between 16 and 4096, got 2"):
         server.options()
-
-
-def test_a_lesson_has_a_line_in_the_log_for_each_reading(tmp_path, monkeypatch, capsys) -> None:
-    def said() -> str:
-        chosen_lesson.own_lesson()
-        return capsys.readouterr().err
-
-    monkeypatch.setenv(OWN_LESSONS_VARIABLE, str(tmp_path))
-    assert said() == (
-        f"lesson 'own': 0 chapters from '{tmp_path}'\n"
-        "lesson 'own': The folder of lessons has no files whose names end in .md.\n"
-    )
-    assert said() == ""
-    shutil.copy(GUIDE / "03-scores.md", tmp_path)
-    assert said() == f"lesson 'own': 1 chapter from '{tmp_path}'\n"
-    monkeypatch.delenv(OWN_LESSONS_VARIABLE)
-    assert said() == ""

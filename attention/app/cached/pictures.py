@@ -27,7 +27,7 @@ def attention_of(view: View, result: Result, after: str = "") -> Scene:
     problems = result_words.problems(result)
     if layer_words.words_of(result):
         return scene(weights_of(result, "", ("lines", "heatmap")), *problems)
-    return scene(whole_picture(view, result, after), *problems, *result_words.head(result))
+    return scene(whole_picture(view, result, after), *problems)
 
 
 def whole_picture(view: View, result: Result, after: str = "") -> AttentionPicture:

@@ -24,54 +24,44 @@ WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One page: the file pages/<name>.py, shown at /<name>.
-
-    shows: what it shows, in a line; purpose: what one finds here, the line below its title;
-    words: those of `GLOSSARY` that it explains on demand;
-    behind: the door of the menu that leads to it, "" for one of its own;
-    figures: those that can stand alone, by the name a link gives them, with the key that their
-    component's begins with; settings: the classes that declare its own;
-    further_settings: more of them, where they follow from others; sentence: whether the sentence
-    box stands on top; models: whether a trained model can take the place of a variant, or has to;
-    attention: within one sequence or between two; beside: the names of the settings at its side;
-    sentence and beside may depend on the values of settings; opens: gives the query of the link
-    that its bare address leads to, "" = none: one who first comes by the menu, and has changed
-    nothing, begins so too; starts: what else is set then, unless a trained model is;
-    own_sentences: whether it shows a sentence of its own in place of one that was given before;
-    long_texts: whether it shows texts too long for a link, as a map; chapter: gives the figure of a
-    chapter that shows its view, "" where none does; place: where it stands in the menu; first:
-    whether it is the one at the address without a path; calm: whether it is drawn without its
-    numbers, with nothing at its side; asks: gives the position that it opens on, among the tokens
-    of a sentence, None where that is the first; title_of_link: its title and purpose under the
-    query of a link, None = always the same; prepare:
-    done once, before the server answers anybody.
-    """
+    """One page: the file pages/<name>.py, shown at /<name>."""
 
     name: str
     title: str
-    shows: str
-    purpose: str
-    words: tuple[str, ...] = ()
+    shows: str  # in a line, for docs/pages.md
+    purpose: str  # the line below its title
+    words: tuple[str, ...] = ()  # of `GLOSSARY`, explained on demand
+    # that can stand alone: the name in a link, and the beginning of their key
     figures: Mapping[str, str] = field(default_factory=dict)
-    settings: tuple[type, ...] = ()
-    further_settings: Callable[[], Declared] = dict
+    settings: tuple[type, ...] = ()  # the classes that declare its own
+    further_settings: Callable[[], Declared] = dict  # those that follow from others
+    # True if the sentence box stands on top
     sentence: Callable[[Values], bool] = lambda values: True
+    # whether a trained model may take the place of a variant, or has to
     models: Literal["", "offered", "needed"] = ""
-    attention: Literal["self", "cross"] = "self"
+    attention: Literal["self", "cross"] = "self"  # within one sequence or between two
+    # the names of the settings at its side
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
+    # set when one first comes to it, unless a trained model is
     starts: Mapping[str, Value] = field(default_factory=dict)
+    # the query of the link that its bare address, and the menu, lead to
     opens: Callable[[], str] | None = None
-    file: str = ""
-    behind: str = ""
+    file: str = ""  # from the top of the project, "" = in pages/
+    behind: str = ""  # the door of the menu that leads to it, "" = one of its own
+    # True if it shows a sentence of its own in place of the given one
     own_sentences: Callable[[Values, str], bool] = lambda values, given: False
-    long_texts: bool = False
+    long_texts: bool = False  # whether it shows texts too long for a link, as a map
+    # the figure of a chapter that shows its view, "" = none does
     chapter: Callable[[Values], str] | None = None
-    place: int = 0
-    first: bool = False
+    place: int = 0  # in the menu
+    first: bool = False  # whether it is at the address without a path
+    # True if drawn without its numbers, with nothing at its side
     calm: Callable[[Values], bool] = lambda values: False
+    # the position that it opens on, among the tokens of a sentence, None = the first
     asks: Callable[[Values, Sequence[str]], int | None] = lambda values, tokens: None
+    # its title and purpose under the query of a link, None = as always
     title_of_link: Callable[[bytes], tuple[str, str] | None] = lambda query: None
-    prepare: Callable[[], object] = lambda: None
+    prepare: Callable[[], object] = lambda: None  # done once, before the server answers anybody
 
     def __post_init__(self) -> None:
         """Refuse a page that lacks a part. Raises ValueError."""

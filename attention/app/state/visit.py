@@ -78,58 +78,53 @@ class ChosenWord:
 
 @dataclass(frozen=True)
 class Visit:
-    """State of a visit, kept from one run to the next.
+    """State of a visit, kept from one run to the next."""
 
-    page: the name of the page shown; next_page: that of one to go on to, "" for none; problems:
-    what of the opened link could not be taken, in words; opened_as: the settings it was opened
-    with; hidden: the settings that a link hides, with their values; drawn: the settings that have
-    had a widget, choices: those set from code, and received: how many of these the browser is known
-    to have received; beside: the parts drawn at the side of the page, each with the setting it
-    belongs to and all that decides it, None while no side is drawn; started: the pages whose
-    `starts` were set; selected: the query and the stage chosen in the pictures; chosen_word: the
-    word chosen there; chapter: which chapter is open, and in_chapter: what is chosen in its figure;
-    answer, marked: the answer to the question asked, and the cells marked for it, see
-    `predicting`; refused: why the last edit was not taken; not_added: a model and a sentence to
-    which nothing was added, and why; writing: a model that is going on with the sentence; stopped:
-    the name of the job that the visitor has stopped; begun: the names of those asked for by a
-    click; guesses: the first choice in each chapter of each lesson, or
-    at each question, by what that is about and its name;
-    aside: the visitor's sentence while a page shows its own, "" for none; viewed: the name of the
-    last page whose view can stand in a chapter, "" for none; draft: a lesson that is being written;
-    learned: trainings that were shown, to stand side by side; map_asked: the parts of each map
-    of a page that the browser asks for; asked_file: the mark of a file that a link has named and
-    that is not open; long_texts: the last texts that were too long for a link.
-    """
+    # The page, and the link that was opened.
+    page: str = ""  # its name
+    next_page: str = ""  # to go on to, "" = none
+    problems: tuple[str, ...] = ()  # of the opened link, in words
+    opened_as: object = None  # the settings it was opened with
+    started: frozenset[str] = frozenset()  # pages whose `starts` were set
+    viewed: str = ""  # the last page whose view can stand in a chapter
 
-    page: str = ""
-    next_page: str = ""
-    problems: tuple[str, ...] = ()
-    opened_as: object = None
+    # Widgets, and what code has set in their place.
+    # settings that a link hides, with their values
     hidden: Mapping[str, Value] = field(default_factory=dict)
-    drawn: frozenset[str] = frozenset()
-    choices: Mapping[str, Choice] = field(default_factory=dict)
-    received: int = 0
+    drawn: frozenset[str] = frozenset()  # settings that have had a widget
+    choices: Mapping[str, Choice] = field(default_factory=dict)  # set from code
+    received: int = 0  # so many of these the browser has received
+    # the parts at the side, each with its setting and all that decides it; None: no side
     beside: tuple[tuple[str, object], ...] | None = None
-    started: frozenset[str] = frozenset()
+    # query and stage chosen in the pictures
     selected: Mapping[str, Any] = field(default_factory=dict)
-    chosen_word: ChosenWord | None = None
-    chapter: tuple[object, ...] = ()
-    in_chapter: Mapping[str, Any] = field(default_factory=dict)
-    answer: Any = None
-    marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
-    refused: str = ""
+    chosen_word: ChosenWord | None = None  # chosen there
+
+    # Sentences and texts.
+    aside: str = ""  # the visitor's sentence while a page shows its own
+    long_texts: tuple[KeptText, ...] = ()  # the last ones that were too long for a link
+    refused: str = ""  # why the last edit was not taken
+    # a model and a sentence to which nothing was added, and why
     not_added: tuple[tuple[str, str] | None, str] = (None, "")
-    writing: Writing | None = None
-    stopped: object = None
+    writing: Writing | None = None  # a model that goes on with the sentence
+
+    # Lessons and questions.
+    chapter: tuple[object, ...] = ()  # the open one
+    in_chapter: Mapping[str, Any] = field(default_factory=dict)  # chosen in its figure
+    answer: Any = None  # to the question asked
+    # cells marked for it, see `predicting`
+    marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
+    # the first choice in each chapter or at each question, by its lesson and name
     guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
-    begun: frozenset[Hashable] = frozenset()
-    aside: str = ""
-    viewed: str = ""
-    draft: Any = None
-    learned: tuple[TrainingSettings, ...] = ()
+    draft: Any = None  # a lesson that is being written
+
+    # Work of seconds, and files.
+    begun: frozenset[Hashable] = frozenset()  # names of jobs asked for by a click
+    stopped: object = None  # the name of the job that was stopped
+    learned: tuple[TrainingSettings, ...] = ()  # trainings shown, to stand side by side
+    # the parts of each map of a page that the browser asks for
     map_asked: Mapping[int, Any] = field(default_factory=dict)
-    asked_file: str = ""
-    long_texts: tuple[KeptText, ...] = ()
+    asked_file: str = ""  # the mark of a file that a link has named and that is not open
 
     def entry(self, page: Page, returned: bool) -> Entry:
         """Entry of the run to a page. returned: by a step in the browser's history.

@@ -15,7 +15,6 @@ from attention.trained import sources
 
 EVEN = 0.2  # a row whose greatest weight lies below that is spread out
 CLOSE = 0.05  # weights no further apart cannot be told apart at a glance
-LONG = 30  # tokens
 MOST_NAMED = 3
 
 PRONOUNS = """it he she they him her them his its hers their theirs itself himself herself
@@ -245,8 +244,6 @@ def to_expect(result: Result, text: str) -> list[str]:
     text: the sentence as it was typed.
     """
     said = []
-    if len(result.tokens) == 1:
-        said.append("A word alone has only itself to look at: type a few more.")
     if split := split_words(result, text):
         language = sources.about(result.settings.model).language
         knows = f"This model knows {language}: " if language else ""
@@ -255,11 +252,6 @@ def to_expect(result: Result, text: str) -> list[str]:
         named = quoted if more <= 0 else [*quoted[:MOST_NAMED], f"{more} more"]
         verb = "is" if len(quoted) == 1 else "are"
         said.append(f"{knows}{listed(named)} {verb} read in pieces.")
-    if len(result.tokens) >= LONG:
-        said.append(
-            f"A long text: each word divides its attention among {len(result.tokens)}, so most "
-            "arcs are thin."
-        )
     if result.left_out:
         said.append(f"The last {result.left_out} did not fit and are left out.")
     return said

@@ -111,43 +111,32 @@ class LessonSettings:
 
 @dataclass(frozen=True)
 class Chapter:
-    """One chapter of a lesson, as its file says.
-
-    body: the words before the figure; figure: one of `FIGURES`; link: the texts of each setting
-    that the figure is made from; page: which page shows it at exactly that view, "" for none;
-    answer: the position of the right choice; because: what is said after the guess;
-    parts: of a picture, some of `PARTS`, from top to bottom, `away` above all; probes: two words
-    that a map measures against; after: a further figure that follows the answer, one of `FURTHER`,
-    "" for none; reveal: the settings that a button below the answer changes in the figure; settled:
-    whether its own sentence is shown, whatever a visitor has typed; lesson: of the first chapter
-    the title of all, "" for none; hint: what to do at the screen, after the body; replies: for each
-    choice what is said once it is chosen, before `because`, none of them or all; yours: from how
-    many words on a visitor's sentence is shown from the start, 0 = never; own: why never;
-    your_hint, your_question, your_choices, your_because: the words then, see `yours`, where they
-    are others.
-    """
+    """One chapter of a lesson, as its file says."""
 
     file: str
     title: str
-    body: str
-    figure: str
-    link: Link
-    page: str
+    body: str  # the words before the figure
+    figure: str  # one of `FIGURES`
+    link: Link  # the texts of each setting that the figure is made from
+    page: str  # that shows it at exactly that view, "" = none
     question: str
     choices: tuple[str, ...]
-    answer: int
-    because: str
+    answer: int  # the position of the right choice
+    because: str  # said after the guess
+    # of a picture, some of `PARTS`, from top to bottom, `away` above all
     parts: tuple[str, ...] = PARTS[:2]
-    probes: tuple[str, ...] = ()
-    after: str = ""
+    probes: tuple[str, ...] = ()  # two words that a map measures against
+    after: str = ""  # a further figure that follows the answer, one of `FURTHER`
+    # settings that a button below the answer changes in the figure
     reveal: Link = field(default_factory=dict)
-    settled: bool = False
-    lesson: str = ""
-    hint: str = ""
+    settled: bool = False  # whether its own sentence is shown, whatever a visitor has typed
+    lesson: str = ""  # of the first chapter the title of all
+    hint: str = ""  # what to do at the screen, after the body
+    # for each choice what is said before `because`, none of them or all
     replies: tuple[str, ...] = ()
-    yours: int = 0
-    own: str = ""
-    your_hint: str = ""
+    yours: int = 0  # words from which on a visitor's sentence is shown from the start, 0 = never
+    own: str = ""  # why never
+    your_hint: str = ""  # the words then, see `yours`
     your_question: str = ""
     your_choices: tuple[str, ...] = ()
     your_because: str = ""

@@ -13,7 +13,6 @@ from cachetools import LRUCache
 from torch import Tensor
 
 from attention.analysis.opened_run import OpenedRun
-from attention.analysis.token_texts import Texts
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.components.turns import Handler
@@ -41,7 +40,6 @@ QUICK_CELLS = 1 << 25  # of a map that is read within a moment
 
 _lock = Lock()
 _names: WeakKeyDictionary[Recording, str] = WeakKeyDictionary()
-_texts: WeakKeyDictionary[Recording, tuple[Texts, ...]] = WeakKeyDictionary()
 _blocks: LRUCache[str, Blocks] = LRUCache(BLOCKS_BYTES, getsizeof=lambda kept: kept.greatest.nbytes)
 _tiles: LRUCache[tuple[object, ...], Tensor] = LRUCache(
     TILES_BYTES, getsizeof=lambda tile: tile.nbytes
@@ -124,7 +122,7 @@ def _figure(
     leads = query < 0 and not is_there and leads_to(view["seen"], shown)
     figure = StreetMap(
         shown,
-        _texts_of(run),
+        run.sides,
         question,
         partial(_tile, shown, map_id),
         query,
@@ -166,15 +164,6 @@ def _shown(run: Recording, number: int, head: int | None) -> tuple[HeadMap, str]
         if shown.greatest.nbytes <= _blocks.maxsize:
             _blocks.setdefault(map_id, shown.blocks)
     return shown, map_id
-
-
-def _texts_of(run: OpenedRun) -> tuple[Texts, ...]:
-    """The texts of the queries, and of the keys where they are others."""
-    found = _texts.get(run.run)
-    if found is None:
-        sides = [run.texts] if run.key_texts is None else [run.texts, run.key_texts]
-        found = _texts[run.run] = tuple(map(Texts, sides))
-    return found
 
 
 def _read_on(shown: HeadMap, map_id: str, waits: bool, place: int) -> None:

@@ -20,7 +20,6 @@ from streamlit.typing import UploadedFile
 from attention.analysis.glances import Glance, glance_of
 from attention.analysis.heads import Rows
 from attention.analysis.opened_run import OpenedRun, opened_run
-from attention.analysis.token_texts import Texts
 from attention.analysis.whole_runs import links, measure_table
 from attention.app.controls.works import Task
 from attention.app.state.uploads import uploads
@@ -54,8 +53,7 @@ class LinksAsked(NamedTuple):
         """Positions of the word, None where any is meant."""
         if not self.word.strip():
             return None
-        of_keys = read.key_texts or read.texts
-        return Texts(read.texts if self.ends == FROM else of_keys).find(self.word)
+        return read.sides[0 if self.ends == FROM else -1].find(self.word)
 
 
 @dataclass(eq=False)

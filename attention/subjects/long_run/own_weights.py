@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
 import torch
@@ -37,6 +37,10 @@ class OpenedWeights:
     that is no larger than float32; tokens: one for each query; keys: one for each key, None where
     they are those of the queries."""
 
+    modules: ClassVar[Sequence[str]] = ()  # none is known
+    problems: ClassVar[Sequence[str]] = ()
+    absent: ClassVar[Sequence[int]] = ()  # each layer has all heads
+
     numbers: Tensor
     tokens: list[str]
     keys: list[str] | None
@@ -57,11 +61,6 @@ class OpenedWeights:
         return [f"layer {position}" for position in range(self.numbers.shape[0])]
 
     @property
-    def modules(self) -> list[str]:
-        """The name of the module of each layer: none is known."""
-        return []
-
-    @property
     def crosses(self) -> bool:
         """True if the keys are those of another sequence than the queries."""
         return self.keys is not None
@@ -70,16 +69,6 @@ class OpenedWeights:
     def known(self) -> Keys:
         """The keys, as far as they are known: equal tokens by their texts, within one sequence."""
         return Keys(ids=() if self.crosses else self.tokens)
-
-    @property
-    def problems(self) -> list[str]:
-        """Tell what of the file is not shown: nothing."""
-        return []
-
-    @property
-    def absent(self) -> list[int]:
-        """Heads that a layer has not: none."""
-        return []
 
     @property
     def shares(self) -> list[bool]:

@@ -17,7 +17,7 @@ from attention.figures.tables import Cell
 from attention.pipeline import Result
 from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run.numbers import Opened
-from attention.subjects.long_run.text_words import NOT_OFFERED, sum_table
+from attention.subjects.long_run.text_words import sum_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,13 +26,8 @@ LINKS = "strongest links of all heads"
 MOST_LINKS = 20  # that are shown
 MARK = "±"  # beside the name of a layer without a softmax
 SIGNED = (
-    f"{MARK} A layer without a softmax. Its weights may lie below 0, which takes a value away, and "
-    "rows sum to anything: here are their sizes, each row's over their sum. Not in them are the "
-    "convolution before and the gate after."
-)
-SIGNED_MAP = (
-    "A layer without a softmax: colours are sizes of weights. One below 0 takes its value away, "
-    "and rows sum to anything."
+    "A layer without a softmax: colours are sizes of weights, which may lie below 0, and rows sum "
+    "to anything."
 )
 
 
@@ -75,7 +70,7 @@ def _every_head(own: Opened, layer: int, head: int) -> list[Figure]:
     return [
         titled("Every head", f"· a row for each layer{more}", hint="click one"),
         _grid(own, chosen, names),
-        *([] if all(own.weights.shares) else [Words(SIGNED)]),
+        *([] if all(own.weights.shares) else [Words(f"{MARK} {SIGNED}")]),
     ]
 
 
@@ -132,18 +127,9 @@ def links(own: Opened, found: DataFrame) -> Scene:
         for layer, head in zip(shown["layer"], shown["head"], strict=True)
     ]
     columns = {**ends, "weight": shown["weight"].tolist(), "module": shown["module"].tolist()}
-    looked_at = "" if found["exact"].all() else _sample_of_links(own, found)
     return scene(
         Table(LINKS, names, columns, leads=True, apart=True, key="links"),
-        Words(f"The strongest of each head, without links to the first key. {looked_at}".strip()),
-    )
-
-
-def _sample_of_links(own: Opened, found: DataFrame) -> str:
-    looked = int(found["rows"].min())
-    return (
-        f"Looked at: {looked:,} of {own.weights.shape[2]:,} queries, spread evenly; "
-        'run.links(rows="all") in Python looks at all.'
+        Words("The strongest of each head, without links to the first key."),
     )
 
 
@@ -158,7 +144,7 @@ def street_maps(maps: Sequence[tuple[StreetMap, str, str]], problems: Sequence[s
     said = [*map(note, problems)]
     run = maps[0][0].head.run
     if not all(run.attention(one.head.number).weights_are_a_distribution for one, _, _ in maps):
-        said.append(Words(SIGNED_MAP))
+        said.append(Words(SIGNED))
     if len(columns) == 1:
         return scene(*said, *columns[0])
     return scene(*said, Row([*map(Column, columns)], [1] * len(columns)))
@@ -173,7 +159,6 @@ def layer_of_text(result: Result, run: Opened) -> Scene:
         _grid(run, result.head),
         *map(note, result.notes),
         *result_words.trained(result),
-        note(NOT_OFFERED),
     )
 
 

@@ -6,16 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from attention.core import analysis
 from attention.core.functional import Trace
-from attention.core.limits import MAX_SEEN
 from attention.core.printing import fixed
 from attention.trained.models import Model
 
 TERMS = 12  # of a weighted sum, besides all others together
 UNFELT = 1.5  # seconds
-NOT_OFFERED = (
-    f"Of more than {MAX_SEEN} tokens a map stands in place of the other pictures: words are not "
-    "joined from pieces, no head is switched off, and there are no files."
-)
 
 
 def heading(model: Model) -> tuple[str, str]:
