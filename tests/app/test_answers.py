@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Any
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -18,8 +21,10 @@ from attention.app.components.answers import (
     legal_address,
 )
 from attention.app.components.turns import KEYS
+from benchmarks.visitors import Found, Visitor, connected
 from tests.app.declarations import declarations
 from tests.running import opened
+from tests.serving import started
 
 SELECTION = {"query": 1, "stage": "scores"}
 TYPED = {"matrix": 0, "row": 0, "column": 1, "text": "2"}
