@@ -120,7 +120,7 @@ COMPARE = replace(APP, name="compare", heatmap="canvas[data-version]", path="com
 HEADS = replace(
     APP,
     name="12 heads",
-    heatmap="canvas.grid[data-version]",
+    heatmap=".st-key-head_grid canvas[data-version]",
     parameters=lambda n: {"s": sentence(n), "vectors": "random", "d_model": "48", "heads": "12"},
     path="heads",
 )

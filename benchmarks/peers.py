@@ -33,7 +33,7 @@ def page_megabytes() -> float:
         page = browser.new_page(viewport=VIEWPORT)
         page.on("websocket", lambda socket: socket.on("framereceived", count))
         page.goto(f"http://127.0.0.1:{server.port}/heads?{query}")
-        page.locator("canvas.grid").wait_for(state="attached", timeout=PAINT_MS)
+        page.locator(".map canvas").wait_for(state="attached", timeout=PAINT_MS)
         page.wait_for_selector(IDLE, timeout=PAINT_MS)
         page.wait_for_timeout(500)
         if page.locator(EXCEPTION).count():

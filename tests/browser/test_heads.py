@@ -109,7 +109,7 @@ def test_a_long_sentence_is_chosen_from_and_pointing_at_a_key_draws_no_line_agai
     expect(page.get_by_text(f"From “{word}”")).to_be_visible()
     expect_in_search(page, "query", "301")
     expect_rest(page)
-    lines = page.locator(".st-key-head_view canvas[data-version]")
+    lines = page.locator(".st-key-head_view [data-version]")
     keys = page.get_by_role("list", name="Keys").get_by_role("listitem")
     words = LONG.split()
 

@@ -39,7 +39,7 @@ PHONE = {"width": 390, "height": 800}
     ("link", "shown"),
     [
         ({"page": "steps", "step": "weights", "s": SHORT}, ".st-key-matrices figure"),
-        ({"page": "heads", "s": SHORT}, ".st-key-head_view canvas"),
+        ({"page": "heads", "s": SHORT}, ".st-key-head_view svg"),
         ({"page": "compare", "compare": "pair", "s": SHORT, "s2": f"{SHORT} cat"}, ".numbers"),
         ({"page": "cross", "memory": SHORT, "target": SHORT[::-1]}, ".equation"),
         ({"page": "cross", "cross": "batch", "batch": SHORT}, ".working"),

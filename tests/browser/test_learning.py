@@ -27,19 +27,19 @@ def test_a_training_is_watched_gone_through_step_by_step_and_reopened(open_page:
     expect(figure).to_be_visible()
     page.evaluate(COUNT_FIGURES)
     page.get_by_role("button", name="Learn", exact=True).click()
-    step, slider = figure.locator(".way output"), figure.get_by_role("slider")
-    expect(step).to_have_text(re.compile(r"Step 100: loss \d\.\d\d, \d+ % right"), timeout=120_000)
+    step, slider = figure.locator(".reel output"), figure.get_by_role("slider")
+    expect(step).to_have_text(re.compile(r"^100: loss \d\.\d\d, \d+ % right"), timeout=120_000)
     expect(slider).to_be_visible()
     assert page.evaluate("counts") == [1]  # it was one and the same all the while
     canvas = figure.locator("canvas").first
     last = canvas.evaluate(PIXELS)
 
     slider.press("Home")
-    expect(step).to_have_text(re.compile("Step 0: loss"))
+    expect(step).to_have_text(re.compile("^0: loss"))
     assert canvas.evaluate(PIXELS) != last
     figure.get_by_role("button", name="Play").click()
     expect(figure.get_by_role("button", name="Pause")).to_be_visible()
-    expect(step).to_have_text(re.compile("Step 100: loss"))
+    expect(step).to_have_text(re.compile("^100: loss"))
     eventually(page, lambda: canvas.evaluate(PIXELS), last)
     check_link(page, open_page)
 
@@ -73,8 +73,8 @@ def test_one_bets_before_it_learns_and_hears_how_far_off_that_was(open_page: Ope
     expect(said).to_have_text("99 %")
     expect(figure.locator("line.bet")).to_have_count(1)
     page.get_by_role("button", name="Learn", exact=True).click()
-    step = figure.locator(".way output")
-    expect(step).to_have_text(re.compile(r"Step 100: .* % right"), timeout=120_000)
+    step = figure.locator(".reel output")
+    expect(step).to_have_text(re.compile(r"^100: .* % right"), timeout=120_000)
     [reached] = map(int, re.findall(r"(\d+) % right", step.inner_text()))
     told = f"You bet 99 %. It is {reached} % right: {99 - reached} points off."
     expect(said).to_have_text(told)

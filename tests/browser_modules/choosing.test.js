@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import * as head_view from "../../attention/browser/head_view/index.js"
 import { cellAfter, cellAt, rowAfter } from "../../attention/browser/shared/choosing.js"
-import { headAfter } from "../../attention/browser/shared/tiles.js"
+import { headAfter } from "../../attention/browser/shared/head_map.js"
 
 test("arrow keys move by a row and stop at the edges, Home and End go there", () => {
   const keys = ["ArrowUp", "ArrowDown", "Home", "End", "Enter"]

@@ -25,16 +25,6 @@ test("a line is drawn for each weight that is marked, and for no other", () => {
   assert.deepEqual(heads, [4, 7])
 })
 
-test("layers fill the width, and scroll where they would not be told apart", () => {
-  const layers = Array.from({ length: 30 }, (_, layer) => `layer ${layer}`)
-  const wide = layer_lines.layoutOf(content({ layers }), 1000)
-  assert.ok(wide.width <= 1000 && wide.width > 940)
-  assert.ok(layer_lines.layoutOf(content({ layers }), 280).width > 500)
-  assert.ok(layer_lines.layoutOf(content(), 1000).width < 300)
-  const tall = layer_lines.layoutOf(content({ tokens: Array(64).fill("a") }), 1000)
-  assert.ok(tall.height < 64 * wide.row)
-})
-
 test("arrow keys go through the layers from the last one, Escape leaves them", () => {
   const after = (key, at) => layer_lines.layerAfter(key, at, 3)
   assert.deepEqual([after("ArrowLeft", -1), after("ArrowRight", -1)], [2, 0])

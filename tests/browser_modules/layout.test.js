@@ -1,20 +1,20 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { layoutOf, numbersApart } from "../../attention/browser/head_grid/index.js"
+import { layoutOf } from "../../attention/browser/head_grid/index.js"
 import { sideOf } from "../../attention/browser/matrices/index.js"
 import { within } from "../../attention/browser/picture/heatmap.js"
-import { below, curve, groupsOf } from "../../attention/browser/picture/lines.js"
-import { corner } from "../../attention/browser/shared/tiles.js"
+import { corner, numbersApart } from "../../attention/browser/shared/head_map.js"
+import { below, curve, groupsOf } from "../../attention/browser/shared/token_lines.js"
 
 const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 
 test("the heads of a layer stand in one row, beside its name and below their numbers", () => {
   const layerNames = ["layer 0", "layer 1"]
   const layout = layoutOf({ heads: 24, rows: 9, columns: 9, layerNames }, 358)
-  // 358 - 74 for the names - 11 gaps of 4 leave 240: 20 for each of 12.
-  assert.deepEqual([layout.across, layout.side, layout.height], [12, 20, 20 + 2 * 24 - 4])
+  // 358 - 74 for the names leave 23 for each of 12, with a gap of 4.
+  assert.deepEqual([layout.across, layout.side, layout.height], [12, 19, 20 + 2 * 23])
   assert.deepEqual(corner(layout, 0), [74, 20])
-  assert.deepEqual(corner(layout, 13), [74 + 24, 20 + 24])
+  assert.deepEqual(corner(layout, 13), [74 + 23, 20 + 23])
 })
 
 test("so many columns have their number that no two touch", () => {
@@ -28,7 +28,7 @@ test("so many columns have their number that no two touch", () => {
 test("heads are as large as fits a screen", () => {
   // Three across would be 2 × (230 + 20 + 8) − 8 = 508 high, too much; four are (900 − 24) / 4.
   const layout = layoutOf({ heads: 4, rows: 6, columns: 6, layerNames: [] }, 900)
-  assert.deepEqual(layout, { ...FREE, across: 4, side: 219, height: 239 })
+  assert.deepEqual(layout, { ...FREE, across: 4, side: 219, width: 900, height: 239 })
   const five = layoutOf({ heads: 5, rows: 6, columns: 6, layerNames: [] }, 700)
   assert.equal(five.across, 3, "three and two, not four and one")
 })
@@ -46,7 +46,7 @@ test("cells with names have room for them, many cells share the room there is", 
 })
 
 test("a line leaves and arrives level, halfway between the lists", () => {
-  assert.equal(curve(80, below(30, 0), below(30, 2)), "M0,3 C40,3 40,71 80,71")
+  assert.equal(curve(0, below(30, 0), 80, below(30, 2)), "M0,3 C40,3 40,71 80,71")
 })
 
 test("of a row that is zoomed out of sight nothing is framed", () => {

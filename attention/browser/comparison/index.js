@@ -21,8 +21,6 @@ const BARS = 124
 const BETWEEN = 20
 const WIDE = 680
 
-export const style = "shared/matrix.css" // besides its own
-
 export default component(build, take, drawAnew)
 
 /** @type {(view: View) => void} */

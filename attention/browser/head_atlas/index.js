@@ -1,10 +1,9 @@
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, setLengths, under } from "../shared/elements.js"
+import { make, under } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
-import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
-import { countDrawing, sharp } from "../shared/painter.js"
-import { layTiles, makeTiles } from "../shared/tiles.js"
+import * as heads from "../shared/head_map.js"
+import { countDrawing } from "../shared/painter.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ListedHead, ShadeSaid } from "../messages.js"
@@ -15,7 +14,6 @@ const BETWEEN = 36
 const NARROW = 884
 const ORANGE = "#d97706"
 
-export const style = "shared/head_map.css"
 export default component(build, draw)
 
 /** All heads of a model, coloured by a number of their passports, and a list of the first by it.
@@ -28,10 +26,7 @@ function build({ root, content, send }) {
   const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const left = make("div", "left", frame)
-  const map = make("div", "map", left)
-  const canvas = make("canvas", "", map, { ariaHidden: "true" })
-  const names = make("div", "names", map, { ariaHidden: "true" })
-  const tiles = makeTiles(map, "All heads; arrow keys move", () => view.layout, {
+  const map = heads.makeMap(left, "All heads; arrow keys move", {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
@@ -43,10 +38,9 @@ function build({ root, content, send }) {
   const side = make("div", "side", frame)
   const count = make("p", "count", side, { role: "status" })
   const list = make("ol", "", side)
-  const layout = layoutOf(content, 0)
   const view = {
-    ...{ content, frame, menu, scale, legend, map, canvas, names, tiles, told, second, alone },
-    ...{ count, list, layout, send, width: 0, pointed: -1, pairs: false },
+    ...{ content, frame, menu, scale, legend, map, told, second, alone },
+    ...{ count, list, send, width: 0, pointed: -1, pairs: false },
   }
   menu.addEventListener("change", () => {
     Object.assign(view.content, { shade: menu.value, said: [], listed: [], listedWords: "" })
@@ -73,14 +67,14 @@ function draw(view) {
   if (!view.width) return
   const narrow = view.width < NARROW
   view.frame.classList.toggle("narrow", narrow)
-  view.layout = layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
+  view.map.layout = heads.layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
   drawMenu(view)
   lay(view)
   paint(view)
   tell(view)
   drawActs(view)
   drawList(view)
-  countDrawing(view.canvas)
+  countDrawing(view.map.canvas)
 }
 
 /** @type {(view: View) => void} */
@@ -109,44 +103,41 @@ function shown(content) {
 }
 
 /** @type {(view: View) => void} */
-function lay({ map, canvas, tiles, names, layout, content }) {
-  const { width, height } = layout
-  setLengths(map, { width, height })
-  setLengths(canvas, { width, height })
+function lay({ map, content }) {
   const count = content.layers.length * content.heads
-  for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
+  const tiles = heads.layMap(map, map.layout, count, content.chosen)
+  for (const [head, tile] of tiles.entries()) {
     const layer = content.layers[Math.floor(head / content.heads)]
     tile.ariaLabel = `${layer}, head ${head % content.heads}`
     tile.ariaDescription = `${content.told[head]} ${content.said[head] ?? ""}`
     tile.hidden = content.absent.includes(head)
   }
-  nameTiles(names, content, layout)
+  heads.nameTiles(map, content)
 }
 
 /** @type {(view: View) => void} */
-function paint({ canvas, frame, layout, content, scale, legend }) {
+function paint({ map, frame, content, scale, legend }) {
   const { shade, numbers } = shown(content)
   const colours = palette(frame, shade.around0 ? "diverging" : "sequential")
   legend.textContent = shade.legend
   scale.style.background = `linear-gradient(to right, ${colours})`
   const shades = ramp(colours)
   const ground = palette(frame, "sequential")[0] || "#fff"
-  const context = sharp(canvas, layout.width, layout.height)
   const ink = getComputedStyle(frame).color
-  for (const [head, number] of numbers.entries()) {
-    if (content.absent.includes(head)) continue
-    const low = shade.around0 ? -shade.darkest : 0
-    const sign = shade.around0 ? -shade.sign : 1 // blue says more, orange less
-    const pixel = shadeOf(sign * number, low, shade.darkest, shades)
-    fillTile(context, layout, head, Number.isNaN(number) ? ground : rgb(pixel))
-  }
+  const low = shade.around0 ? -shade.darkest : 0
+  const sign = shade.around0 ? -shade.sign : 1 // blue says more, orange less
+  const fills = Array.from(numbers, (number, head) => {
+    if (content.absent.includes(head)) return null
+    return Number.isNaN(number) ? ground : rgb(shadeOf(sign * number, low, shade.darkest, shades))
+  })
+  const context = heads.paintTiles(map, fills)
   const mark = shade.around0 ? ink : ORANGE
   if (content.other >= 0) {
     context.setLineDash([4, 3])
-    outlineTile(context, layout, content.other, 2.5, mark)
+    heads.outlineTile(context, map, content.other, 2.5, mark)
     context.setLineDash([])
   }
-  outlineTile(context, layout, content.chosen, 3, mark)
+  heads.outlineTile(context, map, content.chosen, 3, mark)
 }
 
 /** Tells of the head that is pointed at, else of the chosen one.
@@ -154,7 +145,7 @@ function paint({ canvas, frame, layout, content, scale, legend }) {
 function tell({ told, content, pointed }) {
   const head = pointed < 0 ? content.chosen : pointed
   told.replaceChildren()
-  make("b", "", told, { textContent: `${nameOf(content, head)} ` })
+  make("b", "", told, { textContent: `${heads.nameOf(content, head)} ` })
   told.append(content.told[head] ?? "")
   const said = content.said[head]
   if (said) make("span", "", told, { textContent: ` · ${content.shade}: ${said}` })

@@ -1,24 +1,18 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, setLengths } from "../shared/elements.js"
+import * as heads from "../shared/head_map.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
-import { corner, layTiles, makeTiles, markTile } from "../shared/tiles.js"
 
 /** @import { HeadGridHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
-    @import { Layout } from "../shared/tiles.js"
+    @import { Layout } from "../shared/head_map.js"
     @typedef {ReturnType<typeof build>} View */
 
-const GAP = 8
-const LABEL = 20
+const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 const MOST_HEIGHT = 470
 const LARGEST = 230
-const NARROW_GAP = 4
-const LARGEST_OF_MANY = 72
-const ROOM_FOR_NAME = 74
-const WIDTH_OF_DIGIT = 7
-const MOST_HEIGHT_OF_LAYERS = 700
-const LEAST_TURNED = 24
+const LAYERS = { left: 74, top: 20, gap: 4, largest: 72, least: 24, most: 700, towers: true }
 const ROOM_BETWEEN = 5
 const WIDTH_OF_LOOK = 190
 const ARROWS = "Arrow keys go from one head to the next"
@@ -28,87 +22,66 @@ export default component(build, draw)
 /** @param {Mount<"head_grid">} mount */
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
-  const box = make("div", "box", frame)
-  const canvas = make("canvas", "grid", box, { ariaHidden: "true" })
   const label = content.asks ? "Heads; arrow keys move, Enter answers" : "Heads; arrow keys move"
-  const names = make("div", "names", box, { ariaHidden: "true" })
-  const tiles = makeTiles(box, label, () => view.layout, {
+  const map = heads.makeMap(frame, label, {
     point: (head) => lookAt(view, head),
     choose: (head, clicked) => choose(view, head, clicked),
   })
-  const look = make("div", "look", box, { ariaHidden: "true", hidden: true })
+  const look = make("div", "look", map.box, { ariaHidden: "true", hidden: true })
   const large = { look, canvas: make("canvas", "", look), name: make("span", "", look) }
   const caption = make("p", "caption", frame)
   const hint = make("p", "hint", frame)
-  const layout = layoutOf(content, 0)
-  const shown = { canvas, names, tiles, caption, hint, large }
-  const view = { content, frame, box, ...shown, width: 0, layout, send }
+  const view = { content, frame, map, caption, hint, large, width: 0, send }
   return view
 }
 
 /** One row for each layer where there are several, or one column where rows would be taller than a
-    screen and columns have room. Else as large as fits a screen, in as many
-    columns as that takes; no dot ever shares a pixel.
+    screen and columns have room. Else as large as fits a screen, in as many columns as that takes;
+    no dot ever shares a pixel.
     @type {(content: Pick<HeadGridHeader, "heads" | "rows" | "columns" | "layerNames">, width: number)
       => Layout} */
-export function layoutOf({ heads, rows, columns, layerNames }, width) {
-  if (layerNames.length) return layoutOfLayers(heads / layerNames.length, layerNames.length, width)
+export function layoutOf({ heads: count, rows, columns, layerNames: layers }, width) {
+  if (layers.length) return heads.layoutOf({ layers, heads: count / layers.length }, width, LAYERS)
+  const { gap, label } = FREE
   const least = Math.max(rows, columns, 40)
-  /** @type {Layout | undefined} */
-  let best
-  for (let across = 1; across <= heads; across++) {
-    const side = Math.min(LARGEST, Math.floor((width - GAP * (across - 1)) / across))
-    const height = Math.ceil(heads / across) * (side + LABEL + GAP) - GAP
-    if (best && side < least) break
-    if (!best || best.height > MOST_HEIGHT) best = { ...FREE, across, side, height }
+  let best = { ...FREE, across: 1, side: 0, width: 0, height: 0 }
+  for (let across = 1; across <= count; across++) {
+    const side = Math.min(LARGEST, Math.floor((width - gap * (across - 1)) / across))
+    const height = Math.ceil(count / across) * (side + label + gap) - gap
+    if (across > 1 && (side < least || best.height <= MOST_HEIGHT)) break
+    best = { ...FREE, across, side, width: across * (side + gap) - gap, height }
   }
-  if (!best) return { ...FREE, across: 1, side: 0, height: 0 }
   // as many rows, but no head alone in the last one where they can be shared out
-  return { ...best, across: Math.ceil(heads / Math.ceil(heads / best.across)) }
-}
-
-const FREE = { left: 0, top: 0, label: LABEL, gap: GAP, turned: false }
-
-/** @type {(across: number, layers: number, width: number) => Layout} */
-function layoutOfLayers(across, layers, width) {
-  const gap = NARROW_GAP
-  const sideOf = (/** @type {number} */ columns) =>
-    Math.max(1, Math.floor((width - ROOM_FOR_NAME - gap * (columns - 1)) / columns))
-  const rows = Math.min(LARGEST_OF_MANY, sideOf(across))
-  const turned = layers * (rows + gap) > MOST_HEIGHT_OF_LAYERS && sideOf(layers) >= LEAST_TURNED
-  const side = turned ? Math.min(LARGEST_OF_MANY, sideOf(layers)) : rows
-  const height = LABEL + (turned ? across : layers) * (side + gap) - gap
-  return { across, side, height, left: ROOM_FOR_NAME, top: LABEL, label: 0, gap, turned }
+  const across = Math.ceil(count / Math.ceil(count / best.across))
+  return { ...best, across, width: across * (best.side + gap) - gap }
 }
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { heads, rows, columns, absent } = view.content
-  view.width = view.frame.clientWidth
+  const { content, frame, map } = view
+  const { rows, columns, absent } = content
+  view.width = frame.clientWidth
   if (!view.width) return
-  view.layout = layoutOf(view.content, view.width)
-  const { across, side, height, left: start, label, gap, turned } = view.layout
-  const width = start + (turned ? heads / across : across) * (side + gap) - gap
-  setLengths(view.box, { width, height })
-  setLengths(view.canvas, { width, height })
-  const context = sharp(view.canvas, width, height)
-  const dots = view.canvas.width / width
+  const layout = layoutOf(content, view.width)
+  lay(view, layout)
+  const context = sharp(map.canvas, layout.width, layout.height)
+  const dots = map.canvas.width / layout.width
   context.resetTransform()
-  context.imageSmoothingEnabled = side * dots < Math.max(rows, columns)
-  const shades = ramp(palette(view.frame, "sequential"))
+  context.imageSmoothingEnabled = layout.side * dots < Math.max(rows, columns)
+  const shades = ramp(palette(frame, "sequential"))
   const small = make("canvas", "")
   view.large.look.hidden = true
-  for (let head = 0; head < heads; head++) {
+  for (let head = 0; head < content.heads; head++) {
     if (absent.includes(head)) continue
     paintNumbers(small, columns, dotsOf(view, head), [0, 255], shades)
-    const [left, top] = corner(view.layout, head)
-    const [x, y, wide] = [left, top + label, side].map((length) => Math.round(length * dots))
+    const [left, top] = heads.corner(layout, head)
+    const at = [left, top + layout.label, layout.side]
+    const [x, y, wide] = at.map((length) => Math.round(length * dots))
     context.drawImage(small, x, y, wide, wide)
   }
-  countDrawing(view.canvas)
-  lay(view)
-  view.caption.textContent = words(view.content)
-  view.hint.textContent = view.content.asks ? `${ARROWS}, Enter answers.` : `${ARROWS}.`
+  countDrawing(map.canvas)
+  view.caption.textContent = words(content)
+  view.hint.textContent = content.asks ? `${ARROWS}, Enter answers.` : `${ARROWS}.`
 }
 
 /** @type {(view: View, head: number) => Uint8Array} */
@@ -119,14 +92,15 @@ function dotsOf({ content: { rows, columns, rest } }, head) {
 /** Shows one of many heads large, with its name, beside its tile; -1: none.
     @type {(view: View, head: number) => void} */
 function lookAt(view, head) {
-  const { content, layout, large, tiles, width } = view
+  const { content, map, large, width } = view
+  const { layout, tiles } = map
   large.look.hidden = layout.label > 0 || head < 0
   if (large.look.hidden) return
   const shades = ramp(palette(view.frame, "sequential"))
   paintNumbers(large.canvas, content.columns, dotsOf(view, head), [0, 255], shades)
   const { ariaLabel, ariaDescription } = childrenOf(tiles)[head]
   large.name.textContent = [ariaLabel, ariaDescription].filter(Boolean).join(": ")
-  const [left, top] = corner(layout, head)
+  const [left, top] = heads.corner(layout, head)
   const beside = left + layout.side + ROOM_BETWEEN
   const before = left - WIDTH_OF_LOOK - ROOM_BETWEEN
   setLengths(large.look, {
@@ -136,43 +110,24 @@ function lookAt(view, head) {
   })
 }
 
-/** @type {(view: View) => void} */
-function lay({ frame, tiles, names, layout, content }) {
-  const { heads, layerNames, said, marked, chosen, absent } = content
+/** @type {(view: View, layout: Layout) => void} */
+function lay({ frame, map, content }, layout) {
+  const { heads: count, layerNames: layers, said, marked, chosen, absent } = content
   const hues = palette(frame, "categorical")
-  const { across, side, gap, label, turned } = layout
-  tiles.classList.toggle("plain", !label)
-  for (const [head, tile] of layTiles(tiles, layout, heads, chosen, fillTile).entries()) {
+  const { across, label, turned } = layout
+  map.tiles.classList.toggle("plain", !label)
+  for (const [head, tile] of heads.layMap(map, layout, count, chosen, fillTile).entries()) {
+    const [layer, at] = [layers[Math.floor(head / across)], head % across]
     tile.hidden = absent.includes(head)
     tile.style.setProperty("--hue", hues[head % hues.length])
-    tile.ariaLabel = layerNames.length
-      ? `${layerNames[Math.floor(head / across)]}, head ${head % across}`
-      : `Head ${head}`
+    tile.ariaLabel = layers.length ? `${layer}, head ${at}` : `Head ${head}`
     tile.ariaDescription = [head === marked && "the head asked for", said[head]]
       .filter(Boolean)
       .join("; ")
     tile.classList.toggle("marked", head === marked)
   }
-  names.replaceChildren()
-  const numbers = Array.from({ length: turned ? layerNames.length : across }, (_, at) => `${at}`)
-  const down = turned ? Array.from({ length: across }, (_, head) => `head ${head}`) : layerNames
-  for (const [row, name] of down.entries()) {
-    const words = make("span", "layer", names, { textContent: name })
-    setLengths(words, { left: 0, top: layout.top + row * (side + gap), height: side })
-  }
-  const every = numbersApart(numbers.length, side + gap)
-  for (let at = 0; at < numbers.length && layerNames.length; at += every) {
-    const words = make("span", "head", names, { textContent: numbers[at] })
-    setLengths(words, { left: layout.left + at * (side + gap), top: 0, width: side })
-  }
-  if (turned)
-    setLengths(make("span", "layer", names, { textContent: "layer" }), { left: 0, top: 0 })
-}
-
-/** Which columns have their number written, every one or every so many, so that none touch.
-    @type {(across: number, column: number) => number} */
-export function numbersApart(across, column) {
-  return Math.ceil((String(across - 1).length * WIDTH_OF_DIGIT + ROOM_BETWEEN) / column)
+  const down = (/** @type {number} */ row) => (turned ? `head ${row}` : layers[row])
+  if (layers.length) heads.nameTiles(map, { layers, heads: across }, down)
 }
 
 /** @type {(tile: HTMLElement, head: number) => void} */
@@ -201,7 +156,7 @@ function choose(view, head, clicked) {
   const guessed = asks && clicked
   if (head === chosen && !guessed) return
   view.content.chosen = head
-  markTile(view.tiles, head)
+  heads.markTile(view.map, head)
   if (guessed) view.send("guess", head)
   else view.send("head", head, 40)
 }

@@ -1,53 +1,46 @@
 import { chooseByKeys, markQueries } from "../shared/choosing.js"
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeChip, makeShape, setLengths, under } from "../shared/elements.js"
+import { make, makeChip, makeShape, setAttributes, setLengths, under } from "../shared/elements.js"
 import { countDrawing } from "../shared/painter.js"
 import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { curve, widthOf } from "../shared/token_lines.js"
 import { fixed, named } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {import("../shared/message.js").Content<"layer_lines">} Content
     @typedef {{ layer: number, key: number, weight: number, head: number }} Link
-    @typedef {{ row: number, pitch: number, width: number, height: number }} Layout
     @typedef {ReturnType<typeof build>} View */
 
-const ROOMY = 24
-const ROW = 24
-const NARROW_ROW = 15
-const LEAST_PITCH = 17
-const MOST_PITCH = 120
+const ROOMY = 24 // tokens
+const ROWS = [24, 15] // pixels of a token: of few, and of many
+const PITCH = [17, 120] // pixels of a layer, at least and at most
 const NAME = 18
 const TOP = 22
 const EDGE = 8
-const THICKEST = 7
 const MOST_TOLD = 5
 const HINT = "Point at a layer or at a token for its numbers; click a token to choose it."
 
-export default component(build, take, draw)
-
-/** @type {(view: View) => void} */
-function take(view) {
-  draw(view)
-}
+export const style = "shared/token_lines.css"
+export default component(build, draw)
 
 /** @param {Mount<"layer_lines">} mount */
 function build({ root, content }) {
   const frame = make("div", "frame", root)
-  const picture = make("div", "picture", frame)
+  const picture = make("div", "token-lines", frame)
   const left = make("div", "left", picture)
   const head = make("div", "word", left, { ariaHidden: "true" })
   const ariaLabel = "Tokens; up and down choose one, left and right go through the layers"
   const queries = make("div", "queries", left, { tabIndex: 0, role: "listbox", ariaLabel })
-  const scroll = make("div", "scroll", picture, { tabIndex: 0, role: "group", ariaLabel: "Layers" })
+  const scroll = make("div", "layers", picture, { tabIndex: 0, role: "group", ariaLabel: "Layers" })
   const drawing = makeShape("svg", { "aria-hidden": "true" }, scroll)
   const readout = make("p", "readout", frame, { role: "status" })
-  const options = /** @type {HTMLElement[]} */ ([])
-  const shapes = /** @type {{ link: Link, shape: Element }[]} */ ([])
-  const band = makeShape("rect", {})
+  const band = makeShape("rect", { class: "band", y: 0 })
   const view = {
-    ...{ content, frame, head, queries, options, scroll, drawing, band, readout, shapes },
-    ...{ names: "", width: 0, lit: -1, layout: layoutOf(content, 0) },
+    ...{ content, frame, head, queries, scroll, drawing, band, readout },
+    ...{ names: "", width: 0, pitch: 0, lit: -1 },
+    options: /** @type {HTMLElement[]} */ ([]),
+    shapes: /** @type {{ link: Link, shape: Element }[]} */ ([]),
   }
   listen(view)
   whenMoved(frame, () => show(view))
@@ -75,7 +68,7 @@ function listen(view) {
   })
   drawing.addEventListener("pointermove", (event) => {
     const { left } = drawing.getBoundingClientRect()
-    const layer = Math.floor((event.clientX - left - EDGE) / view.layout.pitch)
+    const layer = Math.floor((event.clientX - left - EDGE) / view.pitch)
     light(view, Math.min(view.content.layers.length - 1, Math.max(0, layer)))
   })
   drawing.addEventListener("pointerleave", ({ pointerType }) => {
@@ -92,15 +85,6 @@ export function layerAfter(key, at, count) {
   return Math.min(count - 1, layers[/** @type {keyof typeof layers} */ (key)])
 }
 
-/** As wide as there is room for, and never so narrow that layers cannot be told apart.
-    @type {(content: Pick<Content, "tokens" | "layers">, room: number) => Layout} */
-export function layoutOf({ tokens, layers }, room) {
-  const row = tokens.length > ROOMY ? NARROW_ROW : ROW
-  const fitting = Math.floor((room - 2 * EDGE) / layers.length)
-  const pitch = Math.min(MOST_PITCH, Math.max(LEAST_PITCH, fitting))
-  return { row, pitch, width: pitch * layers.length + 2 * EDGE, height: TOP + row * tokens.length }
-}
-
 /** The lines that are drawn, layer by layer, each with the head that its weight is of, if of one.
     @type {(content: Pick<Content, "tokens" | "layers" | "byHead" | "numbers" | "rest">) => Link[]} */
 export function linksOf({ tokens, layers, byHead, numbers, rest }) {
@@ -112,67 +96,53 @@ export function linksOf({ tokens, layers, byHead, numbers, rest }) {
   })
 }
 
-/** @type {(view: View) => void} */
+/** As wide as there is room for, and never so narrow that layers cannot be told apart.
+    @type {(view: View) => void} */
 function draw(view) {
-  const { content, frame, drawing, options } = view
-  const names = JSON.stringify(content.tokens)
-  if (view.names !== names) {
-    const { tokens } = content
-    const chips = tokens.map((_, index) => makeChip("option", true, tokens, index))
-    options.splice(0, options.length, ...chips)
-    view.queries.replaceChildren(...options)
-  }
-  view.names = names
+  const { content, frame, drawing, scroll, queries, head } = view
+  const { tokens, layers, query } = content
   view.width = frame.clientWidth
   if (!view.width) return
-  view.layout = layoutOf(content, view.scroll.clientWidth)
-  const { row, pitch, width, height } = view.layout
-  setLengths(frame, { "--row": row, "--top": TOP })
-  view.head.textContent = content.layers[0].replace(/\s*\d+$/, "")
-  for (const [name, value] of Object.entries({ width, height }))
-    drawing.setAttribute(name, String(value))
+  if (view.names !== tokens.join("\n")) {
+    view.options = tokens.map((_, at) => makeChip("option", true, tokens, at))
+    queries.replaceChildren(...view.options)
+  }
+  view.names = tokens.join("\n")
+  const row = ROWS[Number(tokens.length > ROOMY)]
+  const fitting = Math.floor((scroll.clientWidth - 2 * EDGE) / layers.length)
+  const pitch = Math.min(PITCH[1], Math.max(PITCH[0], fitting))
+  const height = TOP + row * tokens.length
+  view.pitch = pitch
+  setLengths(frame, { "--height": row, "--top": TOP })
+  head.textContent = layers[0].replace(/\s*\d+$/, "")
+  setAttributes(drawing, { width: pitch * layers.length + 2 * EDGE, height })
   const x = (/** @type {number} */ column) => EDGE + column * pitch
   const y = (/** @type {number} */ token) => TOP + (token + 0.5) * row
-  const own = { d: `M${x(0)},${y(content.query)} H${x(content.layers.length)}`, class: "own" }
-  Object.assign(view.band.style, { display: "none" })
-  drawing.replaceChildren(view.band, ...dots(content, x, y), makeShape("path", own))
-  numberLayers(view)
+  const own = { d: `M${x(0)},${y(query)} H${x(layers.length)}`, class: "own" }
+  setAttributes(view.band, { width: pitch, height })
+  drawing.replaceChildren(view.band, makeShape("path", own))
+  for (let column = 0; column <= layers.length; column++) {
+    const d = tokens.map((_, token) => `M${x(column)},${y(token)} h0.01`).join(" ")
+    makeShape("path", { d, class: "dots" }, drawing)
+  }
+  const every = [1, 2, 5, 10].find((step) => step * pitch >= NAME) ?? 10
+  for (const [layer, title] of layers.entries()) {
+    if (layer % every) continue
+    const at = { x: x(layer + 0.5), y: TOP - 9, "text-anchor": "middle" }
+    makeShape("text", at, drawing).textContent = title.match(/\d+$/)?.[0] ?? title
+  }
   const hues = palette(frame, "categorical")
   view.shapes = linksOf(content).map((link) => {
-    const [start, end] = [x(link.layer + 1), x(link.layer)]
-    const [from, to, middle] = [y(content.query), y(link.key), (start + end) / 2]
-    const stroke = link.head < 0 ? "var(--st-primary-color)" : hues[link.head % hues.length]
     const shape = makeShape("g", { class: "line" }, drawing)
-    shape.style.color = stroke
-    const d = `M${start},${from} C${middle},${from} ${middle},${to} ${end},${to}`
-    const thick = { "stroke-width": Math.max(0.75, THICKEST * link.weight) }
-    makeShape("path", { d, ...thick, "stroke-opacity": 0.4 + 0.6 * link.weight }, shape)
-    makeShape("circle", { cx: end, cy: to, r: 1.5 + 2.5 * link.weight }, shape)
+    const [to, weight] = [y(link.key), link.weight]
+    shape.style.color = link.head < 0 ? "var(--st-primary-color)" : hues[link.head % hues.length]
+    const looks = { "stroke-width": widthOf(weight), "stroke-opacity": 0.4 + 0.6 * weight }
+    makeShape("path", { d: curve(x(link.layer + 1), y(query), x(link.layer), to), ...looks }, shape)
+    makeShape("circle", { cx: x(link.layer), cy: to, r: 1.5 + 2.5 * weight }, shape)
     return { link, shape }
   })
   show(view)
   countDrawing(frame)
-}
-
-/** A dot for each token between two layers.
-    @type {(content: Content, x: (column: number) => number, y: (token: number) => number)
-      => Element[]} */
-function dots({ tokens, layers }, x, y) {
-  return Array.from({ length: layers.length + 1 }, (_, column) => {
-    const d = tokens.map((_, token) => `M${x(column)},${y(token)} h0.01`).join(" ")
-    return makeShape("path", { d, class: "dots" })
-  })
-}
-
-/** As many numbers of layers as have room.
-    @type {(view: View) => void} */
-function numberLayers({ content: { layers }, drawing, layout: { pitch } }) {
-  const every = [1, 2, 5, 10].find((step) => step * pitch >= NAME) ?? 10
-  for (const [layer, title] of layers.entries()) {
-    if (layer % every) continue
-    const at = { x: EDGE + (layer + 0.5) * pitch, y: TOP - 9, "text-anchor": "middle" }
-    makeShape("text", at, drawing).textContent = title.match(/\d+$/)?.[0] ?? title
-  }
 }
 
 /** @type {(view: View, layer: number) => void} */
@@ -185,7 +155,7 @@ function light(view, layer) {
 /** The layer or the token that is pointed at stands out, and its numbers are told.
     @type {(view: View) => void} */
 function show(view) {
-  const { content, frame, lit, shapes, options, band, layout } = view
+  const { content, frame, lit, shapes, options, band, pitch, readout } = view
   if (!options.length) return
   const { held, key } = where(frame, options.length)
   markQueries(view, held, held)
@@ -194,13 +164,9 @@ function show(view) {
     const stays = (lit < 0 || link.layer === lit) && (key === null || link.key === key)
     shape.classList.toggle("dim", !stays)
   }
-  const { pitch, height } = layout
-  for (const [name, value] of Object.entries({ x: EDGE + lit * pitch, y: 0, width: pitch, height }))
-    band.setAttribute(name, String(value))
-  band.setAttribute("class", "band")
-  band.style.display = lit < 0 ? "none" : ""
-  view.readout.textContent =
-    key !== null ? tellToken(content, key) : lit >= 0 ? tellLayer(content, lit) : HINT
+  setAttributes(band, { x: EDGE + lit * pitch, display: lit < 0 ? "none" : "" })
+  if (key !== null) readout.textContent = tellToken(content, key)
+  else readout.textContent = lit >= 0 ? tellLayer(content, lit) : HINT
 }
 
 /** Where the token looks in one layer, the most first.
@@ -223,11 +189,8 @@ export function tellLayer(content, layer) {
 /** In which layers the token looks most at another one.
     @type {(content: Content, key: number) => string} */
 export function tellToken({ tokens, query, layers, numbers }, key) {
-  const weights = layers.map((title, layer) => ({
-    title,
-    weight: numbers[layer * tokens.length + key],
-  }))
-  weights.sort((one, other) => other.weight - one.weight)
-  const told = weights.slice(0, 3).map(({ title, weight }) => `${fixed(weight, 4)} in ${title}`)
+  const weightOf = (/** @type {number} */ layer) => numbers[layer * tokens.length + key]
+  const order = [...layers.keys()].sort((one, other) => weightOf(other) - weightOf(one))
+  const told = order.slice(0, 3).map((at) => `${fixed(weightOf(at), 4)} in ${layers[at]}`)
   return `${named(tokens, query)} to ${named(tokens, key)}, the most: ${told.join(", ")}.`
 }

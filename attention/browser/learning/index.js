@@ -1,12 +1,15 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
+import { acrossOf, downOf, makePlot, markMoment, pathOf, writeIn } from "../shared/curves.js"
 import { childrenOf, make, makeShape } from "../shared/elements.js"
+import { makeFilm, takeFilm, tellSlider } from "../shared/film.js"
 import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { fixed } from "../shared/words.js"
 
 /** @import { Curve, LearningHeader, Other, Points } from "../messages.js"
     @import { Mount } from "../shared/component.js"
+    @import { Plot } from "../shared/curves.js"
     @import { Matrix } from "../shared/matrix.js"
     @typedef {ReturnType<typeof build>} View */
 
@@ -23,26 +26,21 @@ const LETTER = 7 // pixels, of names that are words
 const OPEN = 4 // of a training's steps the first such part, in which one may still bet
 const DASHES = ["", "5 4", "2 3"] // of the tests of one network
 
-export const style = "shared/matrix.css" // besides its own
-
 export default component(build, draw)
 
 /** @param {Mount<"learning">} mount */
 function build({ root, content }) {
   const frame = make("div", "frame", root)
   const bet = makeBet(frame)
-  const way = make("div", "way", frame)
-  const button = make("button", "", way, { type: "button", textContent: "Play" })
-  const label = make("label", "", way)
-  const slider = make("input", "", label, { type: "range", min: "0", step: "1", ariaLabel: "Step" })
-  const output = make("output", "", way)
+  const way = make("div", "reel", frame)
+  const film = makeFilm(way, FRAME, () => show(view))
   const row = make("div", "row", frame)
   const view = {
-    ...{ content, frame, bet, button, label, slider, output, width: 0, at: -1, timer: 0 },
+    ...{ content, frame, bet, film, width: 0 },
     ...{ curves: make("div", "curves", row), maps: make("div", "maps", row) },
-    ...{ outline: "", known: 0, time: false, seen: false },
+    ...{ outline: "", time: false },
     told: /** @type {SVGPathElement | null} */ (null),
-    marks: /** @type {SVGLineElement[]} */ ([]),
+    plots: /** @type {Plot[]} */ ([]),
     matrices: /** @type {Matrix[]} */ ([]),
     captions: /** @type {HTMLElement[]} */ ([]),
   }
@@ -50,19 +48,14 @@ function build({ root, content }) {
     bet.value = Number(bet.slider.value)
     drawBet(view)
     drawCurves(view)
-    show(view, view.at)
+    show(view)
   })
-  slider.addEventListener("input", () => {
-    stop(view)
-    show(view, Number(slider.value))
-  })
-  button.addEventListener("click", () => (view.timer ? stop(view) : play(view)))
   return view
 }
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { steps, live, plays, brief, tokens, keys, layers, heads, last, other } = view.content
+  const { steps, brief, tokens, keys, layers, heads, last, other } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
   const names = other?.maps.length ? other.names : []
@@ -70,20 +63,11 @@ function draw(view) {
   const changed = outline !== view.outline
   if (changed) lay(view)
   view.outline = outline
-  view.button.hidden = view.label.hidden = live || steps.length < 2
-  view.slider.max = String(steps.length - 1)
   view.curves.hidden = brief
-  if (steps.length < view.known) view.bet.value = null // another training begins
+  if (steps.length < view.film.count) view.bet.value = null // another training begins
   drawBet(view)
   if (!brief) drawCurves(view)
-  if (live || changed || view.known !== steps.length) {
-    stop(view)
-    show(view, steps.length - 1)
-  } else show(view, Math.min(view.at, steps.length - 1))
-  view.known = steps.length
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
-  if (plays && !view.seen && !still) play(view)
-  view.seen = true
+  takeFilm(view.film, view.content, changed)
 }
 
 /** Where one bets on what a training will reach; nothing of it leaves the browser.
@@ -130,43 +114,18 @@ function drawBet({ bet, content }) {
   else said.textContent = over ? verdict(value, Math.round(100 * share), right) : mine
 }
 
-/** @type {(view: View) => void} */
-function play(view) {
-  const { steps } = view.content
-  let at = view.at >= steps.length - 1 ? 0 : view.at
-  show(view, at)
-  view.button.textContent = "Pause"
-  view.timer = setInterval(() => {
-    at += 1
-    if (!view.frame.isConnected || at >= view.content.steps.length) return stop(view)
-    show(view, at)
-  }, FRAME)
-}
-
-/** @type {(view: View) => void} */
-function stop(view) {
-  clearInterval(view.timer)
-  view.timer = 0
-  view.button.textContent = "Play"
-}
-
 /** One moment: a line in the curves, and the weights of all heads.
-    @type {(view: View, at: number) => void} */
-function show(view, at) {
-  const { content, frame, marks, matrices, captions, slider, output } = view
+    @type {(view: View) => void} */
+function show(view) {
+  const { content, frame, plots, matrices, captions, film } = view
+  const { at } = film
   const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
   const { beside, other } = content
-  view.at = at
-  slider.value = String(at)
   const [loss, share] = [losses[0].values[at], shares[0]?.values[at]]
   const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % ${content.right}`
   const reached = loss === undefined ? "nothing is learned yet" : `loss ${loss.toFixed(2)}`
-  output.textContent = `Step ${steps[at]}: ${reached}${right}`
-  slider.setAttribute("aria-valuetext", output.textContent)
-  for (const mark of marks) {
-    const x = acrossOf(content, view.time, at)
-    for (const name of ["x1", "x2"]) mark.setAttribute(name, String(x))
-  }
+  tellSlider(film.step, at, `${steps[at]}: ${reached}${right}`)
+  for (const plot of plots) markMoment(plot, acrossOf(plot, shareOf(content, view.time, at)))
   const shades = ramp(palette(frame, "sequential"))
   const cells = tokens.length * keys.length
   const moment = live ? 0 : at
@@ -301,26 +260,19 @@ function frameOf(points) {
   return { scale, height }
 }
 
-/** @type {(line: number[][]) => string} */
-function pathOf(line) {
-  return `M${line.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`
-}
-
-/** Where a moment stands along the axis, in pixels.
+/** Where a moment stands along the axis, as a share of it.
     @type {(content: Pick<LearningHeader, "steps" | "last" | "losses">, time: boolean, at: number,
       curve?: Curve) => number} */
-export function acrossOf({ steps, last, losses }, time, at, curve = losses[0]) {
-  const { width, left, right } = PLOT
+export function shareOf({ steps, last, losses }, time, at, curve = losses[0]) {
   const most = Math.max(...losses.flatMap(({ seconds }) => seconds), 1e-9)
-  const share = time ? curve.seconds[at] / most : steps[at] / last
-  return left + share * (width - left - right)
+  return time ? curve.seconds[at] / most : steps[at] / last
 }
 
 /** @type {(view: View) => void} */
 function drawCurves(view) {
   const { losses, shares, other } = view.content
   view.curves.replaceChildren()
-  view.marks = []
+  view.plots = []
   const all = [...losses, ...(other?.losses ?? [])]
   const greatest = Math.max(...all.flatMap(({ values }) => values), 1e-9)
   const [loss, right] = view.content.titles
@@ -334,7 +286,7 @@ function drawCurves(view) {
   over.addEventListener("click", () => {
     view.time = !view.time
     drawCurves(view)
-    show(view, view.at)
+    show(view)
     view.curves.querySelector("button")?.focus()
   })
 }
@@ -345,66 +297,60 @@ function drawCurves(view) {
 function drawPlot(view, title, curves, thin, most, say, bet = null) {
   const { content, time, frame } = view
   const { other } = content
-  const { width, height, left, bottom, top, right } = PLOT
-  make("h3", "", view.curves, { textContent: title })
-  const wide = Math.min(width, view.width)
-  const svg = makeShape("svg", {
-    ...{ viewBox: `0 0 ${width} ${height}`, width: wide, height: (wide * height) / width },
-    ...{ role: "img", "aria-label": title },
-  })
-  view.curves.append(svg)
-  const [floor, end] = [height - bottom, width - right]
+  const plot = makePlot(view.curves, title, PLOT, view.width)
+  const { svg, left, end, top, floor, height } = plot
   makeShape("path", { class: "axis", d: `M${left} ${top}V${floor}H${end}` }, svg)
   if (bet !== null) {
-    const y = floor - (bet / 100) * (floor - top)
+    const y = downOf(plot, bet / 100)
     makeShape("line", { class: "bet", x1: left, x2: end, y1: y, y2: y }, svg)
   }
-  const words = { "text-anchor": "end", x: left - 6 }
-  makeShape("text", { ...words, y: top + 6 }, svg).textContent = say(most)
-  makeShape("text", { ...words, y: floor + 2 }, svg).textContent = say(0)
+  writeIn(plot, left - 6, top + 6, "end", say(most))
+  writeIn(plot, left - 6, floor + 2, "end", say(0))
   const seconds = Math.max(...content.losses.flatMap((curve) => curve.seconds))
   const unit = time ? `${fixed(seconds, 1)} s of a core` : `${content.last} steps`
-  const below = { "text-anchor": "end", x: end, y: height - 6 }
-  makeShape("text", below, svg).textContent = unit
+  writeIn(plot, end, height - 6, "end", unit)
   const hues = palette(frame, "categorical")
   const names = make("ul", "legend", view.curves)
   const tests = curves.some(({ test }) => test)
-  const pathOfCurve = (/** @type {typeof content | Other} */ moments, /** @type {Curve} */ curve) =>
-    curve.values.flatMap((value, at) => {
-      const x = acrossOf({ ...content, steps: moments.steps }, time, at, curve)
-      const y = floor - (value / most) * (floor - top)
-      return x > end + 0.01 ? [] : [`${x.toFixed(1)} ${y.toFixed(1)}`]
-    })
+  const pathOfCurve = (
+    /** @type {typeof content | Other} */ { steps },
+    /** @type {Curve} */ curve,
+  ) =>
+    pathOf(
+      curve.values.flatMap((value, at) => {
+        const x = acrossOf(plot, shareOf({ ...content, steps }, time, at, curve))
+        return x > end + 0.01 ? [] : [[x, downOf(plot, value / most)]]
+      }),
+    )
+  /** @type {(look: Record<string, string | number>, ...words: string[]) => void} */
+  const addName = (look, ...words) => {
+    const item = make("li", "", names)
+    const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
+    makeShape("path", { ...look, d: "M0 4H26" }, sample)
+    item.append(words.filter(Boolean).join(", "))
+  }
+  const beside = { class: "thin", stroke: hues[0] }
   for (const curve of other ? thin : []) {
-    const d = `M${pathOfCurve(/** @type {Other} */ (other), curve).join("L")}`
-    makeShape("path", { class: "thin", stroke: hues[0], d }, svg)
+    const d = pathOfCurve(/** @type {Other} */ (other), curve)
+    makeShape("path", { ...beside, d }, svg)
   }
   for (const [index, curve] of curves.entries()) {
     const look = {
       ...{ fill: "none", stroke: hueOf(hues, content, index), "stroke-width": 2.5 },
       ...{ "stroke-dasharray": DASHES[curve.test % DASHES.length] },
     }
-    const points = pathOfCurve(content, curve)
-    if (points.length) makeShape("path", { ...look, d: `M${points.join("L")}` }, svg)
+    const d = pathOfCurve(content, curve)
+    if (d) makeShape("path", { ...look, d }, svg)
     const [network, test] = curve.name.split(", ")
     const words = tests ? (network === curves[0].name.split(", ")[0] ? test : "") : curve.name
-    if ((curves.length > 1 || thin.length) && words) {
-      const item = make("li", "", names)
-      const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
-      const stroke = tests ? "currentColor" : look.stroke
-      makeShape("path", { ...look, stroke, d: "M0 4H26" }, sample)
-      item.append(curves.length > 1 ? words : `${words}, ${other?.names[0]}`)
-    }
+    if ((curves.length < 2 && !thin.length) || !words) continue
+    const stroke = tests ? "currentColor" : look.stroke
+    addName({ ...look, stroke }, words, curves.length > 1 ? "" : (other?.names[0] ?? ""))
   }
-  if (other && thin.length) {
-    const item = make("li", "", names)
-    const sample = makeShape("svg", { width: 26, height: 8, "aria-hidden": "true" }, item)
-    makeShape("path", { class: "thin", stroke: hues[0], d: "M0 4H26" }, sample)
-    item.append(`${thin[0].name.split(", ")[0]}, ${other.names[1]}`)
-  }
+  if (other && thin.length) addName(beside, thin[0].name.split(", ")[0], other.names[1])
   if (!childrenOf(names).length) names.remove()
-  const line = { class: "now", x1: left, x2: left, y1: top, y2: floor }
-  view.marks.push(makeShape("line", line, svg))
+  svg.append(plot.now)
+  view.plots.push(plot)
 }
 
 /** The colour of a curve: that of its network, the same in all plots.

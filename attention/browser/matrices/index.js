@@ -22,8 +22,6 @@ const MOST_NAMES = 24
 const MOST_LETTERS = 9
 const ALONE = 700 // pixels
 
-export const style = "shared/matrix.css" // besides its own
-
 export default component(build, draw)
 
 /** @param {Mount<"matrices">} mount */

@@ -2,16 +2,14 @@ import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
-import { fillTile, layoutOf, nameOf, nameTiles, outlineTile } from "../shared/head_map.js"
-import { countDrawing, sharp } from "../shared/painter.js"
+import * as heads from "../shared/head_map.js"
+import { countDrawing } from "../shared/painter.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
-import { corner, layTiles, makeTiles } from "../shared/tiles.js"
 import { besideWord, finePercent, lengthOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ModelWindowHeader } from "../messages.js"
-    @typedef {ReturnType<typeof build>} View
-    @typedef {ReturnType<typeof layoutOf>} Layout */
+    @typedef {ReturnType<typeof build>} View */
 
 const SIDE = 19 * 16
 const BETWEEN = 36
@@ -21,7 +19,6 @@ const ROW = 26
 const ARC = 34 // pixels that an arc may rise above the sentence
 const BETWEEN_LINES = 14 // and from a further line, without reaching the one above
 
-export const style = "shared/head_map.css"
 export default component(build, draw)
 
 /** @param {Mount<"model_window">} mount */
@@ -35,11 +32,8 @@ function build({ root, content, send }) {
   const legend = make("p", "legend", bar)
   const body = make("div", "body", frame)
   const left = make("div", "left", body)
-  const map = make("div", "map", left)
-  const canvas = make("canvas", "", map, { ariaHidden: "true" })
-  const names = make("div", "names", map, { ariaHidden: "true" })
   const label = "All heads; arrow keys move, the key X switches one off or on"
-  const tiles = makeTiles(map, label, () => view.layout, {
+  const map = heads.makeMap(left, label, {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
@@ -57,13 +51,12 @@ function build({ root, content, send }) {
   make("i", "", main, { ariaHidden: "true" })
   make("span", "", main)
   make("small", "", main)
-  const layout = layoutOf(content, 0)
   const first = /** @type {[number, number] | null} */ (null)
   const lens = { said: "", chosen: "", of: /** @type {object | null} */ (null) }
   const view = {
-    ...{ content, frame, sentence, arc, lenses, scale, legend, map, canvas, names, tiles },
+    ...{ content, frame, sentence, arc, lenses, scale, legend, map },
     ...{ said, told, off, acts, main },
-    ...{ bars, large, width: 0, layout, send, pointed: -1, first, lens },
+    ...{ bars, large, width: 0, send, pointed: -1, first, lens },
   }
 
   lenses.addEventListener("click", (event) => {
@@ -80,7 +73,7 @@ function build({ root, content, send }) {
     next.focus()
     chooseLens(view, next.dataset.name ?? "")
   })
-  tiles.addEventListener("keydown", ({ key }) => {
+  map.tiles.addEventListener("keydown", ({ key }) => {
     if (key === "x" || key === "X") switchOne(view, view.content.chosen)
   })
   sentence.addEventListener("click", (event) => {
@@ -114,7 +107,7 @@ function draw(view) {
   if (!view.width) return
   view.frame.classList.toggle("narrow", view.width < NARROW)
   const narrow = view.width < NARROW
-  view.layout = layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
+  view.map.layout = heads.layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
   drawLenses(view)
   lay(view)
   paint(view)
@@ -123,7 +116,7 @@ function draw(view) {
   drawActs(view)
   drawSwitch(view)
   follow(view)
-  countDrawing(view.canvas)
+  countDrawing(view.map.canvas)
 }
 
 /** The lens of what came, but the one chosen here where the lens said is the one said before: what
@@ -209,33 +202,34 @@ function drawLenses(view) {
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { map, canvas, tiles, names, layout, content } = view
-  const { width, height } = layout
-  setLengths(map, { width, height })
-  setLengths(canvas, { width, height })
-  const [count, told] = [countOf(content), toldOf(content)]
-  for (const [head, tile] of layTiles(tiles, layout, count, content.chosen).entries()) {
+  const { map, content } = view
+  const told = toldOf(content)
+  const tiles = heads.layMap(map, map.layout, countOf(content), content.chosen)
+  for (const [head, tile] of tiles.entries()) {
     const { name } = content.layers[layerOf(content, head)]
     const marks = [content.off.includes(head) && "off", head === content.greatest && "strongest"]
     tile.ariaLabel = [name, `head ${head % content.heads}`, ...marks].filter(Boolean).join(", ")
     tile.ariaDescription = told[head] ?? ""
     tile.setAttribute("aria-keyshortcuts", "X")
   }
-  nameTiles(names, content, layout)
+  heads.nameTiles(map, content)
 }
 
 /** @type {(view: View) => void} */
 function paint(view) {
-  const { canvas, frame, layout, content } = view
-  const { width, height, side } = layout
-  const context = sharp(canvas, width, height)
+  const { map, frame, content } = view
+  const { side } = map.layout
   const ground = palette(frame, "sequential")[0] || "#fff"
   const ink = getComputedStyle(frame).color
   const blues = ramp(palette(frame, "sequential"))
   const fill = fillOf(view)
-  for (let head = 0; head < countOf(content); head++) {
-    const [x, y] = corner(layout, head)
-    fillTile(context, layout, head, fill?.(head) ?? ground)
+  const all = [...Array(countOf(content)).keys()]
+  const context = heads.paintTiles(
+    map,
+    all.map((head) => fill?.(head) ?? ground),
+  )
+  for (const head of all) {
+    const [x, y] = heads.corner(map.layout, head)
     paintPattern(context, content, head, [x, y, side], fill ? ink : "", blues)
     if (content.needed.includes(head)) {
       context.fillStyle = ink
@@ -252,16 +246,11 @@ function paint(view) {
       context.stroke()
     }
   }
-  const marked = content.lens === "lost" && content.greatest >= 0 ? content.greatest : -1
-  outline(view, context, marked, 1.25, ink)
   const blue = content.lens === "looks" || content.lens === "link"
-  outline(view, context, content.chosen, 2.5, blue ? "#d97706" : ink)
-}
-
-/** @type {(view: View, context: CanvasRenderingContext2D, head: number, wide: number,
-      colour: string) => void} */
-function outline({ layout, content }, context, head, wide, colour) {
-  if (head >= 0 && head < countOf(content)) outlineTile(context, layout, head, wide, colour)
+  const marked = content.lens === "lost" ? content.greatest : -1
+  if (all.includes(marked)) heads.outlineTile(context, map, marked, 1.25, ink)
+  if (all.includes(content.chosen))
+    heads.outlineTile(context, map, content.chosen, 2.5, blue ? "#d97706" : ink)
 }
 
 /** The colour of each tile, null where the pattern alone has colours.
@@ -344,13 +333,13 @@ function drawSentence(view) {
     @type {(view: View) => void} */
 function drawSwitch({ main, content, pointed }) {
   const off = content.off.includes(content.chosen)
-  const name = nameOf(content, content.chosen)
+  const name = heads.nameOf(content, content.chosen)
   const [, words, note] = childrenOf(main)
   main.ariaChecked = String(!off)
   main.ariaLabel = `Head ${name}`
   words.textContent = `head ${name} is ${off ? "off" : "on"}`
   const other = pointed >= 0 && pointed !== content.chosen
-  note.textContent = other ? `click ${nameOf(content, pointed)} to switch that` : ""
+  note.textContent = other ? `click ${heads.nameOf(content, pointed)} to switch that` : ""
 }
 
 /** An arc from the word that a head looks at most to the answer, or to the word that asks where the
@@ -440,7 +429,7 @@ function drawLarge({ large, content, frame }, head, row) {
   const asking = content.sequences[queries][content.queries[queries]]
   large.replaceChildren()
   const title = make("h3", "", large, {
-    textContent: `Head ${nameOf(content, head)} `,
+    textContent: `Head ${heads.nameOf(content, head)} `,
   })
   make("small", "", title, { textContent: `from “${asking}”` })
   const seen = strongest(row, MOST_KEYS)
@@ -534,7 +523,7 @@ function drawActs({ acts, content }) {
 
 /** What the card shows: all that is seen now.
     @type {(view: View) => import("../shared/card.js").Card} */
-function cardOf({ frame, sentence, canvas, content, told, off }) {
+function cardOf({ frame, sentence, map, content, told, off }) {
   const primary = getComputedStyle(frame).getPropertyValue("--st-primary-color").trim()
   const pills = [...sentence.querySelectorAll(".line")].map((line) =>
     [...line.querySelectorAll(".word, .answer")].map((pill) => {
@@ -553,7 +542,7 @@ function cardOf({ frame, sentence, canvas, content, told, off }) {
   )
   return {
     pills,
-    map: canvas,
+    map: map.canvas,
     bars: [
       { ...looksOf(content), colour: primary },
       ...content.bars.map((bars, at) => ({ ...bars, colour: at ? "#d97706" : primary })),
@@ -571,7 +560,7 @@ function looksOf(content) {
   const most = [...row.keys()].sort((one, other) => row[other] - row[one])
   const asking = content.sequences[queries][content.queries[queries]]
   return {
-    title: `Head ${nameOf(content, head)}, from “${asking}”`,
+    title: `Head ${heads.nameOf(content, head)}, from “${asking}”`,
     texts: most.map((key) => words[key]),
     shares: most.map((key) => row[key]),
   }

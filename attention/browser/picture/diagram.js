@@ -2,8 +2,9 @@ import { ramp } from "../shared/colours.js"
 import { make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
+import { curve, widthOf } from "../shared/token_lines.js"
 import { distinct, fixed, inFull, named, sizeOf } from "../shared/words.js"
-import { curve, hueOf } from "./lines.js"
+import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
@@ -123,9 +124,9 @@ function write(view, query) {
     bar.style.background = hueOf(content, weights[key])
     paint(value, values[index])
     const middle = (index + 0.5) * row
-    if (!none) lines[0].push(makeLine(curve(WIDE, height / 2, middle), 1, false))
-    const thickness = weights[key] ? 0.75 + 7 * sizeOf(weights[key]) : 0
-    const to = makeLine(curve(WIDE, middle, height / 2), thickness, weights[key] < 0)
+    if (!none) lines[0].push(makeLine(curve(0, height / 2, WIDE, middle), 1, false))
+    const thickness = weights[key] ? widthOf(weights[key]) : 0
+    const to = makeLine(curve(0, middle, WIDE, height / 2), thickness, weights[key] < 0)
     to.style.stroke = hueOf(content, weights[key])
     lines[1].push(to)
   }

@@ -49,6 +49,7 @@ const BUILDERS = {
     pointed at in any of them. A heatmap is drawn at once, the others right after the frame with it.
     The theme is read before anything changes: asked for it amid changes, the browser would lay out
     the page. */
+export const style = "shared/token_lines.css"
 export default component(build, take, themed)
 
 /** @param {Mount<"picture">} mount */

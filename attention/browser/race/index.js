@@ -1,6 +1,8 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
+import * as curves from "../shared/curves.js"
 import { make, makeShape, setLengths } from "../shared/elements.js"
+import { makeFilm, makeSlider, takeFilm, tellSlider } from "../shared/film.js"
 import { makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { fixed } from "../shared/words.js"
@@ -24,32 +26,23 @@ const BESIDE = 900 // pixels at which the maps have room beside the curves
 const NARROW = 500 // pixels below which a brief race has its maps in one row, to be swiped
 const MARKS = [0, 0.25, 0.5, 0.75, 1] // shares with a line
 
-export const style = "shared/matrix.css" // besides its own
-
 export default component(build, draw)
 
 /** @param {Mount<"race">} mount */
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
-  const way = make("div", "way", frame)
-  const button = make("button", "", way, { type: "button", textContent: "Play" })
-  const step = makeSlider(way, "Step", "far")
+  const way = make("div", "reel", frame)
+  const film = makeFilm(way, FRAME, () => show(view))
   const width = makeSlider(way, "State")
   const pairs = makeSlider(way, "Pairs")
   const row = make("div", "row", frame)
   const view = {
-    ...{ content, frame, button, step, pairs, state: width, width: 0, at: -1, timer: 0 },
-    ...{ size: 0, list: 0, told: "", outline: "", known: 0, seen: false },
-    ...{ plot: make("div", "plotted", row), maps: make("div", "maps", row) },
-    mark: makeShape("line", { class: "now" }),
+    ...{ content, frame, film, pairs, state: width, width: 0, size: 0, list: 0 },
+    ...{ told: "", outline: "" },
+    ...{ plotted: make("div", "plotted", row), maps: make("div", "maps", row) },
+    plot: /** @type {curves.Plot | null} */ (null),
     lanes: /** @type {Lane[]} */ ([]),
   }
-  step.slider.addEventListener("input", () => {
-    stop(view)
-    view.at = Number(step.slider.value)
-    show(view)
-  })
-  button.addEventListener("click", () => (view.timer ? stop(view) : play(view)))
   width.slider.addEventListener("input", () => {
     view.size = Number(width.slider.value)
     show(view)
@@ -68,20 +61,9 @@ function build({ root, content, send }) {
   return view
 }
 
-/** @type {(parent: HTMLElement, name: string, kind?: string) =>
-      { label: HTMLElement, slider: HTMLInputElement, output: HTMLElement }} */
-function makeSlider(parent, name, kind = "") {
-  const label = make("label", kind, parent)
-  const words = make("span", "", label)
-  make("b", "", words, { textContent: name })
-  const output = make("output", "", words)
-  const slider = make("input", "", label, { type: "range", min: "0", step: "1", ariaLabel: name })
-  return { label, slider, output }
-}
-
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { steps, live, plays, widths, width, lists, pairs, runners, seeds } = view.content
+  const { widths, width, lists, pairs, runners, seeds } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
   const told = JSON.stringify([widths, width, pairs])
@@ -93,61 +75,32 @@ function draw(view) {
   const outline = JSON.stringify([view.width, runners, view.list, seeds])
   if (outline !== view.outline) lay(view)
   view.outline = outline
-  view.button.hidden = view.step.label.hidden = live || steps.length < 2
   view.state.label.hidden = widths.length < 2
-  view.step.slider.max = String(steps.length - 1)
   view.state.slider.max = String(widths.length - 1)
   view.pairs.slider.max = String(lists.length - 1)
-  if (live || view.known !== steps.length) {
-    stop(view)
-    view.at = steps.length - 1
-  }
-  view.known = steps.length
-  show(view)
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
-  if (plays && !view.seen && !still) play(view)
-  view.seen = true
-}
-
-/** @type {(view: View) => void} */
-function play(view) {
-  view.at = view.at >= view.content.steps.length - 1 ? 0 : view.at
-  show(view)
-  view.button.textContent = "Pause"
-  view.timer = setInterval(() => {
-    if (!view.frame.isConnected || view.at >= view.content.steps.length - 1) return stop(view)
-    view.at += 1
-    show(view)
-  }, FRAME)
-}
-
-/** @type {(view: View) => void} */
-function stop(view) {
-  clearInterval(view.timer)
-  view.timer = 0
-  view.button.textContent = "Play"
+  takeFilm(view.film, view.content)
 }
 
 /** The curves, the shares and the maps at one step, for one state and lists of so many pairs.
     @type {(view: View) => void} */
 function show(view) {
-  const { content, at, size, list, lanes, frame } = view
+  const { content, film, size, list, lanes, frame, plot } = view
   const { steps, counts, lists, widths, runners, last } = content
-  const [pairs, height] = [lists[list], heightOf(view)]
-  tellSlider(view.step, at, `${steps[at].toLocaleString("en")} of ${last.toLocaleString("en")}`)
+  const { at } = film
+  const pairs = lists[list]
+  if (!plot) return
+  tellSlider(film.step, at, `${steps[at].toLocaleString("en")} of ${last.toLocaleString("en")}`)
   tellSlider(view.state, size, `${widths[size]} × ${widths[size]} numbers`)
   tellSlider(view.pairs, list, `${pairs} in the list`)
-  const x = acrossOf(counts, pairs)
-  for (const name of ["x1", "x2"]) view.mark.setAttribute(name, String(x))
+  curves.markMoment(plot, acrossOf(plot, counts, pairs))
   const [sequential, diverging] = ["sequential", "diverging"].map((kind) => palette(frame, kind))
   let map = 0
   for (const [index, runner] of runners.entries()) {
     const lane = lanes[index]
     const [mean, least, most] = sharesOf(content, size, at, index)
-    const line = pointsOf(counts, mean, height)
-    lane.line.setAttribute("d", line.length ? `M${line.join("L")}` : "M0 0")
-    const around = [...pointsOf(counts, most, height), ...pointsOf(counts, least, height).reverse()]
-    lane.band.setAttribute("d", around.length ? `M${around.join("L")}Z` : "M0 0")
+    const around = [most, least].map((shares) => pointsOf(plot, counts, shares))
+    lane.line.setAttribute("d", curves.pathOf(pointsOf(plot, counts, mean)) || "M0 0")
+    lane.band.setAttribute("d", curves.pathOf([...around[0], ...around[1].reverse()]) || "M0 0")
     const place = counts.indexOf(pairs)
     lane.share.textContent = shareWords(mean[place], least[place], most[place], content.seeds)
     lane.keeps.textContent = `keeps ${runner.keeps[size][list].toLocaleString("en")} numbers`
@@ -164,13 +117,6 @@ function show(view) {
     lane.sums.textContent = runner.shares ? "each row sums to 1" : sumWords(weights, pairs, digits)
   }
   countDrawing(view.frame)
-}
-
-/** @type {(slider: ReturnType<typeof makeSlider>, at: number, words: string) => void} */
-function tellSlider({ slider, output }, at, words) {
-  slider.value = String(at)
-  output.textContent = words
-  slider.setAttribute("aria-valuetext", words)
 }
 
 /** Share of right answers, and of several seeds the least and the greatest.
@@ -224,15 +170,10 @@ export function weightsOf({ steps, widths, runners, counts, lists, numbers }, si
   })
 }
 
-/** @type {(counts: number[], pairs: number) => number} */
-function acrossOf(counts, pairs) {
+/** @type {(plot: curves.Plot, counts: number[], pairs: number) => number} */
+function acrossOf(plot, counts, pairs) {
   const [first, last] = [counts[0], counts[counts.length - 1]]
-  return PLOT.left + ((pairs - first) / (last - first)) * (PLOT.width - PLOT.left - PLOT.right)
-}
-
-/** @type {(share: number, height: number) => number} */
-function downOf(share, height) {
-  return PLOT.top + (1 - share) * (height - PLOT.top - PLOT.bottom)
+  return curves.acrossOf(plot, (pairs - first) / (last - first))
 }
 
 /** True if the maps have room beside the curves.
@@ -252,21 +193,20 @@ function heightOf(view) {
   return HEIGHTS[isWide(view) ? 0 : isSwiped(view) ? 2 : 1]
 }
 
-/** @type {(counts: number[], shares: Float32Array, height: number) => string[]} */
-function pointsOf(counts, shares, height) {
+/** @type {(plot: curves.Plot, counts: number[], shares: Float32Array) => number[][]} */
+function pointsOf(plot, counts, shares) {
   if (shares.some(Number.isNaN)) return []
-  return counts.map(
-    (pairs, at) => `${acrossOf(counts, pairs).toFixed(1)} ${downOf(shares[at], height).toFixed(1)}`,
-  )
+  return counts.map((pairs, at) => [acrossOf(plot, counts, pairs), curves.downOf(plot, shares[at])])
 }
 
 /** @type {(view: View) => void} */
 function lay(view) {
   const { runners, lists } = view.content
   const hues = palette(view.frame, "categorical")
-  view.plot.replaceChildren()
+  view.plotted.replaceChildren()
   view.maps.replaceChildren()
-  const svg = layPlot(view)
+  view.plot = layPlot(view)
+  const { svg, now } = view.plot
   const beside = isWide(view)
   view.frame.classList.toggle("beside", beside)
   const largest = MAP[beside ? 1 : 2]
@@ -297,38 +237,25 @@ function lay(view) {
       ["pointerleave", -1],
     ])
       figure.addEventListener(String(event), () => point(view, Number(chosen)))
-  svg.append(view.mark)
+  svg.append(now)
 }
 
-/** @type {(view: View) => SVGSVGElement} */
+/** @type {(view: View) => curves.Plot} */
 function layPlot(view) {
   const { counts } = view.content
-  const { width, left, right, top, bottom } = PLOT
-  const height = heightOf(view)
-  make("h3", "", view.plot, { textContent: "Right answers" })
-  const wide = Math.min(width, view.width)
   const label = "Right answers of each network by the number of pairs in the list"
-  const svg = makeShape("svg", {
-    ...{ viewBox: `0 0 ${width} ${height}`, width: wide, height: (wide * height) / width },
-    ...{ role: "img", "aria-label": label },
-  })
-  view.plot.append(svg)
+  const room = { ...PLOT, height: heightOf(view) }
+  const plot = curves.makePlot(view.plotted, "Right answers", room, view.width, label)
+  const { svg, left, end, floor, height } = plot
   for (const share of MARKS) {
-    const y = downOf(share, height)
-    makeShape("path", { class: "axis", d: `M${left} ${y}H${width - right}` }, svg)
-    const words = makeShape("text", { "text-anchor": "end", x: left - 6, y: y + 4 }, svg)
-    words.textContent = `${100 * share} %`
+    const y = curves.downOf(plot, share)
+    makeShape("path", { class: "axis", d: `M${left} ${y}H${end}` }, svg)
+    curves.writeIn(plot, left - 6, y + 4, "end", `${100 * share} %`)
   }
-  for (const pairs of [1, 5, 10, 15, counts[counts.length - 1]]) {
-    const x = acrossOf(counts, pairs)
-    const words = makeShape("text", { "text-anchor": "middle", x, y: height - bottom + 18 }, svg)
-    words.textContent = String(pairs)
-  }
-  const below = makeShape("text", { "text-anchor": "end", x: width - right, y: height - 2 }, svg)
-  below.textContent = "pairs in the list"
-  for (const name of ["y1", "y2"])
-    view.mark.setAttribute(name, String(name === "y1" ? top : height - bottom))
-  return svg
+  for (const pairs of [1, 5, 10, 15, counts[counts.length - 1]])
+    curves.writeIn(plot, acrossOf(plot, counts, pairs), floor + 18, "middle", String(pairs))
+  curves.writeIn(plot, end, height - 2, "end", "pairs in the list")
+  return plot
 }
 
 /** A runner's card: its name in the colour of its curve, its share, its map.

@@ -5,7 +5,7 @@ import { isLate } from "../shared/turns.js"
 
 /** @import { FigureHeader, RowHeader, SceneHeader } from "../messages.js"
     @import { Draw, Given } from "../shared/component.js"
-    @typedef {{ draw: Draw, matrices: string, style: string }} Kind
+    @typedef {{ draw: Draw, base: string, style: string }} Kind
     @typedef {{ host: HTMLElement, mount: HTMLElement | ShadowRoot, digest: string,
       turn: number }} Place
     @typedef {{ given: Given, frame: HTMLElement, places: Map<string, Place>, order: string }} View */
@@ -127,8 +127,8 @@ function placeOf(view, name, { kind, key, light }) {
   const host = make("div", `scene-figure attention-${kind}-figure${key ? ` st-key-${key}` : ""}`)
   host.dataset.kind = kind
   const mount = light ? host : host.attachShadow({ mode: "open" })
-  const { matrices, style } = loaded[kind]
-  if (!light) make("style", "", mount, { textContent: matrices + style + KEPT_COLOURS })
+  const { base, style } = loaded[kind]
+  if (!light) make("style", "", mount, { textContent: base + style + KEPT_COLOURS })
   else if (style) lend(kind)
   const place = { host, mount, digest: "", turn: 0 }
   view.places.set(name, place)
@@ -146,10 +146,11 @@ function lend(kind) {
 /** @type {(given: Given, kind: string) => Promise<void>} */
 async function load({ load, loadStyle }, kind) {
   if (!load || !loadStyle) throw new TypeError("a scene must be given what loads its figures")
-  const [module, style] = await Promise.all([
+  const [module, base, style] = await Promise.all([
     load(`${kind}/index.js`),
+    loadStyle("shared/figure.css"),
     loadStyle(`${kind}/style.css`),
   ])
-  const matrices = module.style ? await loadStyle(module.style) : ""
-  loaded[kind] = { draw: module.default, matrices, style }
+  const shared = module.style ? await loadStyle(module.style) : ""
+  loaded[kind] = { draw: module.default, base, style: shared + style }
 }

@@ -25,10 +25,15 @@ export function makeName(tag, name, parent, token) {
       attributes: Record<string, string | number>, parent?: Node) => SVGElementTagNameMap[Tag]} */
 export function makeShape(tag, attributes, parent) {
   const shape = document.createElementNS("http://www.w3.org/2000/svg", tag)
-  for (const [name, value] of Object.entries(attributes))
-    shape.setAttribute(name, String(typeof value === "number" ? hundredths(value) : value))
+  setAttributes(shape, attributes)
   parent?.appendChild(shape)
   return shape
+}
+
+/** @type {(shape: Element, attributes: Record<string, string | number>) => void} */
+export function setAttributes(shape, attributes) {
+  for (const [name, value] of Object.entries(attributes))
+    shape.setAttribute(name, String(typeof value === "number" ? hundredths(value) : value))
 }
 
 export const hundredths = (/** @type {number} */ number) => Math.round(number * 100) / 100

@@ -18,8 +18,6 @@ const LARGEST_CELL = 56
 const BARS = 120
 const MOST_LINES = 16
 
-export const style = "shared/matrix.css" // besides its own
-
 export default component(build, take, draw)
 
 /** @type {(view: View) => void} */
