@@ -39,7 +39,6 @@ export default entry.default
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data:"
 )
-ASKS = "; connect-src http: https:"
 PLACE = '<div id="place"></div>'
 PAGE = """\
 <!doctype html>
@@ -70,17 +69,15 @@ def file_of(
     before: str = "",
     body: str = PLACE,
     language: str = "en",
-    asks: bool = False,
 ) -> str:
     """A file of HTML that draws what it is given. The browser lets it ask no other address.
 
     given: JSON; modules: of `bundle`, whose entry reads it from the element `given` and draws in
     the element `place`; before: elements of HTML that stand before both; body: those that are
-    seen, with a place to draw in; language: that of its words; asks: whether its modules may ask
-    other addresses.
+    seen, with a place to draw in; language: that of its words.
     """
     return PAGE.format(
-        policy=POLICY + ASKS * asks,
+        policy=POLICY,
         language=html.escape(language),
         body=body,
         title=html.escape(title),

@@ -196,13 +196,13 @@ def titled(title: str, words: str = "", hint: str = "") -> Words:
 
 @dataclass(frozen=True, eq=False)
 class PageButton(Figure, kind="page_button"):
-    """A button for what the browser does alone: it prints the page.
+    """A button that leads to a field, with all its text chosen to be typed over.
 
-    field: CSS for a field that it leads to instead, with all its text chosen to be typed over.
+    field: its CSS selector.
     """
 
     label: str
-    field: str = ""
+    field: str
 
 
 # Tables

@@ -48,13 +48,11 @@ class RowHeader(TypedDict):
 
 
 class SceneHeader(TypedDict):
-    """Figures, whose messages follow; rows of them; the selection that all of them show; held:
-    whether it is theirs alone, whatever is chosen elsewhere on the page."""
+    """Figures, whose messages follow; rows of them; the selection that all of them show."""
 
     figures: Sequence[FigureHeader]
     rows: Sequence[RowHeader]
     selection: SelectionHeader | None
-    held: bool
 
 
 def scene_message(
@@ -62,13 +60,11 @@ def scene_message(
     selection: SelectionHeader | None = None,
     key: str = "",
     turn_of: Callable[[str], int] = lambda key: 0,
-    held: bool = False,
 ) -> bytes:
     """All figures of a scene as one message.
 
     selection: query and stage that its figures show; key: of the element that it is drawn in;
-    turn_of: the number of answers given so far under the key of a figure; held:
-    see `SceneHeader`.
+    turn_of: the number of answers given so far under the key of a figure.
     """
     contents = [figure.content() for figure in scene]
     header: SceneHeader = {
@@ -78,7 +74,6 @@ def scene_message(
         ],
         "rows": rows_of(scene),
         "selection": selection,
-        "held": held,
     }
     return message({**header, "key": key, "turn": 0}, rest=b"".join(contents))
 

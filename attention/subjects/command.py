@@ -1,4 +1,4 @@
-"""The command `attention-explorer`: writes a lesson as one file or package, or serves the app."""
+"""The command `attention-explorer`: writes a lesson as one file, or serves the app."""
 
 from __future__ import annotations
 
@@ -22,12 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def write_lesson(options: Sequence[str]) -> None:
-    """Write a lesson as one file of HTML, or as a package of cmi5; end with a word where that
-    cannot be done."""
+    """Write a lesson as one file of HTML; end with a word where that cannot be done."""
     parser = argparse.ArgumentParser(
         "attention-explorer lesson",
-        description="Write a lesson as one file of HTML that opens without a network, or, where "
-        "the name ends in .zip, as a package of cmi5 for a school's system.",
+        description="Write a lesson as one file of HTML that opens without a network.",
     )
     parser.add_argument("folder", nargs="?", help="of chapters as Markdown; none: the guide")
     parser.add_argument("-o", "--output", default="lesson.html", help="the file to write")
@@ -37,15 +35,13 @@ def write_lesson(options: Sequence[str]) -> None:
         os.environ[OWN_LESSONS_VARIABLE] = asked.folder
     print(f"Working out the figures of {asked.folder or 'the guide'} …", flush=True)
     from attention import subjects
-    from attention.subjects.guide.course import package_of
-    from attention.subjects.guide.lesson_file import lesson_file
+    from attention.subjects.guide.lesson_file import lesson_page
 
     subjects.declare_pages()
     named = {} if asked.folder is None else {"lesson": "own"}
     try:
-        file, output = lesson_file(asked.lang, named), Path(asked.output)
-        package = output.suffix.lower() == ".zip"
-        output.write_bytes(package_of(file) if package else file.page().encode())
+        output = Path(asked.output)
+        output.write_text(lesson_page(asked.lang, **named), "utf-8")
     except (OSError, ValueError) as error:
         raise SystemExit(f"The lesson cannot be written:\n{error}") from None
     print(f"{output}, {output.stat().st_size / 1e6:.1f} MB")

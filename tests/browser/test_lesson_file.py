@@ -1,4 +1,4 @@
-"""A lesson as one file, read, answered and printed with the network off."""
+"""A lesson as one file, read and answered with the network off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE
 from attention.subjects.guide.lesson_file import lesson_page
-from tests.browser.browsing import Page, eventually, expect
+from tests.browser.browsing import Page, expect
 from tests.browser.test_every_view import check_with_axe
 from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.subjects.guide.test_lesson_file import CHAPTER
@@ -17,7 +17,7 @@ from tests.subjects.guide.test_lesson_file import CHAPTER
 Show = Callable[[Path], Page]
 
 
-def test_a_lesson_is_answered_and_printed_without_a_network(
+def test_a_lesson_is_answered_without_a_network(
     offline: Show,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -47,7 +47,3 @@ def test_a_lesson_is_answered_and_printed_without_a_network(
     expect(page.get_by_role("heading", name="Again", level=2)).to_be_focused()
     page.get_by_role("button", name="good", exact=True).click()
     expect(page.locator(".code")).to_contain_text("1 / 2 · ")  # the first choice counts
-
-    page.evaluate("window.print = () => { window.printed = true }")
-    page.get_by_role("button", name="Print the lesson").click()
-    eventually(page, lambda: page.evaluate("globalThis.printed"), True)

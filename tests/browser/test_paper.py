@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 
-from attention.subjects.guide.carried import EXAMPLE, pack
-from attention.subjects.guide.chapters import GUIDE
-from attention.subjects.guide.chosen_lesson import check
-from attention.subjects.guide.reading import read_lesson
-from attention.trained import sources
 from tests.browser.browsing import (
     Open,
     Page,
@@ -122,36 +117,3 @@ def test_a_view_is_printed_on_few_pages(link: str, most: int, open_page: Open) -
     expect_rest(page)
     printed: Any = page.pdf(format="A4")
     assert 0 < len(re.findall(rb"/Type /Page\b", printed)) <= most
-
-
-CHAPTERS = read_lesson(GUIDE, check).chapters
-LESSONS = {"": len(CHAPTERS), f"&lesson=link&carried={pack(EXAMPLE)}": 2}
-
-
-@pytest.mark.parametrize("link", LESSONS)
-def test_a_lesson_is_printed_on_as_many_pages_as_it_has_chapters(
-    link: str, open_page: Open
-) -> None:
-    page = open_page(f"/guide?paper=lesson{link}")
-    figures = page.locator('[class*="st-key-figure_on_paper"] .scene-figure')
-    expect(page.locator('[class*="st-key-to_answer_on_paper"]')).to_have_count(LESSONS[link])
-    expect(page.locator('[class*="st-key-figure_on_paper"]')).to_have_count(LESSONS[link])
-    expect(figures.last).to_be_visible()
-    expect_rest(page)
-    printed: Any = page.pdf(format="A4")
-    assert len(re.findall(rb"/Type /Page\b", printed)) == LESSONS[link]
-
-
-def test_each_chapter_on_paper_has_a_chosen_word_of_its_own(open_page: Open) -> None:
-    page = open_page("/guide?chapter=scores")
-    page.get_by_role("radio", name=re.compile("^1 · ")).click()
-    page.get_by_role("button", name="Print the lesson").click()
-    expect_in_search(page, "paper", "lesson")
-    for at, chapter in enumerate(CHAPTERS):
-        if chapter.parts != ("lines",) or chapter.model not in ("", *sources.names()):
-            continue
-        shown = page.locator(f".st-key-chapter_on_paper_{at} .lines .queries [aria-selected=true]")
-        words = page.locator(f".st-key-chapter_on_paper_{at} .lines .queries .token")
-        expect(shown).to_have_text(words.nth(int(chapter.link["query"][0])).inner_text())
-    page.get_by_role("button", name="Back to the chapters").click()
-    expect(page.get_by_role("button", name="Print the lesson")).to_be_visible()

@@ -37,7 +37,7 @@ test("an answer that waits for its scene has heard of what is done meanwhile", a
   const answers = { "window.off": [] }
   const held = { values: [], rests: [], figures: [], scenes: [], answers }
   const figures = [{ key: "window", kind: "any", digest: "", size: 0, turn: 0 }]
-  const header = { figures, rows: [], selection: null, held: false }
+  const header = { figures, rows: [], selection: null }
   const first = encode(header, new Float32Array(), new Uint8Array())
   const shown = []
   const answer = answering(packedOf(held), first, (data, there) =>

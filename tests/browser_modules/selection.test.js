@@ -15,7 +15,6 @@ const draw = () => {
   for (const task of frames.splice(0)) task?.()
 }
 const defaults = { query: 0, stage: "weights" }
-const figure = { getRootNode: () => ({}), closest: () => null }
 let turn = 0
 
 beforeEach(() => {
@@ -26,46 +25,42 @@ beforeEach(() => {
 })
 
 test("what the server says holds, and stands in the address where it is no default", () => {
-  assert.equal(selection.where(figure, 5).held, 2)
+  assert.equal(selection.where(5).held, 2)
   assert.equal(location.href, "http://page/?query=2")
   selection.adopt({ turn, values: { query: 0, stage: "scores" }, defaults })
-  assert.equal(selection.where(figure, 5).stage, "scores")
+  assert.equal(selection.where(5).stage, "scores")
   assert.equal(location.href, "http://page/?stage=scores")
 })
 
 test("what is older than the newest choice made here is left alone", () => {
   selection.choose("query", 4)
   selection.adopt({ turn, values: { query: 1, stage: "weights" }, defaults })
-  assert.equal(selection.where(figure, 5).held, 4)
+  assert.equal(selection.where(5).held, 4)
   selection.adopt({ turn: turn + 1, values: { query: 3, stage: "weights" }, defaults })
-  assert.equal(selection.where(figure, 5).held, 3)
+  assert.equal(selection.where(5).held, 3)
 })
 
 test("choosing what is chosen already is no choice", () => {
   selection.choose("query", 2)
   selection.adopt({ turn, values: { query: 1, stage: "weights" }, defaults })
-  assert.equal(selection.where(figure, 5).held, 1)
+  assert.equal(selection.where(5).held, 1)
 })
 
 test("among fewer queries the last one stands for the chosen one, which is not forgotten", () => {
-  const { held, query, key, cell, wanted } = selection.where(figure, 2)
+  const { held, query, key, cell, wanted } = selection.where(2)
   assert.deepEqual([held, query, key, cell, wanted], [1, 1, null, false, 2])
-  assert.equal(selection.where(figure, 5).held, 2)
+  assert.equal(selection.where(5).held, 2)
 })
 
 test("what is pointed at is shown for the moment, and no further than there are queries", () => {
   selection.pointAt({ query: 4, key: 1 })
   assert.deepEqual(
-    [
-      selection.where(figure, 5).query,
-      selection.where(figure, 5).key,
-      selection.where(figure, 5).held,
-    ],
+    [selection.where(5).query, selection.where(5).key, selection.where(5).held],
     [4, 1, 2],
   )
-  assert.equal(selection.where(figure, 3).query, 2)
+  assert.equal(selection.where(3).query, 2)
   selection.choose("query", 1)
-  assert.deepEqual([selection.where(figure, 5).query, selection.where(figure, 5).key], [1, null])
+  assert.deepEqual([selection.where(5).query, selection.where(5).key], [1, null])
 })
 
 test("all that moves hears of a choice at once, and of pointing with the next frame", () => {
@@ -90,19 +85,6 @@ test("elements of a page that one has left hear nothing, and are let go", () => 
   selection.whenMoved({ isConnected: true }, () => {})
   assert.equal(selection.listening().size, before + 1)
   selection.choose("query", 1)
-})
-
-test("a figure of a scene that holds a selection of its own shows that, whatever is chosen", () => {
-  const scene = {}
-  const host = { closest: () => scene }
-  const within = { getRootNode: () => ({ host }) }
-  selection.hold(scene, { query: 3, stage: "scores" })
-  selection.choose("query", 1)
-  selection.pointAt({ query: 4 })
-  draw()
-  const { held, query, stage } = selection.where(within, 5)
-  assert.deepEqual([held, query, stage], [3, 3, "scores"])
-  assert.equal(selection.where(figure, 5).query, 4)
 })
 
 const wait = () => new Promise((resolve) => setTimeout(resolve, 100))

@@ -30,19 +30,17 @@ def draw(
     key: str,
     selection: Selection | None = None,
     taken: Taken | None = None,
-    held: bool = False,
     width: Literal["stretch", "content"] = "stretch",
 ) -> None:
     """Draw a scene in one element of the page.
 
     selection: query and stage that its figures show; taken: by the key of a figure, for each of
-    its events what is asked of an answer and what is done then; held: whether the selection is
-    this scene's alone.
+    its events what is asked of an answer and what is done then.
     """
     more: dict[str, Any] = {}
     for figure in scene:
         figure.offer()
         for event, its in (taken or {}).get(figure.key, {}).items():
             more[f"on_{figure.key}.{event}_change"] = when(figure.key, event, its, within=key)
-    data = scene_message(scene, selection and now(selection), key, turn_of, held)
+    data = scene_message(scene, selection and now(selection), key, turn_of)
     _draw(key=key, data=data, width=width, **more)

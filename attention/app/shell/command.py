@@ -18,8 +18,7 @@ Serve the attention explorer; open the address that it prints in a browser.
 has kept, of any length: it is read from the disk and sent nowhere. Of a folder
 of runs, kept while a model was trained, one moves from step to step.
 `attention-explorer lesson FOLDER -o lesson.html` writes a lesson as one file of
-HTML with its figures and questions, which opens without a network;
-`-o lesson.zip` as a package of cmi5, of which a school's system has the score.
+HTML with its figures and questions, which opens without a network.
 Every other option goes to Streamlit: attention-explorer --server.port 8600
 `streamlit run --help` lists them.
 """

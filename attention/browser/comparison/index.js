@@ -182,8 +182,8 @@ function paint(view, shown, cells, scale, kind) {
 
 /** The chosen row, and the cell that is pointed at, the same in all pictures, with its numbers.
     @type {(view: View) => void} */
-function mark({ frame, shown, content, cells, bits, readout }) {
-  const { held, query, key } = where(frame, content.size)
+function mark({ shown, content, cells, bits, readout }) {
+  const { held, query, key } = where(content.size)
   for (const matrix of shown) {
     const { chosen, pointed } = matrix.frames
     const points = key !== null && matrix.columns > 1

@@ -126,8 +126,8 @@ export function rowOf({ numbers, tokens: { length }, whole, query: sent }, head,
 
 /** The row of a query that is only pointed at can be shown where the rows of all have been sent.
     @type {(view: View) => { held: number, query: number, key: number | null }} */
-function at({ frame, content: { tokens, whole } }) {
-  const { held, query, key } = where(frame, tokens.length)
+function at({ content: { tokens, whole } }) {
+  const { held, query, key } = where(tokens.length)
   return { held, query: whole ? query : held, key }
 }
 

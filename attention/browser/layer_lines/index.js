@@ -155,9 +155,9 @@ function light(view, layer) {
 /** The layer or the token that is pointed at stands out, and its numbers are told.
     @type {(view: View) => void} */
 function show(view) {
-  const { content, frame, lit, shapes, options, band, pitch, readout } = view
+  const { content, lit, shapes, options, band, pitch, readout } = view
   if (!options.length) return
-  const { held, key } = where(frame, options.length)
+  const { held, key } = where(options.length)
   markQueries(view, held, held)
   for (const [index, option] of options.entries()) option.classList.toggle("asked", index === key)
   for (const { link, shape } of shapes) {

@@ -1,7 +1,7 @@
 import draw from "../scene/index.js"
 import { make } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
-import { adopt, hold } from "../shared/selection.js"
+import { adopt } from "../shared/selection.js"
 import { follow } from "./theme.js"
 
 /** @import { SceneHeader } from "../messages.js"
@@ -13,20 +13,14 @@ import { follow } from "./theme.js"
     @typedef {{ answer: number, before: string, after: string }} Chapter
     @typedef {{ chapters: Chapter[], asked: string, letters: string, style: string,
       styles: Record<string, string>, themes: Themes, lights: Record<string, string>,
-      words: Record<string, string>, mastery: number }} Given
-
-    The lesson to others: what it was given, the first choice in each chapter, how many of them are
-    right, and what chooses one.
-    @typedef {{ given: Given, guesses: (number | null)[], right: () => number,
-      answer: (chapter: number, choice: number) => void }} Lesson */
+      words: Record<string, string> }} Given */
 
 const MOST = 5 // numbers of a choice: none, and up to four
 
 /** Leads through the chapters of a lesson that a file holds. Nothing is kept, nothing is sent.
-    heard: called after each choice.
     @param {Record<string, Module>} modules
-    @returns {Promise<Lesson>} */
-export default async function showLesson(modules, heard = () => {}) {
+    @returns {Promise<void>} */
+export default async function showLesson(modules) {
   const data = one(document, "#given")
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
   const { chapters, styles, style, themes, words } = given
@@ -41,11 +35,11 @@ export default async function showLesson(modules, heard = () => {}) {
     const label = one(sections[at], "h2").textContent
     return make("button", "", make("li", "", list), { type: "button", ariaLabel: label ?? "" })
   })
-  const [back, next, print] = ["back", "next", "print"].map((name) => one(document, `.${name}`))
+  const [back, next] = ["back", "next"].map((name) => one(document, `.${name}`))
   let at = 0
 
-  /** @type {(chapter: number, held: boolean) => Promise<void>} */
-  async function figure(chapter, held) {
+  /** @type {(chapter: number) => Promise<void>} */
+  async function figure(chapter) {
     const place = one(sections[chapter], ".figure")
     place.replaceChildren()
     const { before, after } = chapters[chapter]
@@ -59,8 +53,7 @@ export default async function showLesson(modules, heard = () => {}) {
       load: async (path) => modules[path],
       loadStyle: async (path) => styles[path],
     })
-    if (held && selection) hold(one(root, ".attention-scene"), selection.values)
-    else if (selection) adopt(selection)
+    if (selection) adopt(selection)
   }
 
   /** @type {(chapter: number) => Promise<void>} */
@@ -74,7 +67,7 @@ export default async function showLesson(modules, heard = () => {}) {
     }
     back.toggleAttribute("disabled", at === 0)
     next.toggleAttribute("disabled", at === sections.length - 1)
-    await figure(at, false)
+    await figure(at)
   }
 
   /** @type {(chapter: number, choice: number) => void} */
@@ -91,15 +84,13 @@ export default async function showLesson(modules, heard = () => {}) {
     one(section, ".shows").hidden = !chapters[chapter].after
     dots[chapter].textContent = "✓"
     if (!guesses.includes(null)) tell()
-    heard()
   }
 
   function tell() {
     const code = codeOf(guesses, given.asked, given.letters)
-    one(document, ".code").textContent = `${right()} / ${guesses.length} · ${code}`
+    const right = guesses.filter((guess, at) => guess === chapters[at].answer).length
+    one(document, ".code").textContent = `${right} / ${guesses.length} · ${code}`
   }
-
-  const right = () => guesses.filter((guess, at) => guess === chapters[at].answer).length
 
   for (const [place, section] of sections.entries()) {
     for (const [choice, button] of section.querySelectorAll("[data-choice]").entries())
@@ -108,7 +99,7 @@ export default async function showLesson(modules, heard = () => {}) {
     reveal.addEventListener("click", () => {
       revealed[place] = !revealed[place]
       reveal.ariaPressed = String(revealed[place])
-      return figure(place, false)
+      return figure(place)
     })
     dots[place].addEventListener("click", () => open(place))
   }
@@ -120,17 +111,8 @@ export default async function showLesson(modules, heard = () => {}) {
   }
   back.addEventListener("click", turn(-1))
   next.addEventListener("click", turn(1))
-  print.addEventListener("click", async () => {
-    for (const section of sections) section.hidden = false
-    for (const place of sections.keys()) await figure(place, true)
-    await new Promise((done) => setTimeout(done, 300)) // charts are laid out with the next frames
-    window.print()
-    for (const section of sections) one(section, ".figure").replaceChildren()
-    await open(at)
-  })
   lightParts(given.lights)
   await open(0)
-  return { given, guesses, right, answer }
 }
 
 /** Words that speak of a part of the figure beside them light it, while they are pointed at.

@@ -105,7 +105,7 @@ function point(view, query) {
 /** The weights of the word that looks, as fills of the words that it looks at.
     @type {(view: View) => void} */
 function follow({ content, frame, line, asking, pointed }) {
-  const held = where(frame, content.queries.length).held
+  const held = where(content.queries.length).held
   const query = pointed < 0 ? held : pointed
   const count = content.words.length
   const row = content.numbers.subarray(query * count, (query + 1) * count)

@@ -11,7 +11,6 @@ function build({ root, content }) {
   const frame = make("button", "", root, { type: "button" })
   const view = { content, frame }
   frame.addEventListener("click", () => {
-    if (!view.content.field) return print()
     const field = /** @type {HTMLInputElement | null} */ (
       document.querySelector(view.content.field)
     )

@@ -96,7 +96,7 @@ function listen(view) {
   queries.addEventListener("keydown", (event) => {
     const key = SIDE[/** @type {keyof typeof SIDE} */ (event.key)] ?? event.key
     const count = view.options.length
-    const next = rowAfter(key, where(queries, count).held, count)
+    const next = rowAfter(key, where(count).held, count)
     if (next === undefined) return
     event.preventDefault()
     choose("query", next)

@@ -57,7 +57,7 @@ function build(parent, content) {
     ...{ column: layer("column", mute), row: layer("row", mute), outline: layer("outline", mute) },
     ...{ entropy: layer("entropy"), legend: layer("legend", mute) },
     ...{ tip: layer("tip", { hidden: true }), caption: make("p", "caption", parent) },
-    at: where(parent, content.rows),
+    at: where(content.rows),
     stage: /** @type {string | null} */ (null),
     shown: /** @type {Float32Array} */ (new Float32Array()),
     shades: /** @type {string[]} */ ([]),

@@ -67,7 +67,7 @@ function build({ root, content, send }) {
   }
   whenMoved(frame, () => {
     drawLater(view)
-    if (view.picture) show(frame, view.picture, view.parts)
+    if (view.picture) show(view.picture, view.parts)
   })
   whenInstead(frame, (rest) => fill(view, rest))
   return view
@@ -91,7 +91,7 @@ function fill(view, rest) {
   const { drawn } = content
   const now = view.parts.filter((_, at) => !drawn.includes("heatmap") || drawn[at] === "heatmap")
   view.later = view.parts.filter((part) => !now.includes(part))
-  draw(frame, view.picture, now)
+  draw(view.picture, now)
   if (view.later.length) afterPaint(() => drawLater(view))
   const shows = drawn.includes("arcs") || drawn.includes("lines")
   if (shows && view.picture.own && view.picture.numbers.weights) offerCard(frame, () => card(view))
@@ -99,14 +99,14 @@ function fill(view, rest) {
 
 /** @type {(view: View) => void} */
 function drawLater(view) {
-  if (view.picture) draw(view.frame, view.picture, view.later)
+  if (view.picture) draw(view.picture, view.later)
   view.later = []
 }
 
 /** @type {(view: View) => import("../shared/card.js").Card} */
-function card({ picture, frame }) {
+function card({ picture }) {
   const shown = /** @type {Content} */ (picture)
-  return cardOf(shown, where(frame, shown.rows).held)
+  return cardOf(shown, where(shown.rows).held)
 }
 
 /** @type {(view: View) => void} */
@@ -146,15 +146,15 @@ function compose(view, picture) {
   )
 }
 
-/** @type {(frame: Element, picture: Content, parts: Part[]) => void} */
-function draw(frame, picture, parts) {
+/** @type {(picture: Content, parts: Part[]) => void} */
+function draw(picture, parts) {
   for (const part of parts) part.draw(picture)
-  show(frame, picture, parts)
+  show(picture, parts)
 }
 
-/** @type {(frame: Element, picture: Content, parts: Part[]) => void} */
-function show(frame, { rows, stages }, parts) {
-  const { stage, ...at } = where(frame, rows)
+/** @type {(picture: Content, parts: Part[]) => void} */
+function show({ rows, stages }, parts) {
+  const { stage, ...at } = where(rows)
   const [only] = Object.keys(stages)
   const shown = [stage, "weights", only].find((name) => stages[name]) ?? only
   for (const part of parts) part.show({ ...at, stage: shown })

@@ -1,6 +1,6 @@
 import { make } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
-import { adopt, hold } from "../shared/selection.js"
+import { adopt } from "../shared/selection.js"
 import { isLate } from "../shared/turns.js"
 
 /** @import { FigureHeader, RowHeader, SceneHeader } from "../messages.js"
@@ -34,13 +34,12 @@ export default async function drawScene(given) {
   const content = /** @type {SceneHeader & { rest: Uint8Array }} */ (
     /** @type {unknown} */ (decode(given.data))
   )
-  const { figures, rows, selection, held, rest } = content
+  const { figures, rows, selection, rest } = content
   const missing = figures.filter(({ kind }) => !loaded[kind])
   if (missing.length) {
     await Promise.all(missing.map(({ kind }) => load(given, kind)))
     if (view.given !== given) return // another message came meanwhile
   }
-  if (selection && held) hold(view.frame, selection.values)
   arrange(view, figures, rows)
   let from = 0
   const names = namesOf(figures)
@@ -49,7 +48,7 @@ export default async function drawScene(given) {
     from += figure.size
     drawFigure(view, names[at], figure, data)
   }
-  if (selection && !held) adopt(selection)
+  if (selection) adopt(selection)
 }
 
 /** @type {(view: View, name: string, figure: FigureHeader, data: Uint8Array) => void} */

@@ -13,7 +13,7 @@ export function rowAfter(key, at, count) {
     @type {(element: HTMLElement, count: () => number) => void} */
 export function chooseByKeys(element, count) {
   element.addEventListener("keydown", (event) => {
-    const next = rowAfter(event.key, where(element, count()).held, count())
+    const next = rowAfter(event.key, where(count()).held, count())
     if (next === undefined) return
     event.preventDefault()
     choose("query", next)

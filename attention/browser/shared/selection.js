@@ -15,8 +15,6 @@ const selection = {
   defaults: { query: 0, stage: "" },
   pointed: /** @type {Pointed | null} */ (null),
 }
-/** @type {WeakMap<Element, QueryAndStage>} */
-const ofScenes = new WeakMap() // that have one of their own, by their frames
 /** @type {Set<{ element: Element, task: () => void }>} */
 const listeners = new Set()
 const SOON = 60 // milliseconds
@@ -38,30 +36,14 @@ export function adopt({ turn, values, defaults }) {
   if (selection.values.query !== query || selection.values.stage !== stage) announce()
 }
 
-/** Has the figures within an element show a selection of their own, which nothing changes: of
-    several on one page, as on paper.
-    @type {(within: Element, values: QueryAndStage) => void} */
-export function hold(within, values) {
-  ofScenes.set(within, values)
-}
-
-/** The selection that the scene around an element holds for itself, if it does.
-    @type {(element: Element) => QueryAndStage | undefined} */
-function heldAround(element) {
-  const { host = element } = /** @type {{ host?: Element }} */ (element.getRootNode())
-  const scene = host.closest(".attention-scene")
-  return scene ? ofScenes.get(scene) : undefined
-}
-
 /** Where one stands in a figure among so many queries: the chosen one (the last, where there are
     fewer), and which query and key is pointed at; where no query is, the chosen one.
-    @type {(figure: Element, queries: number) => { held: number, query: number, key: number | null, cell: boolean,
+    @type {(queries: number) => { held: number, query: number, key: number | null, cell: boolean,
       wanted: number, stage: string }} */
-export function where(figure, queries) {
-  const own = heldAround(figure)
-  const { query: wanted, stage } = own ?? selection.values
+export function where(queries) {
+  const { query: wanted, stage } = selection.values
   const held = Math.min(wanted, queries - 1)
-  const { query = held, key = null, cell = false } = (!own && selection.pointed) || {}
+  const { query = held, key = null, cell = false } = selection.pointed ?? {}
   return { held, query: Math.min(query, queries - 1), key, cell, wanted, stage }
 }
 

@@ -95,8 +95,8 @@ function sizeOf(numbers) {
 }
 
 /** @type {(view: View) => void} */
-function mark({ frame, content: { positions, count }, bands }) {
-  const { query } = where(frame, count)
+function mark({ content: { positions, count }, bands }) {
+  const { query } = where(count)
   for (const { tiles } of bands)
     for (const [at, tile] of childrenOf(tiles).entries())
       tile.ariaPressed = String(positions[at] === query)

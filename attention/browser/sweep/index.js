@@ -247,8 +247,8 @@ export function strongest(names, row) {
 
 /** The chosen row framed, and in numbers, or those of the one that is pointed at.
     @type {(view: View) => void} */
-function mark({ frame, list, matrix, weights, entropy, content: { size, names, digits } }) {
-  const { held, query } = where(frame, size)
+function mark({ list, matrix, weights, entropy, content: { size, names, digits } }) {
+  const { held, query } = where(size)
   if (matrix) frameCells(matrix, matrix.frames.chosen, held, null)
   const lines = strongest(names, weights.subarray(query * size, (query + 1) * size))
   const bits = entropy[query]

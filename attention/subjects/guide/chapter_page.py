@@ -33,11 +33,7 @@ from attention.pipeline import NoWords, Result, Settings
 from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.words import Comparison
 from attention.subjects.guide import carried, yours
-from attention.subjects.guide.chapters import (
-    LESSON,
-    WORDLESS,
-    Chapter,
-)
+from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import lesson
 from attention.trained import sources
 from attention.trained.encoder_decoder import Decoded
@@ -193,10 +189,9 @@ def why_not_brought(view: View, chapter: Chapter) -> str:
 
 
 def sentences(view: View) -> list[tuple[str, str]]:
-    """The sentence that the open chapter shows, with the name of its setting; none of a lesson on
-    paper."""
+    """The sentence that the open chapter shows, with the name of its setting."""
     chapter = opened(view)
-    if chapter is None or view["paper"] == LESSON or chapter.figure in WORDLESS:
+    if chapter is None or chapter.figure in WORDLESS:
         return []
     return [("s", sentence_of(view, chapter))]
 

@@ -58,7 +58,6 @@ EMPHASIS = re.compile(r"(?<!\\)\*(.+?)(?<!\\)\*")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # by a backslash, as in Markdown
 
 CARRIED = "link"  # the lesson that a link carries
-ONE_CHAPTER, LESSON = "chapter", "lesson"  # on paper
 LONGEST_TITLE = 120  # letters that are shown
 
 
@@ -104,9 +103,6 @@ class LessonSettings:
     )
     chapter: str = text("", "Chapter", 80)
     guess: int = whole(-1, "Guess", -1, MAX_CHOICES - 1, help="-1: none yet.")
-    paper: str = choice(
-        ONE_CHAPTER, "On paper", (ONE_CHAPTER, LESSON), help="lesson: all chapters, to print."
-    )
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,9 @@ from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
 from attention.training import Run, TrainingSettings, fit
 
-ENTRY, COURSE, STYLE = "notebook/lesson.js", "notebook/course.js", "notebook/lesson.css"
-WAYS = ("back", "next", "print")
+ENTRY, STYLE = "notebook/lesson.js", "notebook/lesson.css"
+WAYS = ("back", "next")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z\d]{2,8}){0,3}")  # of BCP 47, the usual ones
-MASTERY = 0.5  # of a lesson's questions right at first: it is passed
 MOST_BYTES = 16_000_000  # of the figures of a lesson; those of the guide take 2
 
 
@@ -62,7 +61,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class LessonFile:
-    """A lesson with its figures worked out: all that its files are written from.
+    """A lesson with its figures worked out: all that its file is written from.
 
     language: the code of that of its chapters; lesson: as it was read; drawn: each of its chapters.
     """
@@ -77,14 +76,11 @@ class LessonFile:
         """Bytes that its figures take."""
         return sum(len(one.before) + len(one.after) for one in self.drawn)
 
-    def page(self, course: bool = False) -> str:
-        """The text of its file of HTML, which opens without a network.
-
-        course: whether it is one that a school's system opens: it alone may ask another address.
-        """
+    def page(self) -> str:
+        """The text of its file of HTML, which opens without a network."""
         code, words = words_in(self.language)
         kinds = frozenset[tuple[str, bool]]().union(*(one.kinds for one in self.drawn))
-        looks, modules, plotly = drawing(kinds, COURSE if course else ENTRY)
+        looks, modules, plotly = drawing(kinds, ENTRY)
         given = {
             "chapters": [
                 {"answer": one.chapter.answer, "before": one.before, "after": one.after}
@@ -94,13 +90,12 @@ class LessonFile:
             "letters": carried.LETTERS,
             "lights": LIGHTS,
             "words": asdict(words),
-            "mastery": MASTERY,
             "style": (BROWSER / STYLE).read_text("utf-8"),
             **looks,
         }
         body = Body(words, "" if code == self.language else f' lang="{code}"')
-        written = body.of(self.title, [one.chapter for one in self.drawn], course)
-        return file_of(self.title, given, modules, plotly, written, self.language, asks=course)
+        written = body.of(self.title, [one.chapter for one in self.drawn])
+        return file_of(self.title, given, modules, plotly, written, self.language)
 
 
 def lesson_page(language: str = "en", **link: str) -> str:
@@ -195,8 +190,8 @@ class Body:
     words: LessonWords
     lang: str
 
-    def of(self, title: str, chapters: Sequence[Chapter], course: bool) -> str:
-        """All of it. course: whether there is a line on the school's system."""
+    def of(self, title: str, chapters: Sequence[Chapter]) -> str:
+        """All of it, below the title of the lesson."""
         label = html.escape(self.words.chapters)
         parts = [f"<h1>{html.escape(title)}</h1>"]
         parts.append(f'<nav{self.lang} aria-label="{label}"><ol></ol></nav>')
@@ -204,15 +199,11 @@ class Body:
         parts.append('<p class="ways">')
         parts += [self.button(name, getattr(self.words, name)) for name in WAYS]
         parts.append('</p><p class="code" role="status"></p>')
-        if course:
-            parts.append(f'<p class="school" role="status"{self.lang}></p>')
-            parts.append(self.button("leave", self.words.leave, " hidden"))
         return f'<main class="lesson">{"".join(parts)}</main>'
 
-    def button(self, name: str, words: str, more: str = "") -> str:
+    def button(self, name: str, words: str) -> str:
         """A button that is named by its class."""
-        told = html.escape(words)
-        return f'<button type="button" class="{name}"{self.lang}{more}>{told}</button>'
+        return f'<button type="button" class="{name}"{self.lang}>{html.escape(words)}</button>'
 
     def section(self, chapter: Chapter, at: int) -> str:
         """A chapter: words, a place for its figure, its question, and what is said then."""

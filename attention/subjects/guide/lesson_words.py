@@ -17,24 +17,17 @@ ENGLISH, FILE = "en", "words.yaml"
 class LessonWords:
     """Words around the chapters of a lesson.
 
-    guide: the title of the guide; about: a line on a lesson, with {count} of its chapters;
-    chapters: names the list of them; back, next, print, reveal, leave: on buttons; right, wrong: on
-    an answer; listens, sent, unsent: on a school's system, before, after, and where that fails.
+    guide: the title of the guide; chapters: names the list of its chapters; back, next, reveal: on
+    buttons; right, wrong: on an answer.
     """
 
     guide: str
-    about: str
     chapters: str
     back: str
     next: str
-    print: str
     reveal: str
     right: str
     wrong: str
-    listens: str
-    sent: str
-    unsent: str
-    leave: str
 
 
 @functools.cache

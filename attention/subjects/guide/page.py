@@ -22,10 +22,10 @@ from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
 from attention.pipeline import Settings
 from attention.subjects.compare.figures import SweptHeatmap
-from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining, paper
+from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.chapters import LESSON, LIGHTS, WORDLESS, Chapter, languages
+from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter, languages
 from attention.subjects.guide.figures import NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
@@ -52,9 +52,6 @@ def guide(view: View) -> None:
         tell(*filter(None, languages()[view["lang"]][1:]), key="stays_english")
     if not lesson.chapters:
         st.info("There is no chapter to show. Whoever runs this app can put the files right.")
-        return
-    if view["paper"] == LESSON:
-        paper.draw_lesson(view)
         return
     way(view, lesson.chapters)
     at = chapter_page.position(view)
@@ -244,8 +241,6 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
                 help="In a new tab, so that your place here stays.",
                 type="tertiary",
             )
-        if at in (0, last):
-            paper.offer()
 
 
 def invitations(view: View, chapter: Chapter) -> None:

@@ -1,7 +1,7 @@
-"""A lesson that is being written, as one file of HTML and as a package for a school's system.
+"""A lesson that is being written, as one file of HTML.
 
-Its figures are worked out as all that takes long is: in fair turns, while the visitor looks on.
-Each file is put together once it is asked for.
+Its figures are worked out as all that takes long is: in fair turns, while the visitor looks on. The
+file is put together once it is asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from attention.figures.scene import note, scene
 from attention.hosting.jobs import Step, Tell
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.chapters import CARRIED, Lesson
-from attention.subjects.guide.course import package_of
 from attention.subjects.guide.lesson_file import (
     LANGUAGE,
     MOST_BYTES,
@@ -57,7 +56,7 @@ def made_of(code: str, packed: str, tell: Tell) -> LessonFile | str:
 
 
 def offer(lesson: Lesson, packed: str) -> None:
-    """The lesson as one file, and as a package; a button that makes them while they are not made.
+    """The lesson as one file; a button that makes it while it is not made.
 
     lesson: one that has no mistakes; packed: as its link carries it.
     """
@@ -81,15 +80,6 @@ def offer(lesson: Lesson, packed: str) -> None:
         on_click="ignore",
         key="lesson_html",
         help="It opens without a network, from a USB stick too.",
-    )
-    st.download_button(
-        "Package for a school's system",
-        lambda: package_of(made),
-        "lesson.zip",
-        "application/zip",
-        on_click="ignore",
-        key="lesson_package",
-        help="A zip of cmi5: the system that opens the lesson has each learner's score.",
     )
 
 

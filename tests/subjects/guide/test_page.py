@@ -501,18 +501,3 @@ def test_a_lesson_of_before_links_to_the_view_that_took_the_place_of_its_page() 
     page, _, query = button.proto.url.partition("?")
     assert (app.notes, button.proto.label, page) == ([], "Open this on A real model", "model")
     assert (parse_qs(query)["lens"], parse_qs(query)["more"]) == (["looks"], ["as it is computed"])
-
-
-def test_a_lesson_on_paper_has_all_chapters_each_as_it_opens_and_nothing_guessed() -> None:
-    app = opened("guide", paper="lesson", guess=1, s="my own green frog sleeps")
-    for chapter in CHAPTERS:
-        mine = chapter_page.takes(chapter, "my own green frog sleeps")
-        view = chapter_page.view_of(viewed("guide", s="my own green frog sleeps"), chapter)
-        told = chapter_page.on_yours(view, chapter)
-        assert any(told.question in each.value for each in app.markdown)
-        assert chapter_page.is_visitors(view, chapter) == (mine and chapter.sentence is not None)
-        assert not chapter_page.is_answered(view, chapter)
-    assert not app.pills
-    app.buttons["Back to the chapters"].click().run()
-    assert "paper" not in app.query_params
-    assert app.pills

@@ -1,25 +1,17 @@
-"""A lesson that is being written becomes one file, and a package for a school's system."""
+"""A lesson that is being written becomes one file."""
 
 from __future__ import annotations
-
-import io
-import zipfile
 
 import pytest
 
 from attention.subjects.guide import lesson_file
 from attention.subjects.guide.carried import EXAMPLE, pack
-from attention.subjects.guide.course import PAGE, STRUCTURE, package_of
 from attention.subjects.guide.lesson_file import LessonFile, untold
 from attention.subjects.teach import files
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 
-MAKE, FILE, PACKAGE = (
-    "Make the lesson's file",
-    "Lesson, one HTML file",
-    "Package for a school's system",
-)
+MAKE, FILE = "Make the lesson's file", "Lesson, one HTML file"
 # Learned on this server, in a second.
 LEARNING = """===
 ---
@@ -40,14 +32,14 @@ def _nothing_made() -> None:
     files.made_of.cache_clear()
 
 
-def offered(app: App) -> set[str]:
-    """The files that the page offers."""
-    return {item.proto.label for item in app.get("download_button")} & {FILE, PACKAGE}
+def offered(app: App) -> bool:
+    """True if the page offers the file."""
+    return FILE in (item.proto.label for item in app.get("download_button"))
 
 
 def made(app: App) -> App:
-    """Click, and wait until the files are there."""
-    return app.press(MAKE).until(lambda: bool(offered(app)))
+    """Click, and wait until the file is there."""
+    return app.press(MAKE).until(lambda: offered(app))
 
 
 def kept(code: str, text: str) -> LessonFile:
@@ -58,17 +50,15 @@ def kept(code: str, text: str) -> LessonFile:
     return found
 
 
-def test_a_lesson_becomes_a_file_and_a_package_once_that_is_asked_for() -> None:
+def test_a_lesson_becomes_a_file_once_that_is_asked_for() -> None:
     app = opened("write")
-    assert (offered(app), MAKE in app.buttons) == (set(), True)
-    assert offered(made(app)) == {FILE, PACKAGE}
+    assert (offered(app), MAKE in app.buttons) == (False, True)
+    assert offered(made(app))
     assert MAKE not in app.buttons
     file = kept("en", EXAMPLE)
     assert '<h2 id="title-0">Who does what</h2>' in file.page()
-    with zipfile.ZipFile(io.BytesIO(package_of(file))) as package:
-        assert package.namelist() == [STRUCTURE, PAGE]
     app.choose("title_0", "Who & why")
-    assert (offered(app), MAKE in app.buttons) == (set(), True)  # it is another lesson
+    assert (offered(app), MAKE in app.buttons) == (False, True)  # it is another lesson
 
 
 def test_a_file_has_its_buttons_in_the_language_that_is_chosen_or_in_english() -> None:
@@ -81,7 +71,7 @@ def test_a_file_has_its_buttons_in_the_language_that_is_chosen_or_in_english() -
     assert '<html lang="fr">' in page
     assert '<button type="button" class="next" lang="en">Next</button>' in page
     app.choose("lesson_language", '"><script>')
-    assert (offered(app), MAKE in app.buttons) == (set(), False)
+    assert (offered(app), MAKE in app.buttons) == (False, False)
     assert any("A language is a code" in words for words in app.notes)
 
 
@@ -97,7 +87,7 @@ def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file() -
     made(app)
     assert len(kept("en", EXAMPLE + LEARNING).drawn) == 3
     app.choose("draft", EXAMPLE.replace("answer: they shrink", "answer: 7"))
-    assert (offered(app), MAKE in app.buttons) == (set(), False)
+    assert (offered(app), MAKE in app.buttons) == (False, False)
 
 
 def test_figures_that_take_too_much_are_told_and_no_file_is_offered(
@@ -106,4 +96,4 @@ def test_figures_that_take_too_much_are_told_and_no_file_is_offered(
     monkeypatch.setattr(lesson_file, "MOST_BYTES", 1000)
     app = opened("write").press(MAKE)
     app.until(lambda: any("take 0 MB at most" in words for words in app.notes))
-    assert offered(app) == set()
+    assert not offered(app)
