@@ -12,7 +12,6 @@ BAHDANAU = f"[Bahdanau et al. 2015]({ARXIV}1409.0473)"
 LUONG = f"[Luong et al. 2015]({ARXIV}1508.04025)"
 VASWANI = f"[Vaswani et al. 2017]({ARXIV}1706.03762)"
 DIVE = "https://classic.d2l.ai/chapter_attention-mechanisms/"
-SCORING_CHAPTER = f"[Dive into Deep Learning]({DIVE}attention-scoring-functions.html)"
 KERNEL_CHAPTER = f"[Dive into Deep Learning]({DIVE}nadaraya-watson.html)"
 
 

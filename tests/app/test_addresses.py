@@ -70,10 +70,8 @@ CASES: list[tuple[str, dict[str, Any], Do]] = [
     ),
     (
         "cross",
-        {"cross": "batch", "toy_lens": "2 2"},
-        lambda app: app.tell("typed_matrices", "typed", TYPED).tell(
-            "sizes", "resized", {"stack": "batch", "change": "+ query"}
-        ),
+        {"cross": "batch", "batch_lens": "2 3 4"},
+        lambda app: app.choose("dropout", 0.5).tell("sequence_1", "cell", [0, 2]),
     ),
     (
         "steps",

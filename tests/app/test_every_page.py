@@ -29,7 +29,7 @@ from tests.hostile import HOSTILE
 from tests.running import opened
 
 Link = dict[str, str]
-BATCH = {"cross": "batch", "batch_example": "sentences"}
+BATCH = {"cross": "batch"}
 OF_SENTENCES: dict[str, list[Link]] = {
     "guide": [{"chapter": "scores"}],
     "steps": [{"step": "weights"}],
@@ -40,7 +40,6 @@ OF_SENTENCES: dict[str, list[Link]] = {
 OF_NUMBERS: dict[str, list[Link]] = {
     "guide": [{"chapter": chapter} for chapter in ("one-word", "softmax")],
     "steps": [{"input": "matrices"}],
-    "cross": [{"cross": "batch"}],
     "operations": [{"operation": name} for name in OPERATIONS],
 }
 USUAL = {name: about.default for name, about in every_setting().items()}

@@ -53,8 +53,7 @@ def test_a_hostile_link_is_shown_as_text_and_fits_a_phone(
 ) -> None:
     if "model" in link:
         packaged(link["model"])
-    more = {"batch_example": "sentences"} if link["page"] == "cross" else {}
-    settings = {name: text for name, text in (link | more).items() if name != "page"}
+    settings = {name: text for name, text in link.items() if name != "page"}
     page = open_page(f"/{link['page']}?{urlencode(settings)}", viewport=PHONE)
     expect(page.locator(shown).first).to_be_visible()
     expect_harmless(page)

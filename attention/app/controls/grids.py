@@ -41,11 +41,9 @@ def taken(
     return handlers
 
 
-def edit_all(texts: dict[str, str]) -> None:
-    """Take over edited texts by setting, within a callback, unless one is too long for a link."""
-    problems = [every_setting()[name].problem(text) for name, text in texts.items()]
-    if problem := next(filter(None, problems), None):
+def take_over(name: str, text: str) -> None:
+    """Take over the edited text of a setting, within a callback, unless a link has no room."""
+    if problem := every_setting()[name].problem(text):
         session.change(refused=problem)
-        return
-    for name, text in texts.items():
+    else:
         session.choose(name, text)

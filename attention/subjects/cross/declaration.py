@@ -13,10 +13,7 @@ def _is_translated(values: Values) -> bool:
 
 
 def _beside_cross(values: Values) -> Sequence[str]:
-    if _is_translated(values):
-        return ()
-    toy = values["cross"] == "batch" and values["batch_example"] == "toy"
-    return ("scale", "factor") if toy else WITHOUT_MODELS
+    return () if _is_translated(values) else WITHOUT_MODELS
 
 
 PAGE = Page(

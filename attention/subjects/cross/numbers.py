@@ -24,9 +24,7 @@ def cross_result(view: View) -> Result | None:
 def cross_batch(view: View) -> Batch | None:
     """The batch that is set; None while there is no query, or no memory."""
     settings = replace(view.of(CrossSettings), sequence=0, dimension=0)
-    if settings.batch_example == "sentences" and not (
-        tokenize(settings.target) and words.read_memories(settings.batch)[0]
-    ):
+    if not (tokenize(settings.target) and words.read_memories(settings.batch)[0]):
         return None
     return _batch_of(view.settings(), settings)
 

@@ -8,12 +8,11 @@ from attention.app.cached import runs
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
-from attention.app.controls import grids, notes, sections, widgets
+from attention.app.controls import notes, sections, widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session
-from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.layer_words import MADE_FROM
 from attention.figures.picture import AttentionPicture
@@ -36,21 +35,11 @@ def choices(view: View) -> None:
     """Choose the part that is shown, and its texts."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="cross_choices"):
         widgets.widget(view, "cross", width="content")
-        batch = view["cross"] == "batch"
-        if batch:
-            widgets.widget(view, "batch_example", width="content")
-    if view["cross"] == TRANSLATED:
-        return
-    if not batch:
+    if view["cross"] == "sentences":
         two_boxes(view)
-    elif view["batch_example"] == "sentences":
+    elif view["cross"] == "batch":
         text_boxes(view, target=260, batch="stretch", batch_lens=260)
-        lengths_to_try(view, "batch_lens")
-        dropout(view)
-    else:
-        text_boxes(view, toy_queries=260, toy_lens=260)
-        lengths_to_try(view, "toy_lens")
-        by_hand(view)
+        lengths_to_try(view)
         dropout(view)
 
 
@@ -59,31 +48,6 @@ def text_boxes(view: View, **widths: str | int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_texts"):
         for name, width in widths.items():
             widgets.widget(view, name, live="200ms", width=width)
-
-
-def by_hand(view: View) -> None:
-    """Choose how the scores are made, and edit the batch as grids that grow and shrink."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="toy_controls"):
-        for name in ("toy_scores", "toy_hidden", "toy_seed"):
-            if view.applies(name):
-                about = every_setting()[name]
-                widgets.widget(view, name, width="content" if about.choices else 150)
-    with st.expander("Queries, keys and values by hand"):
-        shown = scenes.by_hand(view, session.visit().refused)
-        session.change(refused="")
-        draw(shown, key="by_hand", taken=grids.taken(shown, put, resize))
-        for name in ("toy_keys", "toy_values"):
-            widgets.widget(view, name)
-
-
-def put(name: str, text: str) -> None:
-    """Take over an edited stack, within a callback."""
-    grids.edit_all({name: text})
-
-
-def resize(stack: str, change: str) -> None:
-    """Resize the batch, within a callback."""
-    grids.edit_all(scenes.texts_after(session.view(), change) or {})
 
 
 def dropout(view: View) -> None:
@@ -121,15 +85,14 @@ def swap() -> None:
     take(view["memory"], view["target"])
 
 
-def lengths_to_try(view: View, name: str) -> None:
-    """Valid lengths to start from, the batch's own first."""
+def lengths_to_try(view: View) -> None:
+    """Valid lengths to start from, those of the sentences first."""
     made = cross_numbers.cross_batch(view)
-    first = str(every_setting()[name].default)
-    tries = (first, *(cross_words.lengths_to_try(made) if made else ()))
+    tries = ("", *(cross_words.lengths_to_try(made) if made else ()))
     examples(
         "Valid lengths to try:",
         [text or "counted from the sentences" for text in tries],
-        lambda index: session.choose(name, tries[index]),
+        lambda index: session.choose("batch_lens", tries[index]),
         key="examples",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -12,16 +12,12 @@ import torch
 from torch import Tensor
 from torchtext.vocab import Vectors
 
-from attention.core import functional
 from attention.core.functional import Trace, drop
 from attention.core.masks import combine, lengths
-from attention.core.papers import SCORING_CHAPTER
 from attention.core.printing import listed
-from attention.core.scales import Scale
 from attention.core.settings import choice, decimal, text, whole
 from attention.figures.captions import EMPTY_ROW, MASK_NAMES
 from attention.figures.matrix import Matrix, MatrixError, cells
-from attention.figures.stacks import HELP, MAX_MATRICES, MAX_TEXT
 from attention.figures.tables import number
 from attention.figures.working import Working
 from attention.inputs.text import tokenize
@@ -29,7 +25,6 @@ from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
 from attention.pipeline.preparing import read_sentence
 from attention.pipeline.result import missing_head
-from attention.subjects.cross import batch_by_hand as toy_batch
 from attention.trained.sources import EN_PT
 from attention.trained.sources import names as names_of_models
 
@@ -40,11 +35,9 @@ MAX_SENTENCES, MAX_TOKENS, LONGEST_NAME = 6, 16, 24
 LENGTHS = "One length per sequence: 2 6. Or one per query, a semicolon between sequences: 1 3; 2 2."
 
 MASK_WORDS = {
-    "causal": "Causal: query number i sees keys 0 to i. A decoder does this within its own "
-    "sentence; between two sentences it seldom means much.",
+    "causal": "Causal: query number i sees keys 0 to i.",
     "length": "Length: keys of the memory beyond the valid length are padding, for every query.",
-    "window": "Window: query number i sees keys near number i of the memory, as if both sentences "
-    "went in step. Queries beyond its end may see nothing.",
+    "window": "Window: query number i sees keys near number i of the memory.",
     "cells": "Cells: each is a query of the first sentence and a key of the memory.",
 }
 POSITION_WORDS = {
@@ -81,41 +74,6 @@ class CrossSettings:
     )
     target: str = text("bonjour le monde", "Queries from", 5000)
     memory: str = text("hello world", "Keys and values from: the memory", 5000)
-    batch_example: str = choice(
-        "toy",
-        "Batch of",
-        ("toy", "sentences"),
-        help="toy: numbers to edit by hand; it opens on the example of "
-        f"{SCORING_CHAPTER}. "
-        "sentences: your own.",
-    )
-    toy_queries: str = text(toy_batch.QUERIES, "Queries", MAX_TEXT, help=HELP)
-    toy_keys: str = text(toy_batch.KEYS, "Keys", MAX_TEXT, help=HELP)
-    toy_values: str = text(toy_batch.VALUES, "Values", MAX_TEXT, help=HELP)
-    toy_lens: str = text(toy_batch.LENS, "Valid lengths", 400, help=LENGTHS)
-    toy_scores: str = choice(
-        toy_batch.DOT,
-        "Scores by",
-        (toy_batch.DOT, toy_batch.ADDITIVE),
-        when=("batch_example", "toy"),
-        help="Additive attention scores by a small network; queries and keys may be of two widths.",
-    )
-    toy_hidden: int = whole(
-        8,
-        "Hidden units",
-        1,
-        64,
-        when=("toy_scores", toy_batch.ADDITIVE),
-        help="Width of the tanh layer.",
-    )
-    toy_seed: int = whole(
-        0,
-        "Parameter seed",
-        0,
-        9999,
-        when=("toy_scores", toy_batch.ADDITIVE),
-        help="Draws other random numbers, repeatably.",
-    )
     dropout: float = decimal(
         0.0,
         "Dropout",
@@ -135,7 +93,7 @@ class CrossSettings:
     batch_lens: str = text(
         "", "Valid lengths", 400, help=f"Empty: counted from the sentences. {LENGTHS}"
     )
-    sequence: int = whole(0, "Sequence", 0, MAX_MATRICES - 1, help="Of the batch, from 0.")
+    sequence: int = whole(0, "Sequence", 0, MAX_SENTENCES - 1, help="Of the batch, from 0.")
     dimension: int = whole(0, "Dimension", 0, 299, help="Of the output, from 0.")
 
 
@@ -148,9 +106,7 @@ class Batch:
     own: how long each is by itself (batch,); valid_lens: (batch,) or (batch, queries);
     trace: of one head, scores (batch, queries, keys), mask expanded; masks: the names of those
     that join the lengths;
-    unknown: the words without a vector; notes: what could not be used as it was set, in words;
-    lesson: what there is to see; parameters: of the scores, by name, where they have any of their
-    own beside a batch by hand.
+    unknown: the words without a vector; notes: what could not be used as it was set, in words.
     """
 
     titles: tuple[str, ...]
@@ -162,8 +118,6 @@ class Batch:
     masks: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    lesson: str = ""
-    parameters: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 def read_lens(text: str, batch: int, n_queries: int, n_keys: int) -> Tensor:
@@ -195,46 +149,6 @@ def read_lens(text: str, batch: int, n_queries: int, n_keys: int) -> Tensor:
     return numbers if per_query else numbers[0]
 
 
-def toy(settings: CrossSettings, scale: Scale | None = None) -> Batch:
-    """The batch by hand, or its example where what is written is no batch.
-
-    In the example all ten keys are (1, 1), so that whatever the query, every key in sight gets the
-    same weight; values (2, 10, 4) count from 0 to 39, the same in both sequences.
-    """
-    notes: list[str] = []
-    scores = settings.toy_scores
-    try:
-        read = toy_batch.read_batch(vars(settings), scores)
-    except MatrixError as error:
-        read = toy_batch.read_batch(toy_batch.TEXTS, scores)
-        notes.append(f"{error}; showing the example of Dive into Deep Learning instead.")
-    queries, keys, values = read
-    function, parameters = toy_batch.scoring(
-        scores, queries, keys, settings.toy_hidden, settings.toy_seed
-    )
-    n_queries, n_keys = queries.shape[1], keys.shape[1]
-    fitting = toy_batch.fitting_lens(toy_batch.LENS, queries, keys)
-    own = read_lens(fitting, len(keys), n_queries, n_keys)
-    lens = _lens(settings.toy_lens, own, n_queries, n_keys, notes)
-    mask = lengths(lens, n_keys)
-    trace = functional.attend(queries, keys, values, scores=function, scale=scale, mask=mask)
-    same = bool((keys == keys[:, :1]).all()) and n_keys > 1
-    return Batch(
-        titles=("",) * len(keys),
-        queries=tuple(f"q{row}" for row in range(n_queries)),
-        keys=(tuple(f"k{key}" for key in range(n_keys)),) * len(keys),
-        own=own,
-        valid_lens=lens,
-        trace=trace,
-        parameters=parameters,
-        notes=tuple(notes),
-        lesson="Here all keys of a sequence are the same, so the valid ones share the weight "
-        "equally."
-        if same
-        else "",
-    )
-
-
 def read_memories(text: str) -> tuple[list[list[str]], list[str]]:
     """The tokens of each sentence of a batch, apart by `|`, and a note on what is left out.
 
@@ -260,22 +174,7 @@ def shorten(tokens: Sequence[str], name: str, notes: list[str]) -> list[str]:
 def compute_batch(
     settings: Settings, cross: CrossSettings, load_vectors: Callable[[str], Vectors]
 ) -> Batch:
-    """The batch of the settings, after dropout: the one by hand, or that of `cross.batch`.
-
-    Raises ValueError when there is no query, or no memory.
-    """
-    if cross.batch_example == "toy":
-        made = toy(cross, settings.scale_factor)
-    else:
-        made = of_sentences(settings, cross, load_vectors)
-    generator = torch.Generator().manual_seed(cross.dropout_seed)
-    return replace(made, trace=drop(made.trace, cross.dropout, generator))
-
-
-def of_sentences(
-    settings: Settings, cross: CrossSettings, load_vectors: Callable[[str], Vectors]
-) -> Batch:
-    """The memories of `cross.batch`, padded to one length.
+    """The memories of `cross.batch`, padded to one length, after dropout.
 
     The lengths of the memories are one more mask beside the chosen ones.
     Raises ValueError when there is no query, or no memory.
@@ -300,7 +199,12 @@ def of_sentences(
         notes=notes,
     )
     unknown = (word for part in (sentence, *others) if part for word in part.unknown)
-    return replace(batch, unknown=tuple(dict.fromkeys(unknown)))
+    generator = torch.Generator().manual_seed(cross.dropout_seed)
+    return replace(
+        batch,
+        unknown=tuple(dict.fromkeys(unknown)),
+        trace=drop(batch.trace, cross.dropout, generator),
+    )
 
 
 def pad_batch(
@@ -379,11 +283,11 @@ def mask_words(masks: Sequence[str], positions: str) -> str:
 
 
 def hatching_words(batch: Batch) -> str:
-    """Explain the hatched cells of a batch, and what there is to see."""
+    """Explain the hatched cells of a batch."""
     more = listed(dict.fromkeys(["the valid length", *(MASK_NAMES[name] for name in batch.masks)]))
     if batch.trace.mask is None or batch.trace.mask.all():
-        return f"Nothing is hidden: every query may look at every key. {batch.lesson}".strip()
-    return f"Hatched cells are padding or hidden by {more}: no query may look there. {batch.lesson}"
+        return "Nothing is hidden: every query may look at every key."
+    return f"Hatched cells are padding or hidden by {more}: no query may look there."
 
 
 def heading(batch: Batch, sequence: int) -> str:
@@ -394,8 +298,7 @@ def heading(batch: Batch, sequence: int) -> str:
         valid = f"valid length {int(lens)} of {n_keys}"
     else:
         valid = f"valid lengths {', '.join(map(str, lens.tolist()))} of {n_keys}, one per query"
-    title = f", “{batch.titles[sequence]}”" if batch.titles[sequence] else ""
-    return f"Sequence {sequence}{title}: {valid}"
+    return f"Sequence {sequence}, “{batch.titles[sequence]}”: {valid}"
 
 
 def overview(batch: Batch, sequence: int) -> list[Matrix | str]:
@@ -418,25 +321,9 @@ def origin(batch: Batch, sequence: int) -> list[Matrix | str]:
         Matrix("Q", trace.queries, names),
         "and",
         Matrix("K", trace.keys, keys),
-        *(
-            part
-            for name, numbers in batch.parameters.items()
-            for part in ("", _matrix(name, numbers))
-        ),
         "→",
         Matrix("scores", trace.scores, names, keys),
     ]
-
-
-def origin_words(batch: Batch) -> str:
-    """Where the scores come from, in a sentence."""
-    how = ": tanh(q W_q + k W_k) v" if batch.parameters else ""
-    return f"Where the scores come from: every query q meets every key k{how}."
-
-
-def _matrix(name: str, numbers: Tensor) -> Matrix:
-    """A parameter to be shown; a vector as a column."""
-    return Matrix(name, numbers if numbers.dim() == 2 else numbers[:, None])
 
 
 def sources(batch: Batch, sequence: int) -> list[Matrix | str]:
@@ -490,20 +377,13 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
         words = (
             f"{cell}: {number(trace.scale)} times each score"
             f"{' plus what is added' if trace.bias is not None else ''}"
-            f"{', mixed across heads' if trace.mixed_scores is not None else ''}; what is not "
-            f"among the {int(allowed.sum())} valid keys becomes −∞. Each weight is its "
-            f"exponential over the sum of them all, {number(float(powers.sum()))}."
+            f"{', mixed across heads' if trace.mixed_scores is not None else ''}, −∞ for what is "
+            f"not among the {int(allowed.sum())} valid keys; each weight is its exponential over "
+            f"the sum of them all, {number(float(powers.sum()))}."
         )
     else:
         columns["plain softmax"] = logits.softmax(-1).tolist()
         words = f"{cell}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
-    if trace.dropped is not None:
-        before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
-        words += (
-            " Dropout sets weights to 0, drawn at random, and lets the others grow, so that on "
-            "average over many draws the row still sums to "
-            f"{number(float(before[row].double().sum()))}."
-        )
     columns["weight"] = trace.weights[row].tolist()
     if trace.mixed_weights is not None:
         columns["mixed weight"] = trace.mixed_weights[row].tolist()

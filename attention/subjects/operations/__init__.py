@@ -57,6 +57,7 @@ class Operation:
 
 
 LENS = ("lens_dim", "valid_lens", "valid_lens_2d")
+VALUES = "; ".join(f"{row} {row + 1} {row + 2} {row + 3}" for row in range(0, 40, 4))
 OPERATIONS = {
     "bmm": Operation(
         "Batched matrix multiplication: every row of A meets every column of B, and each matrix of "
@@ -67,6 +68,10 @@ OPERATIONS = {
         {
             "sizes that do not meet": {"bmm_b": "1 0; 0 1; 2 -1; 5 5 | 3 1; 0 2; 1 1; 5 5"},
             "a partner missing": {"bmm_b": "1 0; 0 1; 2 -1"},
+            "weights and values": {  # of Dive into Deep Learning, at the valid lengths 2 and 6
+                "bmm_a": f"0.5 0.5{' 0' * 8} |{' 0.16666667' * 6}{' 0' * 4}",
+                "bmm_b": " | ".join([VALUES] * 2),
+            },
             "a row and a column": {"bmm_a": "1 2 3", "bmm_b": "4; 5; 6"},
             "ten matrices": {
                 "bmm_a": " | ".join(f"{b} 0; 0 1" for b in range(10)),

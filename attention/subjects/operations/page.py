@@ -84,14 +84,14 @@ def type_in(name: str, text: str) -> None:
     if words := operations.typed_over(settings, name, text):
         session.change(refused=f"{words}. Nothing is changed.")
     else:
-        grids.edit_all({name: text})
+        grids.take_over(name, text)
 
 
 def resize(name: str, change: str) -> None:
     """Resize a stack, within a callback."""
     text = resized(session.view()[name], change)
     if text is not None:
-        grids.edit_all({name: text})
+        grids.take_over(name, text)
 
 
 def numbers_to_try(operation: operations.Operation) -> None:

@@ -9,7 +9,6 @@ from torch.testing import assert_close
 
 from attention.figures import captions
 from attention.pipeline import Settings
-from attention.subjects.cross import batch_by_hand
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import PAD, CrossSettings
 from tests.cases import over
@@ -18,7 +17,7 @@ from tests.subjects.steps.making import no_vectors, result_of
 from tests.trained.packaged import packaged
 
 MASKS = ("causal", "length")
-OF_SENTENCES = {"cross": "batch", "batch_example": "sentences"}
+BATCH = {"cross": "batch"}
 
 
 def batch(**link: Any) -> App:
@@ -28,21 +27,6 @@ def batch(**link: Any) -> App:
 def rows(app: App) -> list[Sent]:
     """The matrices of each sequence."""
     return [part for key, part in app.sent.items() if key.startswith("sequence_")]
-
-
-def lengths(app: App) -> list[str]:
-    return [words for words in app.told if words.startswith("Sequence ")]
-
-
-def resize(app: App, change: str) -> App:
-    """Press a button that resizes the batch."""
-    return app.tell("sizes", "resized", {"stack": "batch", "change": change})
-
-
-def type_in(app: App, matrix: int, row: int, column: int, text: str) -> App:
-    """Type into a cell of one of the matrices."""
-    typed = {"matrix": matrix, "row": row, "column": column, "text": text}
-    return app.tell("typed_matrices", "typed", typed)
 
 
 # Two sentences
@@ -86,7 +70,7 @@ def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str
     [
         ({"memory": '"'}, "The memory is empty"),
         ({"target": "", "memory": ""}, "The first sentence has no words yet"),
-        (OF_SENTENCES | {"target": ""}, "A batch needs"),
+        (BATCH | {"target": ""}, "A batch needs"),
     ],
 )
 def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) -> None:
@@ -98,71 +82,25 @@ def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) ->
 # A batch
 
 
-def test_a_batch_opens_on_two_sequences_with_their_lengths_and_librarys_numbers() -> None:
-    app, made = batch(), cross_words.toy(CrossSettings())
-    for index, row in enumerate(rows(app)[:2]):
-        assert row.names == ["scaled scores", "weights", "output"]
-        assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
-    expected = ["Sequence 0: valid length 2 of 10", "Sequence 1: valid length 6 of 10"]
-    assert lengths(app) == expected
-    assert app.tables[0]["weight · v"][-1] == "2"
-    resize(app, "+ sequence")
-    assert app.values["toy_queries"] == "1 2 | 3 -1 | 3 -1"
-    assert (app.values["toy_lens"], app.notes) == ("2 6 6", [])
-    assert lengths(app)[-1] == "Sequence 2: valid length 6 of 10"
-    assert lengths(resize(app, "− key"))[-1] == "Sequence 2: valid length 6 of 9"
-
-
-def test_the_toys_keys_and_values_are_grids_and_what_is_typed_there_is_computed() -> None:
-    app = batch(toy_lens="2 2")
-    names = [part["name"] for part in app.sent["typed_matrices"].header["parts"]]
-    assert names == [f"{name}[{at}]" for name in ("Queries", "Keys", "Values") for at in (0, 1)]
-    type_in(app, 2, 1, 0, "3")
-    type_in(app, 4, 9, 1, "x")
-    assert app.notes[0].startswith("Values[0]: row 9, column 1 holds 'x'")
-    type_in(app, 4, 9, 1, "1")
-    for row in range(10):
-        type_in(app, 4, row, 0, "100")
-    asked = CrossSettings(toy_lens="2 2", **{n: app.values[n] for n in ("toy_keys", "toy_values")})
-    made = cross_words.toy(asked)
-    assert made.trace.weights[0, 0, 0] < made.trace.weights[0, 0, 1]
-    assert_close(rows(app)[0].matrices, numbers_of(cross_words.overview(made, 0)), equal_nan=True)
-    assert app.tables[0]["weight · v"][-1] == "100.0000"
-
-
-def test_additive_attention_and_dropout_of_a_batch_are_those_of_the_library() -> None:
-    link = {"toy_scores": batch_by_hand.ADDITIVE, "toy_queries": "1 2 0 | 3 -1 1", "toy_hidden": 3}
-    link |= {"dropout": 0.5, "dropout_seed": 3}
-    app, made = (
-        batch(**link),
-        cross_words.compute_batch(Settings(), CrossSettings(**link), no_vectors),
-    )
-    assert {"toy_hidden", "toy_seed", "dropout", "dropout_seed"} <= app.controls.keys()
-    for index, row in enumerate(rows(app)[:2]):
-        assert row.names == ["scaled scores", "weights", "after dropout", "output"]
-        assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
-    (origin,) = (row for row in app.rows if "W_q" in row.names)
-    assert_close(origin.matrices, numbers_of(cross_words.origin(made, 0)))
-    assert "dropout_seed" not in batch().controls
-
-
 def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers() -> None:
     settings: dict[str, Any] = {"variant": "multihead", "vectors": "random", "d_model": 10}
     settings |= {"head": 3, "mask": MASKS, "positions": "rotary"}
-    own = OF_SENTENCES | {"target": "a b c", "batch": "hello world | a b c |"}
+    own = (
+        BATCH
+        | {"dropout": 0.5, "dropout_seed": 3, "batch_lens": "0 2 0"}
+        | {"target": "a b c", "batch": "hello world | a b c |"}
+    )
     app = opened("cross", **settings, **own)
     made = cross_words.compute_batch(Settings(**settings), CrossSettings(**own), no_vectors)
     names = [["hello", "world", PAD], ["a", "b", "c"], [PAD] * 3]
     for index, (row, columns) in enumerate(zip(rows(app)[:3], names, strict=True)):
         assert row.header["parts"][0]["columnNames"] == columns
         assert_close(row.matrices, numbers_of(cross_words.overview(made, index)), equal_nan=True)
-    assert {"variant", "mask", "head", "positions"} <= app.controls.keys()
-
-
-def test_a_sequence_of_length_0_is_explained_beside_the_plain_softmax() -> None:
-    app = batch(toy_lens="0 6")
+    told = [words for words in app.told if words.startswith("Sequence ")]
+    assert told[1] == "Sequence 1, “a b c”: valid length 2 of 3"
     assert "No key is valid, so there is nothing to attend to" in app.said
-    assert "not a number" in app.tables[0]["plain softmax"]
+    assert {"variant", "mask", "head", "positions", "dropout_seed"} <= app.controls.keys()
+    assert "dropout_seed" not in batch().controls
 
 
 def test_a_click_chooses_a_number_of_the_output() -> None:
@@ -177,16 +115,14 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
     app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
     assert app.selection["query"] == 7, "what is shown instead is said in the browser"
     assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
-    wrong = {"toy_lens": "<b>", "toy_queries": "1 2"}
-    queries, lens, *cells = batch(sequence=5, row=3, dimension=40, **wrong).notes
-    assert queries.startswith("Queries, keys and values need as many sequences as each other")
+    lens, *cells = batch(sequence=5, row=3, dimension=70, batch_lens="<b>").notes
     assert lens.startswith("Valid lengths: a length is a whole number, got '<b>'")
     assert cells == [
-        "There is no sequence 5 in this batch; showing the last, 1.",
-        "There is no row 3 in this batch; showing the last, 0.",
-        "There is no dimension 40 in this batch; showing the last, 3.",
+        "There is no sequence 5 in this batch; showing the last, 2.",
+        "There is no row 3 in this batch; showing the last, 2.",
+        "There is no dimension 70 in this batch; showing the last, 49.",
     ]
-    (long, *_) = opened("cross", **OF_SENTENCES, batch="cat " * 500).notes
+    (long, *_) = opened("cross", **BATCH, batch="cat " * 500).notes
     assert long == "Sequence 0 has 500 tokens; the first 16 are shown."
 
 

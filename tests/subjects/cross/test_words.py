@@ -18,7 +18,7 @@ from attention.core.variants import VARIANTS
 from attention.figures import tables
 from attention.figures.matrix import MatrixError
 from attention.pipeline import Settings
-from attention.subjects.cross import batch_by_hand, crossing
+from attention.subjects.cross import crossing
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import (
     PAD,
@@ -35,10 +35,9 @@ from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
 from tests.running import sent_as
-from tests.subjects.steps.making import GOLDENS, drawn, matrices, no_vectors, result_of
+from tests.subjects.steps.making import drawn, matrices, no_vectors, result_of
 
 QUERIES, D_MODEL = 3, 10
-TOY = torch.tensor(GOLDENS["d2l_classic_toy"]["output"]).float()
 
 
 def sequence(size: int, seed: int = 0) -> tuple[tuple[str, ...], Tensor]:
@@ -54,11 +53,9 @@ def batched(
     return pad_batch(settings or Settings(), names, x, memories, lens, masks=chosen)
 
 
-def batch_of(example: str = "toy", settings: Settings | None = None, /, **asked: Any) -> Batch:
+def batch_of(settings: Settings | None = None, /, **asked: Any) -> Batch:
     plain = Settings(vectors="random", d_model=7)
-    return compute_batch(
-        settings or plain, CrossSettings(batch_example=example, **asked), no_vectors
-    )
+    return compute_batch(settings or plain, CrossSettings(**asked), no_vectors)
 
 
 @over("mask", [(), ("causal",), ("length", "window"), ("causal", "length", "window", "cells")])
@@ -112,130 +109,8 @@ def test_any_text_is_lengths_within_the_keys_or_refused(text: str) -> None:
     assert int(lens.max()) <= 7
 
 
-def test_the_classic_toy_gives_its_published_output() -> None:
-    batch = batch_of()
-    assert batch.valid_lens.tolist() == GOLDENS["d2l_classic_toy"]["valid_lens"]
-    torch.testing.assert_close(batch.trace.output, TOY)
-    half, sixth = [0.5] * 2 + [0.0] * 8, [1 / 6] * 6 + [0.0] * 4
-    torch.testing.assert_close(batch.trace.weights, torch.tensor([[half], [sixth]]))
-
-
-def test_a_batch_by_hand_of_any_sizes_is_torchs() -> None:
-    batch = batch_of(
-        toy_queries="1 0 2; 0 1 1 | 2 1 0; 1 1 1 | 0 0 1; 3 1 0",
-        toy_keys=" | ".join(["1 0 0; 0 1 0; 1 1 1; 2 0 1"] * 3),
-        toy_values="1; 2; 3; 4 | 0; 1; 0; 1 | -1; 0.5; 2; 8",
-        toy_lens="1 4 2",
-    )
-    trace = batch.trace
-    assert trace.scores.shape == (3, 2, 4)
-    expected = scaled_dot_product_attention(
-        trace.queries, trace.keys, trace.values, attn_mask=masks.lengths(batch.valid_lens, 4)
-    )
-    torch.testing.assert_close(trace.output, expected)
-    assert trace.output[0].tolist() == [[1.0], [1.0]]
-    assert (batch.notes, len(batch.titles)) == ((), 3)
-
-
-def test_additive_attention_scores_a_batch_whose_queries_are_wider_than_its_keys() -> None:
-    asked = {"toy_queries": "1 2 0 | 3 -1 1", "toy_scores": batch_by_hand.ADDITIVE}
-    batch = batch_of(**asked, toy_hidden=5, toy_keys=f"2 0; {batch_by_hand.KEYS[5:]}")
-    W_q, W_k, v = batch.parameters.values()
-    assert (W_q.shape, W_k.shape, v.shape) == ((3, 5), (2, 5), (5,))
-    trace = batch.trace
-    hidden = (trace.queries @ W_q)[:, :, None] + (trace.keys @ W_k)[:, None]
-    torch.testing.assert_close(trace.scores, hidden.tanh() @ v)
-    shown = [part.name for part in matrices(cross_words.origin(batch, 0))]
-    assert shown == ["Q", "K", "W_q", "W_k", "v", "scores"]
-    torch.testing.assert_close(batch_of(**asked).trace.output, TOY)
-    other = batch_of(**asked, toy_seed=1).parameters["W_q"]
-    assert not torch.equal(other, batch_of(**asked).parameters["W_q"])
-
-
-@over("example", ["toy", "sentences"])
-def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow(example: str) -> None:
-    plain, dropped = batch_of(example), batch_of(example, dropout=0.5)
-    trace, weights = dropped.trace, plain.trace.weights
-    assert torch.equal(trace.weights, weights)
-    assert trace.dropped is not None
-    kept = trace.dropped > 0
-    assert 0 < int(kept.sum()) < int((weights > 0).sum())
-    torch.testing.assert_close(trace.dropped[kept], 2 * weights[kept])
-    torch.testing.assert_close(trace.output, trace.dropped @ trace.values)
-    names = [part.name for part in matrices(cross_words.overview(dropped, 0))]
-    assert names == ["scaled scores", "weights", "after dropout", "output"]
-    assert matrices(cross_words.sources(dropped, 0))[0].name == "after dropout"
-    work = cross_words.working(dropped, 1, 0, 2)
-    assert work.total == pytest.approx(sum(map(float, work.columns["weight · v"])))
-    assert work.columns["after dropout"] == trace.dropped[1, 0].tolist()
-    again = batch_of(example, dropout=0.5, dropout_seed=1).trace.dropped
-    assert not torch.equal(again, trace.dropped)
-
-
-@over("scores", [batch_by_hand.DOT, batch_by_hand.ADDITIVE])
-def test_a_batch_stays_a_batch_however_it_grows_and_shrinks(scores: str) -> None:
-    texts = {**batch_by_hand.TEXTS, "toy_lens": "1; 3"}
-    assert ("number of queries" in batch_by_hand.sizes_of(scores)) == (
-        scores == batch_by_hand.ADDITIVE
-    )
-    for change in (f"{sign} {what}" for sign in "++−−−" for what in batch_by_hand.sizes_of(scores)):
-        new = batch_by_hand.texts_after(texts, change, scores)
-        if new is None:
-            continue
-        texts |= new
-        batch = batch_of(**texts, toy_scores=scores)
-        assert batch.notes == (), change
-        assert batch.valid_lens.dim() == 2
-    assert batch.trace.scores.shape[:2] == (1, 1)
-
-
-FITTING: dict[tuple[str, int, int, int], str] = {
-    **{("2 6", 3, 1, 10): "2 6 6", ("2 6", 1, 1, 10): "2", ("2,6", 2, 4, 5): "2 5"},
-    **{("1 3; 2 4", 2, 3, 10): "1 3 3; 2 4 4", ("1 3; 2 4", 1, 1, 2): "1;"},
-    **{("<b>", 1, 1, 2): "<b>", ("", 1, 1, 2): ""},
-}
-
-
-@over("case", FITTING)
-def test_lengths_follow_a_batch_of_another_size(case: tuple[str, int, int, int]) -> None:
-    lens, sequences, n_queries, n_keys = case
-    queries, keys = torch.zeros(sequences, n_queries, 2), torch.zeros(sequences, n_keys, 2)
-    assert batch_by_hand.fitting_lens(lens, queries, keys) == FITTING[case]
-
-
-def test_a_length_for_each_query_masks_each_query() -> None:
-    batch = batch_of(toy_queries="1 0; 0 1 | 1 1; 2 2", toy_lens="1 3; 0 10")
-    rows = torch.tensor([[1, 0, 0], [1 / 3] * 3, [0, 0, 0], [0.1] * 3])
-    torch.testing.assert_close(batch.trace.weights[..., :3].flatten(0, 1), rows)
-    assert batch.trace.output[1, 0].tolist() == [0, 0, 0, 0]
-    assert cross_words.heading(batch, 0) == "Sequence 0: valid lengths 1, 3 of 10, one per query"
-
-
-NO_TOY = (
-    ("queries", "1 x | 2 3", "Queries[0]: row 0, column 1 holds 'x', which is no number"),
-    ("queries", "1 2", "as many sequences as each other, got 1, 2 and 2; showing the"),
-    ("queries", "1 2 3 | 1 2 3", "queries and keys of one width, got 3 and 2; showing"),
-    ("queries", "1 2; 3 4 | 5 6", "Queries: all matrices of a stack must have one"),
-    ("queries", "", "Queries: there are no numbers yet; showing the example of Dive into"),
-    ("keys", "1 1 | 1 1", "Each key needs a value, got 1 keys and 10 values; showing"),
-    ("values", "1 x", "Values: row 0, column 1 holds 'x', which is no number"),
-    ("keys", "|".join("1" * 11), "Keys: a stack has at most 10 matrices here, got 11"),
-    ("lens", "2 99", "a length lies between 0 and 10"),
-    ("lens", "<b>", "Valid lengths: a length is a whole number, got '<b>'; showing 2"),
-)
-
-
-@over("case", NO_TOY)
-def test_what_the_toy_cannot_take_is_said_and_the_example_shown(case: tuple[str, ...]) -> None:
-    name, text, note = case
-    batch = batch_of(**{f"toy_{name}": text})
-    (said,) = batch.notes
-    assert note in said
-    torch.testing.assert_close(batch.trace.output, TOY)
-
-
 def test_sentences_are_padded_and_their_lengths_are_the_mask() -> None:
-    batch = batch_of("sentences", target="who is it", batch="a b | c d e | ")
+    batch = batch_of(target="who is it", batch="a b | c d e | ")
     assert batch.queries == ("who", "is", "it")
     assert batch.keys == (("a", "b", PAD), ("c", "d", "e"), (PAD, PAD, PAD))
     assert batch.valid_lens.tolist() == [2, 3, 0]
@@ -248,7 +123,7 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
     settings = Settings(
         vectors="random", d_model=7, mask=("causal", "length", "cells"), valid_len=3, cells="2:0"
     )
-    batch = batch_of("sentences", settings, target="who is it now", batch="a b | c d e f g")
+    batch = batch_of(settings, target="who is it now", batch="a b | c d e f g")
     assert batch.trace.mask.int().tolist() == [
         [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 0, 0, 0], [1, 1, 0, 0, 0]],
         [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [1, 1, 1, 0, 0]],
@@ -256,10 +131,8 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
     assert torch.equal(batch.trace.weights > 0, batch.trace.mask)
     words = cross_words.hatching_words(batch)
     assert "hidden by the valid length, the causal mask and the cell mask:" in words
-    assert cross_words.hatching_words(batch_of(toy_lens="10 10")).startswith(
-        "Nothing is hidden: every"
-    )
-    wrong = batch_of("sentences", Settings(vectors="random", mask=("cells",), cells="x"))
+    assert cross_words.hatching_words(batched(7, 7)).startswith("Nothing is hidden: every")
+    wrong = batch_of(Settings(vectors="random", mask=("cells",), cells="x"))
     assert (wrong.masks, len(wrong.notes)) == ((), 1)
     assert wrong.notes[0].startswith("No single cells are hidden: hidden cells are written")
 
@@ -311,12 +184,12 @@ def test_a_batch_has_room_for_6_sentences_of_16_tokens() -> None:
 def test_a_batch_without_a_word_is_none(text: str) -> None:
     assert read_memories(text)[0] == []
     with pytest.raises(ValueError, match="a batch needs a sentence for the queries"):
-        batch_of("sentences", batch=text)
+        batch_of(batch=text)
 
 
 @over("sentence", HOSTILE)
 def test_hostile_batches_are_finite_and_shown_as_they_are(sentence: str) -> None:
-    batch = batch_of("sentences", target=sentence + " a", batch=sentence + " | cat")
+    batch = batch_of(target=sentence + " a", batch=sentence + " | cat")
     for index in range(len(batch.titles)):
         assert batch.trace.output[index].isfinite().all()
         shown = sent_as(cross_words.working(batch, index, 0, 0).content()).header["tables"]
@@ -332,9 +205,7 @@ RECOMPUTED: list[dict[str, Any]] = [
 
 @over("settings", RECOMPUTED)
 def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, Any]) -> None:
-    batch = batch_of(
-        "sentences", Settings(vectors="random", d_model=10, **settings), batch="a b | c d e f g"
-    )
+    batch = batch_of(Settings(vectors="random", d_model=10, **settings), batch="a b | c d e f g")
     mixed = settings.get("variant") == "talking"
     trace = batch.trace
     for index, row, dimension in ((0, 0, 0), (1, 2, 1)):
@@ -359,14 +230,30 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, An
 
 
 def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
-    batch = batch_of(toy_lens="0 6")
-    work = cross_words.working(batch, 0, 0, 3)
+    work = cross_words.working(batched(2, 7, lens="0 6"), 0, 0, 3)
     assert work.total == 0
-    assert work.columns["weight"] == [0.0] * 10
+    assert work.columns["weight"] == [0.0] * 7
     assert all(math.isnan(float(n)) for n in work.columns["plain softmax"])
     (table,) = sent_as(work.content()).header["tables"]
     assert "not a number" in table["lines"][0]
-    assert "plain softmax" not in cross_words.working(batch, 1, 0, 3).columns
+
+
+def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow() -> None:
+    plain, dropped = batch_of(), batch_of(dropout=0.5)
+    trace, weights = dropped.trace, plain.trace.weights
+    assert torch.equal(trace.weights, weights)
+    kept = trace.dropped > 0
+    assert 0 < int(kept.sum()) < int((weights > 0).sum())
+    torch.testing.assert_close(trace.dropped[kept], 2 * weights[kept])
+    torch.testing.assert_close(trace.output, trace.dropped @ trace.values)
+    names = [part.name for part in matrices(cross_words.overview(dropped, 0))]
+    assert names == ["scaled scores", "weights", "after dropout", "output"]
+    assert matrices(cross_words.sources(dropped, 0))[0].name == "after dropout"
+    work = cross_words.working(dropped, 1, 0, 2)
+    assert work.columns["after dropout"] == trace.dropped[1, 0].tolist()
+    assert work.total == pytest.approx(sum(map(float, work.columns["weight · v"])))
+    again = batch_of(dropout=0.5, dropout_seed=1).trace.dropped
+    assert not torch.equal(again, trace.dropped)
 
 
 # Links that cross

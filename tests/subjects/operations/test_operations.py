@@ -83,6 +83,12 @@ def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
         assert [part.lights for part in matrices(row)] == ["row", "column", ""]
 
 
+def test_weights_times_values_are_the_published_output_of_the_classic_toy() -> None:
+    example = OPERATIONS["bmm"].examples["weights and values"]
+    published = torch.tensor(GOLDENS["d2l_classic_toy"]["output"]).float()
+    torch.testing.assert_close(made(operation="bmm", **example).ours, published)
+
+
 @pytest.mark.parametrize(("chosen", "wrong"), [("2", 1), ("1", 1), ("0", 0)])
 def test_a_softmax_over_the_wrong_dimension_stands_beside_the_right_one_with_its_sums(
     chosen: str, wrong: int
