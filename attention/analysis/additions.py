@@ -9,7 +9,6 @@ from torch import Tensor
 
 from attention.core.functional import LongTrace, Trace
 from attention.core.variants import Variant
-from attention.trained.models import LayerInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,19 +58,3 @@ def additions(layer: Variant, trace: Trace | LongTrace, query: int) -> Additions
         if bias is not None:
             parts, names = torch.cat([parts, bias[None]]), [*names, "bias"]
     return Additions("y", names, parts, output)
-
-
-@torch.no_grad()
-def layer_additions(layer_input: LayerInput, query: int) -> Additions:
-    """Additions of all heads, the bias and the residual path for one token of a layer.
-
-    That sum is what enters the layer norm, or in a layer that norms first what goes on.
-    """
-    layer, residual = layer_input.layer, layer_input.x[query]
-    one = layer.sliced(layer_input.x, layer_input.memory)(slice(query, query + 1), slice(None))
-    added = additions(layer.attention, one, 0)
-    attended, parts = added.output, added.parts
-    if (norm := layer.attention_norms.added) is not None:
-        attended, parts = norm(attended), norm.split(parts, attended)
-    parts = torch.cat([residual[None], parts])
-    return Additions("Σ", ["residual", *added.names], parts, residual + attended)

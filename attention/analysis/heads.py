@@ -66,8 +66,8 @@ class Measure:
     many keys, (rows, keys) bool; compares: it compares positions of queries and keys, which are
     those of one sequence then; needs_special: there must be special tokens; needs_equal: there must
     be equal tokens; some: only queries that have such a key count, and where there are none the
-    measure says nothing; example: a sentence on which it shows; sinks: special tokens and the first
-    one count for its name, which are set aside otherwise, see `Pieces.kept`.
+    measure says nothing; sinks: special tokens and the first one count for its name, which are set
+    aside otherwise, see `Pieces.kept`.
     """
 
     name: str
@@ -78,7 +78,6 @@ class Measure:
     needs_special: bool = False
     needs_equal: bool = False
     some: bool = False
-    example: str = ""
     sinks: bool = False
 
     def __post_init__(self) -> None:
@@ -172,7 +171,6 @@ _INDUCTION = Measure(
     compares=True,
     needs_equal=True,
     some=True,
-    example="Mr and Mrs Dursley of number four were proud. Mr and Mrs Dursley of",
 )
 
 

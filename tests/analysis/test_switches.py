@@ -13,7 +13,7 @@ from attention.analysis import switches
 from attention.analysis.interventions import means
 from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, elsewhere, losses
 from attention.analysis.sentences import ANSWERED, SENTENCES
-from attention.subjects.model.known_heads import EXAMPLES, KNOWN_CAUSES
+from attention.subjects.model.known_heads import EXAMPLES
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model
 from tests.analysis.conftest import CLOSE, Case, each_model
@@ -87,7 +87,8 @@ def test_each_answered_example_opens_on_the_head_that_its_answer_loses_most_with
 
 
 def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:
-    model, run = packaged("smollm2"), run_model("smollm2", KNOWN_CAUSES[0].s)
+    s = "When Mary and John went to the store, John gave a drink to"
+    model, run = packaged("smollm2"), run_model("smollm2", s)
     there = elsewhere("smollm2")
     metric, _ = switches.answer_at(model, run, -1)
     off = [(1, 3), (1, 5)]

@@ -14,7 +14,6 @@ from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import PAGES, SHARED, Page
 from attention.core.settings import setting, settings_of
 from attention.subjects.heads.words import HeadSettings
-from attention.subjects.model.words import CLOSED, NAMES
 from tests.app import link_table
 from tests.app.test_links import (
     test_the_tables_of_pages_and_of_links_are_whole as tables_are_whole,
@@ -107,9 +106,8 @@ def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch
     weights = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
     assert measures(weights)["last"].tolist() == [0.375]
     assert settings_of(HeadSettings)["sort"].choices[-1] == "last"
-    for page, more in (("heads", CLOSED), ("model", NAMES)):
-        app = opened(page, sort="last", s="measured by one more", more=more)
-        table = next(table for table in app.tables if "last" in table)
-        shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
-        assert shares == sorted(shares, reverse=True)
-        assert "the last token" in app.all_words
+    app = opened("heads", sort="last", s="measured by one more")
+    table = next(table for table in app.tables if "last" in table)
+    shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
+    assert shares == sorted(shares, reverse=True)
+    assert "the last token" in app.all_words

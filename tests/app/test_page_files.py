@@ -22,16 +22,6 @@ NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("heads", {"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
     (
         "model",
-        {"model": "en-pt", "more": model_words.COMPUTED, "head": 1},
-        {"Weights · layer 0, head 1", "Translation", "Weights · layer 7, head 0"},
-    ),
-    (
-        "model",
-        {"model": "en-pt", "more": model_words.NAMES},
-        {"What each head attends to", "What each head attends to across two sentences"},
-    ),
-    (
-        "model",
         {"more": model_words.ASSOCIATIONS, "model": "minilm", "s": "the cat sat on the mat"},
         {"Shares · ALTI", "Pairs by ALTI", "Faithfulness", "Rank agreement with erasure"},
     ),

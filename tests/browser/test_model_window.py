@@ -196,15 +196,3 @@ def test_lines_through_all_layers_follow_the_token_that_is_clicked(open_page: Op
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowUp")
     expect(page.get_by_text("Follow “the (5)” through the layers")).to_be_visible()
-
-
-def test_a_translation_shows_what_each_piece_is_drawn_from(open_page: Open) -> None:
-    link = {"s": "the red car", "model": "en-pt", "more": "as it is computed"}
-    page = open_page("/model?" + urlencode(link))
-    expect(page.get_by_text("o carro vermelho", exact=True)).to_be_visible()
-    expect(labels(page, "x", "alignment")).to_have_text(["·the", "·red", "·car", "</s>"])
-    expect(labels(page, "y", "alignment")).to_have_text(["·o", "·carro", "·vermelho", "</s>"])
-    tile(page, "decoder 1", 3).click()
-    expect(caption(page, "Decoder 1, head 3.")).to_be_visible()
-    expect(labels(page, "y")).to_have_text(["·o", "·carro", "·vermelho", "</s>"])
-    expect(tile(page, "encoder 0", 0)).to_have_attribute("aria-checked", "false")

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
-from attention.analysis import additions, continuing, effects, glances, interventions
+from attention.analysis import continuing, effects, glances, interventions
 from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.analysis.continuing import SamplingSettings
@@ -22,8 +22,6 @@ from attention.core import analysis
 from attention.core.functional import LongTrace
 from attention.figures import layer_words
 from attention.pipeline import Result, Settings, compute, computing
-from attention.subjects.heads import words as heads_words
-from attention.trained import sources
 from attention.trained.layers import Layer
 from attention.trained.models import Model, Run, Start, Transformer
 from attention.trained.sampling import next_scores
@@ -53,32 +51,6 @@ def run_of(name: str) -> tuple[Model, Run]:
 def moved_by(model: Model, run: Run, result: Result) -> Tensor:
     """Distance by which the layer of a result moves what comes out of the model."""
     return effects.cosines_to_trained(run, layer_words.changed_states(model, run, result))
-
-
-@pytest.mark.parametrize("name", [*sources.PACKAGED, "writer"])
-def test_what_came_in_the_heads_and_the_bias_add_up_in_every_layer(
-    name: str, written: Transformer
-) -> None:
-    run, query = written.run("the cat sat") if name == "writer" else run_of(name)[1], 1
-    for layer_input in run.inputs:
-        layer, made = layer_input.layer, additions.layer_additions(layer_input, query)
-        count = layer.attention.heads
-        bias = layer.attention.projection("output")[1]
-        names = ["residual", *(f"head {head}" for head in range(count)), "bias"]
-        assert made.names == names[: None if bias is not None else -1]
-        assert torch.equal(made.parts[0], layer_input.x[query]), "before a norm that comes first"
-        trace = layer_input.trace()
-        assert_close(made.parts[1 : count + 1], layer.attention.head_outputs(trace)[:, query])
-        for part in made.parts[count + 1 :]:
-            assert_close(part, bias)
-        middle = layer.run(layer_input.entered, layer_input.memory).middle[query].detach()
-        size = float(made.output.abs().max().clamp_min(1))
-        assert_close(made.parts.double().sum(0), made.output.double(), atol=1e-5 * size, rtol=0)
-        assert_close(made.output, middle, atol=1e-5 * size, rtol=1e-5)
-        assert made.rounding < 1e-4 * size, "a length over all dimensions"
-        _, columns, total = heads_words.additions_table(made)
-        assert (list(columns)[1:], total[0]) == (["along Σ", "share of Σ"], "Σ")
-        assert sum(columns["along Σ"]) == pytest.approx(float(made.output.norm()), rel=1e-4)
 
 
 @each_packaged

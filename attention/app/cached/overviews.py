@@ -1,4 +1,4 @@
-"""Heads at a glance: of a layer, of a whole model, on a probe, and without each of them."""
+"""Heads at a glance: of a layer, of a whole model, and without each of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from torch import Tensor
 from attention.analysis import effects, glances
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
-from attention.analysis.probes import Probe, probe
 from attention.app.cached import kept
 from attention.app.cached.runs import result_of, run_model, sentence_of
 from attention.app.state.shared import load_model
@@ -17,7 +16,6 @@ from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.inputs.text import plain
 from attention.pipeline import Settings
-from attention.trained.models import Transformer, goes_on
 
 
 @kept(8, key=sentence_of)  # 0.2 MB each for 72 heads, up to 3 for 1,200
@@ -25,19 +23,6 @@ def glances_of(view: View) -> list[Glance]:
     """All heads of all layers of the chosen trained model at a glance."""
     name, text, aside = sentence_of(view)
     return glances.glances(run_model(name, text), aside)
-
-
-@kept(4, together=True)
-def _probe(name: str) -> Probe:
-    model = load_model(name)
-    assert isinstance(model, Transformer)
-    return probe(model)
-
-
-def probe_of(view: View) -> Probe | None:
-    """The chosen model on random pieces said twice; None where it was not trained to go on."""
-    model = load_model(view["model"])
-    return _probe(view["model"]) if goes_on(model) else None
 
 
 @kept(64, key=sentence_of)

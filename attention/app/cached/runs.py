@@ -104,17 +104,6 @@ def translation_of(name: str, text: str) -> Decoded:
     return model.write(text)
 
 
-def translation(view: View) -> tuple[Decoded, Result] | None:
-    """The output over the sentence, and the weights that say what each piece is drawn from.
-
-    None where the chosen model writes no output, or there are no words.
-    """
-    name = view["model"]
-    if not isinstance(load_model(name), EncoderDecoder):
-        return None
-    return translation_by(name, view["s"], view["join"])
-
-
 def translation_by(name: str, text: str, join: str) -> tuple[Decoded, Result] | None:
     """Write over any text with the encoder-decoder of that name; None where there are no words."""
     model = load_model(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.analysis.continuing import SamplingSettings
-from attention.analysis.questions import CauseSettings
 from attention.app.state.long_texts import LongTextSettings
 from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
@@ -30,7 +29,7 @@ PAGE = Page(
     "A real model",
     "a trained model on your sentence: its answer, all its heads on one map with a switch on "
     "each, where they look, and what is lost without them; behind tabs layer by layer, why a "
-    "head looks there, heads in numbers, associations by many methods, names of heads",
+    "head looks there, associations by many methods",
     purpose="A trained model's answer, and all its heads with a switch on each.",
     words=(
         "token",
@@ -54,9 +53,7 @@ PAGE = Page(
     figures={
         "window": "model_window",
         "team": "team",
-        "heatmap": "picture",
         "layers": "layer_lines",
-        "effects": "effects",
         "association": "association_0",
         "graph": "association_graph",
         "curves": "association_curves",
@@ -66,7 +63,6 @@ PAGE = Page(
         SamplingSettings,
         KeySettings,
         LayerSettings,
-        CauseSettings,
         AssociationSettings,
         LongTextSettings,
     ),

@@ -1,4 +1,4 @@
-"""Effects of the heads of a trained model: each one changed, and the answer that follows."""
+"""Guesses of the layers of a model, lengths beside weights, and a score as a sum of parts."""
 
 from __future__ import annotations
 
@@ -10,114 +10,23 @@ from torch import Tensor
 
 from attention.analysis import causes
 from attention.analysis.causes import Part
-from attention.analysis.questions import EXCHANGED, MEAN, Answer, Question
-from attention.core.printing import distinct_names, fixed, percent
+from attention.core.printing import distinct_names, percent
 from attention.figures.tables import number
-from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer
 
 MOST_TERMS = 10
-
-
-def answer_words(model: Model, asked: Question, run: Run, found: Answer) -> str:
-    """The model's own answer, in a sentence."""
-    clean, corrupted = found.metric
-    if asked.words is None:
-        if isinstance(model, EncoderDecoder):
-            return f"The mean probability of the pieces it writes is {percent(clean, 1)}."
-        return "Its answer is a vector for each piece; heads are judged by how far these move."
-    assert isinstance(model, Transformer)
-    word, other = model.shown(asked.words)
-    shares = model.scores(run.hidden[-1]).softmax(-1)[list(asked.words)].tolist()
-    told = (
-        f"The next word is “{word}” with {percent(shares[0], 1)}, “{other}” with "
-        f"{percent(shares[1], 1)}. {_lead(word, other, clean)}."
-    )
-    if corrupted is None:
-        return told
-    return f"{told} In the second sentence {_lead(word, other, corrupted)}."
-
-
-def _lead(word: str, other: str, ahead: float) -> str:
-    """Name the word with the higher score, as the end of a sentence; ahead: of the first."""
-    if fixed(abs(ahead), 2) == fixed(0, 2):
-        return f"“{word}” and “{other}” have the same score"
-    return f"“{word if ahead > 0 else other}” leads by {fixed(abs(ahead), 2)}"
-
-
-def effect_words(model: Model, asked: Question, found: Answer) -> str:
-    """The meaning of squares and discs, in a few sentences."""
-    exchanged = asked.intervention == EXCHANGED
-    done = "is given to the second sentence" if exchanged else f"is {asked.intervention}"
-    if asked.intervention == MEAN:
-        done += " (but at the first position)"
-    part = "" if asked.part == "output" else f"{asked.part} of the "
-    square = "A square is a head, layers from left to right. Its colour is the total effect: "
-    if asked.words is not None:
-        square += (
-            f"the share of the difference that comes back when the {part}head {done}."
-            if exchanged
-            else f"by how much the difference of the scores falls when the {part}head {done}."
-        )
-    elif isinstance(model, EncoderDecoder):
-        square += f"by how much the pieces get less probable when the {part}head {done}."
-    else:
-        square += f"how far the vectors move when the {part}head {done} (1 − cosine, mean)."
-    if found.direct is None:
-        return square
-    return (
-        f"{square} The disc is the direct effect: the head's own vote for the one word rather than "
-        "the other. Where disc and square differ, later parts or the last norm make the rest: on a "
-        "pale square they make up for the head, on a strong one it acts through them."
-    )
-
-
-def effect_table(
-    model: Model, found: Answer
-) -> tuple[list[str], Mapping[str, Sequence[float | str]]]:
-    """Names and columns: the heads with the greatest total effects."""
-    names = [f"{model.title_of(layer)} head {head}" for layer, head in found.strongest]
-    columns = {"total": [float(found.total[head]) for head in found.strongest]}
-    if found.direct is not None and found.through is not None:
-        columns["direct"] = [float(found.direct[head]) for head in found.strongest]
-        columns["by the rest"] = [float(found.through[head]) for head in found.strongest]
-    return names, columns
-
-
-KINDS = {
-    "embedding": "the word itself",
-    "biases": "biases",
-    "head": "all heads",
-    "feed-forward": "all feed-forwards",
-}
-
-
-def vote_table(
-    model: Transformer, run: Run, words: tuple[int, int]
-) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-    """Names, column and last row: what each kind of part says for one word rather than another."""
-    found = causes.votes(model, run, *words)
-    sums = [
-        sum(
-            vote
-            for name, vote in zip(found.names, found.votes.double().tolist(), strict=True)
-            if name.kind == kind
-        )
-        for kind in KINDS
-    ]
-    total = ["Σ = difference of the scores", number(sum(sums))]
-    return [*KINDS.values()], {"vote": sums}, total
 
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
     """Guesses of each layer for the next piece.
 
-    names: of each layer, and of the end of the last; shares, ranks (names, 2): the probability of
-    each of the two words before that layer, and its rank among all pieces, 1 = the likeliest;
-    likeliest: the likeliest piece there, with its probability.
+    words: the two likeliest at the end; names: of each layer, and of the end of the last; shares,
+    ranks (names, 2): the probability of each of the two words before that layer, and its rank among
+    all pieces, 1 = the likeliest; likeliest: the likeliest piece there, with its probability.
     """
 
+    words: Sequence[str]
     names: Sequence[str]
     shares: Tensor
     ranks: Tensor
@@ -132,16 +41,17 @@ class Guesses:
 
 
 @torch.no_grad()
-def guesses(model: Transformer, run: Run, words: tuple[int, int]) -> Guesses:
+def guesses(model: Transformer, run: Run) -> Guesses:
     """The guesses of each layer at the end of the sentence, see `causes.guesses`."""
     scores = causes.guesses(model, run)
-    ranks = (scores[:, None] > scores[:, list(words), None]).sum(-1) + 1
+    words: list[int] = scores[-1].topk(2).indices.tolist()
+    ranks = (scores[:, None] > scores[:, words, None]).sum(-1) + 1
     shares = scores.softmax(-1)
     most, ids = shares.max(-1)
     names = [*(f"before {model.title_of(at)}" for at in range(len(model.layers))), "at the end"]
     texts = model.shown(ids.tolist())
     likeliest = [*zip(texts, most.tolist(), strict=True)]
-    return Guesses(names, shares[:, list(words)], ranks, likeliest)
+    return Guesses(model.shown(words), names, shares[:, words], ranks, likeliest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from attention.analysis.gallery import exhibits
 from attention.trained import sources
-from attention.trained.sources import CARRIED, SMOLLM2
+from attention.trained.sources import CARRIED
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,7 @@ class KnownHead:
     """A head whose work shows on a sentence.
 
     title: it in a few words; model, s: which model reads what; layer, head: the head, or the one to
-    begin with; query: the piece that it looks from; second: a sentence that differs in a word,
-    where the head carries the difference.
+    begin with; query: the piece that it looks from.
     """
 
     title: str
@@ -27,13 +26,11 @@ class KnownHead:
     layer: int
     head: int
     query: int
-    second: str = ""
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings that show it, but for the query."""
-        names = ("model", "s", "layer", "head", *(["second"] if self.second else []))
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in ("model", "s", "layer", "head")}
 
     def link(self, **more: Any) -> str:
         """The query of a link to it. more: further settings."""
@@ -69,37 +66,5 @@ EXAMPLES = (
         KnownHead(title, model, s, layer, head, len(s.split()))
         for model, source in CARRIED.items()
         for title, s, layer, head in source.about.samples
-    ),
-)
-
-
-# Heads that carry the difference of two sentences.
-KNOWN_CAUSES = (
-    KnownHead(
-        "A name is found again",
-        SMOLLM2.about.name,
-        "When Mary and John went to the store, John gave a drink to",
-        layer=23,
-        head=3,
-        query=13,
-        second="When Mary and John went to the store, Mary gave a drink to",
-    ),
-    KnownHead(
-        "A verb agrees with a far noun",
-        SMOLLM2.about.name,
-        "The keys to the old wooden cabinet",
-        layer=26,
-        head=0,
-        query=6,
-        second="The key to the old wooden cabinet",
-    ),
-    KnownHead(
-        "A pattern is repeated",
-        SMOLLM2.about.name,
-        "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of",
-        layer=18,
-        head=6,
-        query=23,
-        second="Mr and Mrs Dursley of house nine, Privet Drive, were proud. Mr and Mrs Dursley of",
     ),
 )

@@ -34,6 +34,7 @@ from attention.subjects.model.words import (
     CHOSEN,
     MEAN,
     WHOLE_MODEL,
+    ZERO,
     Answered,
     kind_of,
     looks_words,
@@ -248,6 +249,19 @@ def votes_of(asked: Asked) -> Tensor:
     assert isinstance(model, Transformer)
     (_, _, word), (_, _, other), *_ = answered(asked).likeliest[0]
     return causes.votes(model, run, word, other).heads
+
+
+@kept(256)
+@torch.no_grad()
+def lead_lost(asked: Asked, head: Head) -> float:
+    """By how much the score of the answer leads less over the next likeliest piece with a head at
+    zero: its total effect, beside `votes_of`, its direct one."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    assert isinstance(model, Transformer)
+    (_, _, word), (_, _, other), *_ = answered(asked).likeliest[0]
+    lead = causes.logit_difference(model, word, other)
+    without = _states(replace(asked, way=ZERO, second=""), (head,), -1)
+    return float(lead(run.hidden) - lead(without))
 
 
 def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:

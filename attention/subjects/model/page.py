@@ -19,10 +19,7 @@ from attention.subjects.model import (
     deciding_words,
     numbers,
     tab_associations,
-    tab_computed,
     tab_layers,
-    tab_names,
-    tab_parts,
     tab_reasons,
     team_scene,
     team_work,
@@ -39,17 +36,12 @@ from attention.trained.sources import NONE
 TABS = {
     model_words.LAYERS: tab_layers.draw_layers,
     model_words.REASONS: tab_reasons.draw_reasons,
-    model_words.PARTS: tab_parts.draw_parts,
     model_words.ASSOCIATIONS: tab_associations.draw_associations,
-    model_words.NAMES: tab_names.draw_names,
-    model_words.COMPUTED: tab_computed.draw_computed,
 }
 TITLE_WAITS = "title_waits"  # whether the title of this run was told before all effects were known
 # Where a figure stands that a link asks for alone.
 OF_FIGURES = {
     "layers": model_words.LAYERS,
-    "heatmap": model_words.COMPUTED,
-    "effects": model_words.PARTS,
     **dict.fromkeys(("association", "graph", "curves"), model_words.ASSOCIATIONS),
 }
 

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from attention.analysis import additions
-from attention.analysis.glances import Glance
-from attention.analysis.probes import Probe
-from attention.analysis.questions import Answer, Question
 from attention.app.cached import overviews, runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.atlas.earned import names_of
 from attention.core.printing import distinct_names, number
-from attention.figures import result_pictures, result_words
 from attention.figures.chart import Chart
 from attention.figures.layer_words import piece_at
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
-from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, heading, note, scene
 from attention.pipeline import Result
-from attention.subjects.heads import words as heads_words
 from attention.subjects.model import (
     continuations,
     effect_figures,
@@ -29,8 +21,7 @@ from attention.subjects.model import (
 )
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import LinesThroughLayers, ModelWindow, TeamFilm
-from attention.subjects.model.window import Shown, passport_link
-from attention.trained.models import Model, Transformer
+from attention.subjects.model.window import Shown, explore_link, passport_link
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
 NUMBERS_APART = (7, 5)  # shares of the width, of a chart and of the table beside it
@@ -48,6 +39,7 @@ def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None 
         Words("", link=link, key="to_passport")
         if (link := passport_link(view, shown.model))
         else None,
+        Words("", link=explore_link(view, shown.model), key="to_explore"),
         *map(note, () if result is None else result.notes),
     )
 
@@ -97,72 +89,27 @@ def rows_in_all_layers(view: View) -> Scene:
     return scene(Matrices(parts, of=f"token {query}", key="layers"))
 
 
-def layers_guess(asked: Question) -> Scene:
+def layers_guess(view: View) -> Scene:
     """The rank of two words if the model stopped after so many layers."""
-    guesses, model = intervention_numbers.guesses_of(asked), load_model(asked.model)
-    assert isinstance(model, Transformer)
-    assert guesses is not None
-    assert asked.words is not None
+    guesses = intervention_numbers.guesses_of(view["model"], view["s"])
     lines = effect_figures.guess_lines(
-        guesses.names, guesses.ranks, guesses.shares, model.shown(asked.words), guesses.likeliest
+        guesses.names, guesses.ranks, guesses.shares, guesses.words, guesses.likeliest
     )
     return scene(
         heading("Each layer's guess of the next word"),
-        Words("The rank of both words if the model stopped after so many layers.", "told"),
+        Words(
+            "The rank of both words if the model stopped after so many layers (logit lens, "
+            "nostalgebraist 2020).",
+            "told",
+        ),
         Chart(lines, "The rank of both words, layer by layer.", key="guesses"),
-        Words(
-            "1 is the likeliest of all pieces. The vector that enters a layer goes through the "
-            "last norm and the unembedding, as if no layer came after (logit lens, nostalgebraist "
-            "2020)."
-        ),
     )
 
 
-def likeliest_of_each_layer(asked: Question) -> Scene:
+def likeliest_of_each_layer(view: View) -> Scene:
     """The likeliest word of each layer."""
-    guesses = intervention_numbers.guesses_of(asked)
-    assert guesses is not None
+    guesses = intervention_numbers.guesses_of(view["model"], view["s"])
     return scene(Table("each layer's guess", *guesses.table()))
-
-
-# Heads in numbers
-
-
-def effects(view: View, asked: Question, answer: Answer) -> Scene:
-    """The effect of every head on the answer, and the strongest of them."""
-    model, run = load_model(asked.model), runs.run_model(asked.model, asked.text)
-    titles = [model.title_of(layer) for layer in range(len(model.layers))]
-    layers, heads = answer.total.shape
-    chosen = min(view["layer"], layers - 1), min(view["head"], heads - 1)
-    squares = effect_figures.effect_map(answer.total, answer.direct, titles, chosen)
-    words = effect_words.effect_words(model, asked, answer)
-    strongest = effect_words.effect_table(model, answer)
-    return scene(
-        heading("The effect of each head on the answer"),
-        Words(effect_words.answer_words(model, asked, run, answer), "told"),
-        Row(
-            [
-                Chart(squares, f"The effect of each head: {words}", key="effects"),
-                Table("the heads with the greatest effects", *strongest),
-            ],
-            NUMBERS_APART,
-        ),
-        Words(words),
-    )
-
-
-def votes(asked: Question) -> Scene:
-    """The votes of each kind of part for the one word rather than the other."""
-    model, run = load_model(asked.model), runs.run_model(asked.model, asked.text)
-    assert isinstance(model, Transformer)
-    assert asked.words is not None
-    return scene(
-        Table("votes of all parts", *effect_words.vote_table(model, run, asked.words)),
-        Words(
-            "The last vector is a sum of parts, so its score is a sum of votes: each part through "
-            "the last norm and the unembedding (Elhage et al. 2021)."
-        ),
-    )
 
 
 # Why it looks there
@@ -232,111 +179,3 @@ def _score_as_sum(result: Result, query: int, key: int, key_name: str) -> list[F
             NUMBERS_APART,
         ),
     ]
-
-
-# As it is computed
-
-
-def computed(view: View) -> Scene:
-    """The weights of the chosen head, and of a translation each piece it was drawn from. The window
-    above says what could not be used as it was set."""
-    result = runs.as_trained(view)
-    if result is None:
-        return scene()
-    assert result.trained is not None
-    layer = load_model(view["model"]).title_of(result.trained.position)
-    caption = f"{layer.capitalize()}, head {result.head}."
-    return scene(
-        result_pictures.weights_of(result, caption, ("lines", "heatmap")),
-        *result_words.trained(result),
-        *_translation(view),
-    )
-
-
-def _translation(view: View) -> list[Figure]:
-    """The pieces of an encoder-decoder's output, one after the other, and their weights."""
-    translated = runs.translation(view)
-    if translated is None:
-        return []
-    made, aligned = translated
-    decoder = load_model(view["model"]).parts.decoder
-    assert decoder is not None
-    title = "translation" if decoder.aligns is not None else "output"
-    rows = f"Each row is a piece of the {title}; {layer_words.made_from(decoder)}"
-    weights = result_pictures.weights_alone(aligned, ("lines", "heatmap"), rows)
-    return [
-        heading(f"The {title}"),
-        Words(made.text, "told"),
-        Table(title, *layer_words.translation_table(made)),
-        Words(layer_words.decoding_words(made, decoder)),
-        AttentionPicture(weights, key="alignment"),
-    ]
-
-
-def token_sum(view: View) -> Scene:
-    """The sum of what the residual path, all heads and the bias add to the chosen token."""
-    result = runs.as_trained(view)
-    if result is None:
-        return scene()
-    assert result.trained is not None
-    position, query = result.trained.position, piece_at(result, view["query"])
-    layer_input = runs.run_of(result.settings).inputs[position]
-    kept = layer_input.pieces.kept(result.settings.special == "ignored")
-    added = additions.layer_additions(layer_input, kept[query])
-    names, most = added.names, added.most
-    token = distinct_names(result.tokens)[query]
-    title = f"what is added to token {query} in layer {position}"
-    parts = Matrices(
-        [
-            Matrix("the parts", added.parts, names, lights="column", most=most),
-            "Σ =",
-            Matrix("the sum", added.output[None], ["Σ"], most=most),
-        ],
-        of=f"layer {position}, token {query}",
-        key="added",
-    )
-    return scene(
-        heading("The sum in this layer"),
-        Words(f"The new vector of “{token}” is its input plus one part from each head.", "told"),
-        Row([parts, Table(title, *heads_words.additions_table(added))], (8, 5)),
-        Words(layer_words.added_words(layer_input, added)),
-    )
-
-
-# Names of heads
-
-
-def named_heads(model: Model) -> Scene:
-    """The heads for which a name holds, as passports have it; empty where there is none."""
-    named = names_of(model.about.name)
-    if not named:
-        return scene()
-    return scene(
-        heading("Heads with a name"),
-        Table("heads with a name", *layer_words.named_table(named, model)),
-        Words(layer_words.NAMED_WORDS),
-    )
-
-
-def found_heads(probed: Probe, seen: Glance, model: Model) -> Scene:
-    """The heads that do one thing on the standard probe. seen: all heads on the sentence."""
-    return scene(
-        heading("Heads that do one thing"),
-        Table("heads that do one thing", *layer_words.probe_table(probed, seen, model)),
-        Words(layer_words.probe_words(probed)),
-    )
-
-
-def measured_heads(view: View, model: Model) -> Scene:
-    """Where each head looks in the sentence, in numbers."""
-    glances = overviews.glances_of(view)
-    parts: list[Figure] = []
-    for place, glance in enumerate(glances):
-        crossing = " across two sentences" if place else ""
-        titles = glance.names(model.title_of)
-        table = heads_words.measure_table(glance.seen, view["sort"], titles)
-        digits = heads_words.DIGITS
-        parts.append(Table(heads_words.MEASURED + crossing, *table, digits=digits))
-        if words := layer_words.sink_words(glance.seen):
-            parts.append(Words(words))
-    return scene(*parts, Words(heads_words.measure_words(*(glance.seen for glance in glances))))

@@ -10,7 +10,6 @@ from attention.app.controls.part import part
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.subjects.model import scene as scenes
-from attention.subjects.model.tab_parts import asked_of
 from attention.trained.models import goes_on
 
 
@@ -25,8 +24,7 @@ def draw_layers(view: View) -> None:
             widgets.widget(view, "cover", width=200)
         with st.expander("The same in numbers"):
             draw(scenes.rows_in_all_layers(view), key="rows_in_all_layers")
-    asked = asked_of(view) if goes_on(load_model(view["model"])) else None
-    if asked is not None and asked.words is not None:
-        draw(scenes.layers_guess(asked), key="layers_guess")
+    if goes_on(load_model(view["model"])):
+        draw(scenes.layers_guess(view), key="layers_guess")
         with st.expander("The likeliest word of each layer"):
-            draw(scenes.likeliest_of_each_layer(asked), key="likeliest_of_each_layer")
+            draw(scenes.likeliest_of_each_layer(view), key="likeliest_of_each_layer")

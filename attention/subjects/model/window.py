@@ -64,6 +64,15 @@ def chosen(view: View, model: Model) -> Head:
     return layer, min(view["head"], model.layers[layer].attention.heads - 1)
 
 
+def explore_link(view: View, model: Model) -> tuple[str, str]:
+    """Words and address of a link to the chosen head on Explore, where its scale, its mask and its
+    positions can be changed."""
+    head = chosen(view, model)
+    named = {name: view[name] for name in ("model", "s", "query", "special", "join")}
+    address = f"explore?{urlencode(named | model_words.named_head(head))}"
+    return f"Explore head {model_words.name_of(head)}", address
+
+
 def passport_link(view: View, model: Model) -> tuple[str, str] | None:
     """Words and address of a link to the passport of the chosen head; None where it has none."""
     if model.about.name not in files.available():
@@ -142,7 +151,9 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
             at * heads + each
             for at, each in model_words.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
-        "told": {each: told_of(shown, each, looks, effects, says) for each in through},
+        "told": {
+            each: told_of(shown, each, looks, effects, says, (layer, head)) for each in through
+        },
         "offWords": model_words.off_words(
             *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
         ),
@@ -174,6 +185,7 @@ def told_of(
     looks: Sequence[Sequence[str]],
     effects: Tensor,
     says: Tensor | None,
+    chosen: Head,
 ) -> list[str]:
     """The sentences on each head, in the order of the map. looks: those on where each looks."""
     asked, answered = shown.asked, shown.answered
@@ -195,6 +207,9 @@ def told_of(
                     name_words(names, layer, head)
                     if lens == model_words.LOOKS
                     else model_words.elsewhere_words(answered.kind, there, (layer, head), way),
+                    numbers.lead_lost(asked, chosen)
+                    if lens == model_words.SAYS and (layer, head) == chosen
+                    else None,
                 )
             )
     return told

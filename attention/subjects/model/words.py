@@ -32,10 +32,7 @@ TABS = (
     CLOSED := "the window alone",
     LAYERS := "layer by layer",
     REASONS := "why it looks there",
-    PARTS := "heads in numbers",
     ASSOCIATIONS := "associations",
-    NAMES := "names of heads",
-    COMPUTED := "as it is computed",
 )
 MARKS = f"{SPACES}#"
 LINKS = 0.1  # least weight of a head that links two words
@@ -307,11 +304,13 @@ def head_words(
     says: float | None,
     other: str,
     there: str,
+    lost: float | None = None,
 ) -> str:
     """Describe one head in a lens, in a few sentences.
 
     looks: see `looks_words`; effect: by how much the metric changes without it, NaN while it is not
-    known; says: its vote for the answer rather than for `other`; there: a sentence on others.
+    known; says: its vote for the answer rather than for `other`; there: a sentence on others; lost:
+    by how much the lead of the answer over `other` falls with the head at zero, None if not tried.
     """
     name = f"head {name_of(head)}"
     if lens == LOOKS:
@@ -320,12 +319,26 @@ def head_words(
         word, against = (answered.word, other) if says >= 0 else (other, answered.word)
         told = (
             f"By itself {name} adds {fixed(abs(says), 2)} to the score of {quoted(word)} over "
-            f"{quoted(against)}."
+            f"{quoted(against)}"
         )
-        return f"{told} {looks}"
+        gap = "" if lost is None else gap_words(abs(says), lost if says >= 0 else -lost)
+        return f"{told}{gap}. {looks}"
     if math.isnan(effect):
         return f"The effect of {name} is being worked out. {looks}"
     return f"{fall_words(answered, answered.before + effect, name)} {looks} {there}".strip()
+
+
+def gap_words(says: float, lost: float) -> str:
+    """Name the gap between a head's own vote and the lead lost without it, to end a sentence.
+
+    says: the vote, not below 0; lost: for the same word.
+    """
+    moves = "falls" if lost >= 0 else "grows"
+    does = "make up for" if lost < says else "add"
+    return (
+        f"; with it at zero that lead {moves} by {fixed(abs(lost), 2)}: later parts {does} "
+        f"{fixed(abs(says - lost), 2)}"
+    )
 
 
 def off_words(

@@ -22,9 +22,7 @@ from attention.figures.scene import Scene, Words
 from attention.inputs.text import tokenize
 from attention.subjects.guide import chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.chapters import (
-    CARRIED,
     FIGURES,
     GUIDE,
     OWN_LESSONS_VARIABLE,
@@ -492,12 +490,3 @@ def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_b
     assert app.sent["away"].header["gone"] == []
     assert not app.sent["picture"].hidden.any()
     assert "cells" not in app.query_params
-
-
-def test_a_lesson_of_before_links_to_the_view_that_took_the_place_of_its_page() -> None:
-    text = EXAMPLE.replace("figure: picture", "figure: picture\npage: trained")
-    app = opened("guide", lesson=CARRIED, carried=pack(text))
-    (button,) = app.get("link_button")
-    page, _, query = button.proto.url.partition("?")
-    assert (app.notes, button.proto.label, page) == ([], "Open this on A real model", "model")
-    assert (parse_qs(query)["lens"], parse_qs(query)["more"]) == (["looks"], ["as it is computed"])

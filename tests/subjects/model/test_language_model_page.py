@@ -8,14 +8,10 @@ from torch.testing import assert_close
 from attention.analysis import glances
 from attention.analysis.heads import strongest_edges
 from attention.analysis.interventions import Change, hidden
-from attention.analysis.probes import best_heads, probe
 from attention.app.cached import runs
 from attention.core.printing import percent
-from attention.figures.picture import AttentionPicture
 from attention.subjects.model import scene
 from attention.subjects.model.figures import LinesThroughLayers
-from attention.subjects.model.known_heads import KNOWN_CAUSES
-from attention.subjects.model.words import NAMES
 from attention.trained.models import Run, Transformer
 from tests.running import App, opened, sent_as, viewed
 from tests.subjects.model.shown import part, words
@@ -33,36 +29,6 @@ def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
     model = packaged("smollm2")
     assert isinstance(model, Transformer)
     return model, run_model("smollm2", text)
-
-
-@pytest.mark.usefixtures("hurried")
-def test_a_probe_finds_heads_a_click_away_and_the_first_token_is_named_a_sink() -> None:
-    text = KNOWN_CAUSES[0].s
-    app, (model, run) = visit(s=text, layer=20, more=NAMES), model_and_run(text)
-    (glance,) = glances.glances(run)
-    share = percent(float(glance.seen.measures["first"].mean()))
-    assert f"{share} of all weight lies on the first token, " in app.all_words
-    found = [*best_heads(probe(model))]
-    assert app.table_with("on the probe")[""] == found
-    app.tell("found_heads", "example", found.index("induction"))
-    assert app.sent["model_window"].header["chosen"] == 18 * 9 + 6
-    assert app.values["s"].endswith("Mr and Mrs Dursley of")
-
-
-def test_the_first_token_can_be_set_aside() -> None:
-    link = {"model": "smollm2", "layer": 20, "special": "ignored"}
-    _, run = model_and_run()
-    shown = scene.computed(viewed("model", **link, s=TEXT))
-    picture, weights = (
-        part(shown, "picture", AttentionPicture).shown,
-        run.inputs[20].trace().weights,
-    )
-    assert picture.tokens == run.pieces.texts[1:]
-    shares = weights[0, 1:, 1:] / weights[0, 1:, 1:].sum(-1, keepdim=True)
-    assert_close(picture.trace.weights, shares, atol=1e-5, rtol=1e-4)
-    assert any(f"first token, “{run.pieces.texts[0]}”" in line for line in words(shown))
-    alone = words(scene.computed(viewed("model", **link, s="the")))
-    assert not any("left out" in line for line in alone), "nothing is"
 
 
 def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_changed() -> None:

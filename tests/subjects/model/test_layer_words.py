@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import torch
 from torch.testing import assert_close
 
@@ -16,12 +15,10 @@ from attention.analysis.names import WORDS
 from attention.atlas.earned import names_of
 from attention.core.printing import percent
 from attention.subjects.model import layer_words
-from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Transformer
 from tests.cases import over
 from tests.subjects.steps.making import drawn
 from tests.trained.built import writer
-from tests.trained.packaged import packaged
 
 
 @over("name", ["minilm", "smollm2", "en-pt"])
@@ -68,22 +65,3 @@ def test_where_nothing_is_added_the_reason_is_said(written: Transformer) -> None
         assert why(small, "the cat", more) == "Nothing was added: no more than 2 pieces fit."
     assert why(small, "the", "the cat") == ""
     assert "more characters than fit" in why(written, "the", "the " * 2000)
-
-
-def test_the_table_of_a_translation_has_a_row_for_each_step() -> None:
-    model = packaged("en-pt")
-    assert isinstance(model, EncoderDecoder)
-    made = model.write("the red house and the red car")
-    names, columns = layer_words.translation_table(made)
-    assert len(names) == len({*names}) == len(made.steps) == len(made.output.texts)
-    for at, step in enumerate(made.steps):
-        assert names[at].removeprefix(step.text) in ("", f" ({at})")
-        assert columns["probability"][at] == step.probability == step.alternatives[0][1]
-        key = int(step.alignment.argmax())
-        named = {made.source.texts[key], f"{made.source.texts[key]} ({key})"}
-        assert columns["drawn most from"][at] in named
-        assert columns["with weight"][at] == pytest.approx(float(step.alignment.max()))
-        text, share = step.alternatives[1]
-        assert columns["next likeliest"][at] == f"{text} {share:.4f}"
-        assert step.probability >= share
-    assert_close(made.alignment.sum(-1), torch.ones(len(names)))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import glances, switches, team
+from attention.analysis import causes, glances, switches, team
 from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import most_trusted
@@ -25,7 +25,7 @@ from attention.subjects.model.known_heads import EXAMPLES
 from attention.subjects.model.words import AS_IN
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
-from attention.trained.models import Model, Run
+from attention.trained.models import Model, Run, Transformer
 from tests.analysis.test_team import searched
 from tests.cases import over
 from tests.hostile import HOSTILE
@@ -156,6 +156,19 @@ def test_colours_have_one_scale_for_all_sentences_and_its_darkest_is_said() -> N
         assert {name for name, _ in sent["lenses"]} <= {*sent["legends"]}
 
 
+def test_what_a_head_says_stands_beside_what_is_lost_without_it() -> None:
+    head, (model, run) = (23, 4), model_and_run("smollm2", PARIS.s)
+    assert isinstance(model, Transformer)
+    word, other = model.scores(run.hidden[-1]).topk(2).indices.tolist()
+    lead = causes.logit_difference(model, word, other)
+    without = switches.states_without(model, run, [head], switches.by_zero())
+    lost = float(lead(run.hidden) - lead(without))
+    says = float(causes.votes(model, run, word, other).heads[head])
+    told_of_all = said(**SMOLLM2, layer=23, head=4, lens=told.SAYS)["told"][told.SAYS]
+    assert told.gap_words(says, lost) in told_of_all[23 * 9 + 4]
+    assert "at zero" not in told_of_all[23 * 9 + 5]
+
+
 def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> None:
     app = at_once(query=3).tell("model_window", "pair", (4, 2))
     assert (header(app)["queries"], header(app)["pair"]) == ([4], 2)
@@ -242,9 +255,8 @@ def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_th
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
-    for tab in (told.PARTS, told.ASSOCIATIONS):
-        app = at_once(s=f"nobody knew of {tab} before", more=tab)
-        assert len({button.key for button in app.button if button.label == "Stop"}) == 2
+    app = at_once(s="nobody knew of this before", more=told.ASSOCIATIONS)
+    assert len({button.key for button in app.button if button.label == "Stop"}) == 2
     text = "a sentence that nobody has asked of yet"
     app = at_once(s=text)
     if effects(app).isnan().any():
@@ -289,10 +301,10 @@ def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> 
 
 
 @pytest.mark.usefixtures("hurried")
-@over("link", [{}, {"more": told.PARTS}, {"off_to": AS_IN, "off": "3 4"}])
+@over("link", [{}, {"more": told.LAYERS}, {"off_to": AS_IN, "off": "3 4"}])
 def test_hostile_words_are_sent_as_text_alone(link: dict[str, str]) -> None:
     text = " ".join(HOSTILE[:8])[:120]
-    app = at_once(**{"s": text, "off": text, "off_second": text, "second": text} | link)
+    app = at_once(**{"s": text, "off": text, "off_second": text} | link)
     assert "<script" not in app.said + app.read_as_markdown
     assert "<img" not in app.read_as_markdown
 

@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import additions, continuing, effects, glances
+from attention.analysis import additions, continuing, effects
 from attention.analysis.continuing import SamplingSettings
-from attention.analysis.heads import MEASURES
 from attention.app.shell import server
 from attention.app.state.pages import OF_MODELS, PAGES
 from attention.core.settings import settings_of
 from attention.figures import layer_words
-from attention.figures.matrices import Matrices
-from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Table
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings, compute
-from attention.subjects.heads import words as heads_words
-from attention.subjects.model import continuations, scene
-from attention.subjects.model import layer_words as model_words
-from attention.subjects.model.words import COMPUTED
+from attention.subjects.model import continuations
 from attention.trained import sources
-from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Run, Transformer
 from attention.trained.sampling import next_scores
 from tests.app.test_every_page import TAG
 from tests.cases import over
 from tests.figures.test_layer_words import moved_by
 from tests.hostile import HOSTILE
-from tests.running import App, Sent, opened, viewed
-from tests.subjects.model.shown import part, tables, words
+from tests.running import App, Sent, opened
 from tests.subjects.steps.making import no_vectors, shown
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
@@ -74,8 +66,7 @@ def result_of(name: str, **settings: Any) -> Result:
 def visit(page: str, name: str, **link: Any) -> App:
     """The page, as a link with a model opens it."""
     packaged(name)
-    more = {"more": link.pop("more", COMPUTED)} if page == "model" else {}
-    return opened(page, **{"s": SENTENCE, "model": name} | more | link)
+    return opened(page, **{"s": SENTENCE, "model": name} | link)
 
 
 def numbers(column: list[str]) -> list[float]:
@@ -98,73 +89,29 @@ def sides(picture: Sent) -> tuple[list[str], list[str]]:
 def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> None:
     first = sources.names()[1] if len(sources.names()) > 1 else "minilm"
     packaged(first)
-    app = opened("model", more=COMPUTED)
+    app = opened("model")
     assert app.controls["model"].options == list(sources.names()[1:])
     assert app.values["model"] == first
     assert app.query_params["model"] == first, "another host's first model may be another"
     assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "cut"}
 
 
-@over(
-    "case",
-    [
-        ("model", "minilm", 3, 7, "Layer 3, head 7."),
-        ("model", "en-pt", 2, 5, "Encoder 2, head 5."),
-        ("model", "pt-en", 7, 3, "Decoder 1, head 3."),
-        ("explore", "en-pt", 6, 3, "Decoder 0, head 3."),
-    ],
-)
-def test_a_link_shows_its_layer_and_head(case: tuple[str, str, int, int, str]) -> None:
-    page, name, layer, head, caption = case
-    app = visit(page, name, layer=layer, head=head)
+@over("case", [("minilm", 3, 7), ("en-pt", 2, 5), ("pt-en", 7, 3), ("en-pt", 6, 3)])
+def test_the_chosen_head_of_the_window_is_a_link_away_on_explore(
+    case: tuple[str, int, int],
+) -> None:
+    name, layer, head = case
+    app = visit("model", name, layer=layer, head=head, query=1)
+    window = app.sent["model_window"].header
+    assert (app.notes, divmod(window["chosen"], window["heads"])) == ([], (layer, head))
+    words, address = app.sent["to_explore"].header["link"]
+    page, _, query = address.partition("?")
+    assert words == f"Explore head {layer}.{head}"
+    app = opened(page, **dict(parse_qsl(query)))
     result, picture = result_of(name, layer=layer, head=head), app.sent["picture"]
     assert_close(picture.parts["weights"], result.trace.weights)
     assert sides(picture) == ([*result.tokens], [*result.key_tokens])
-    if page == "model":
-        assert app.notes == []
-        assert picture.header["caption"]["before"] == caption
-        window = app.sent["model_window"].header
-        assert divmod(window["chosen"], window["heads"]) == (layer, head)
-
-
-def test_what_is_added_to_the_chosen_token_sums_up() -> None:
-    layer = len(packaged("en-pt").layers) - 1
-    layer_input = run_of("en-pt").inputs[layer]
-    for query in (2, 0):
-        sums = scene.token_sum(viewed("model", model="en-pt", s=SENTENCE, layer=layer, query=query))
-        expected = additions.layer_additions(layer_input, query)
-        added = [matrix.numbers for matrix in part(sums, "added", Matrices).matrices]
-        assert_close(added, [expected.parts, expected.output[None]], atol=1e-3, rtol=1e-3)
-        (table,) = tables(sums)
-        assert sum(numbers_in(table, "along Σ")) == pytest.approx(shown(table.total[2]), abs=1e-3)
-        assert f"The new vector of “{layer_input.pieces.texts[query]}" in words(sums)[1]
-
-
-def test_heads_that_look_at_another_sentence_are_not_measured_by_positions() -> None:
-    model, view = packaged("en-pt"), viewed("model", model="en-pt", s=SENTENCE, sort="previous")
-    measured = scene.measured_heads(view, model)
-    encoder, decoder = tables(measured)
-    seen = glances.glances(run_of("en-pt"))
-    assert list(encoder.columns) == [*seen[0].seen.measures]
-    assert list(decoder.columns) == [name for name in MEASURES if name in seen[1].seen.measures]
-    assert {"distance", "previous"} < {*encoder.columns}
-    assert not {"distance", "previous"} & {*decoder.columns}
-    assert list(decoder.names) == seen[1].names(model.title_of), "in their own order"
-    assert words(measured)[-1] == heads_words.measure_words(*(glance.seen for glance in seen))
-
-
-def test_a_translator_shows_what_it_says_and_what_each_piece_is_drawn_from() -> None:
-    model = packaged("en-pt")
-    assert isinstance(model, EncoderDecoder)
-    translated, made = (
-        scene.computed(viewed("model", model="en-pt", s=SENTENCE)),
-        model.write(SENTENCE),
-    )
-    assert made.text in words(translated)
-    (table,) = tables(translated)
-    assert (table.names, table.columns) == model_words.translation_table(made)
-    alignment = part(translated, "alignment", AttentionPicture)
-    assert_close(alignment.shown.trace.weights, made.alignment)
+    assert app.selection["query"] == 1
 
 
 def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:
@@ -189,8 +136,6 @@ def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted() -> None:
     text = " ".join(text for text in HOSTILE if len(text) < 1000)[:200]
     app = visit("model", "en-pt", s=text)
     assert not TAG.search(app.said)
-    named = {re.sub(r" \(\d+\)$", "", word) for names in app.names_sent for word in names}
-    assert named >= {*packaged("en-pt").pieces(plain(text)).texts}
     markdown = app.read_as_markdown
     assert not [w for w in HOSTILE if len(w) > 3 and not w.isalpha() and w in markdown]
 
@@ -201,7 +146,6 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
         "There is no head 49 of 12; showing the last, 11.",
         "There is no layer 63 of 6; showing the last.",
     ]
-    assert app.sent["picture"].header["caption"]["before"] == "Layer 5, head 11."
     assert app.sent["model_window"].header["chosen"] == 71
 
 
@@ -456,11 +400,7 @@ def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transf
 
 
 @pytest.mark.usefixtures("written")
-def test_where_a_model_norms_first_every_page_says_where_x_is() -> None:
+def test_where_a_model_norms_first_explore_says_where_x_is() -> None:
     normed = "X is what comes in, after a layer norm."
-    before = "came into the layer, before the layer norm; X on Explore and Step by step is"
-    for page in ("explore", "model"):
-        app = opened(page, model="writer", s="the cat", layer=1, more=COMPUTED)
-        assert normed in app.all_words
-        assert (before in app.all_words) == (page == "model")
+    assert normed in opened("explore", model="writer", s="the cat", layer=1).all_words
     assert normed not in visit("explore", "minilm").all_words

@@ -16,6 +16,7 @@ from attention.core.printing import fixed
 from attention.subjects.model import words as model_words
 from attention.subjects.model.words import Answered
 from attention.trained.models import Transformer
+from tests.cases import over
 from tests.properties import given
 from tests.properties import settings as given_settings
 from tests.properties import strategies as st
@@ -220,6 +221,25 @@ def test_each_head_is_told_in_each_lens_by_its_own_numbers() -> None:
     assert "adds 2.00 to the score of “Paris” over “the”" in told(model_words.SAYS)
     assert "adds 2.00 to the score of “the” over “Paris”" in told(model_words.SAYS, says=-2.0)
     assert told(model_words.LOOKS) == f"Head 23.4: f{looks[1:]} There."
+
+
+@over(
+    "case",
+    [
+        (2.0, 0.5, "that lead falls by 0.50: later parts make up for 1.50"),
+        (2.0, -0.25, "that lead grows by 0.25: later parts make up for 2.25"),
+        (2.0, 3.0, "that lead falls by 3.00: later parts add 1.00"),
+        (-2.0, -0.5, "that lead falls by 0.50: later parts make up for 1.50"),
+    ],
+)
+def test_the_gap_between_a_heads_vote_and_what_is_lost_without_it_is_named(
+    case: tuple[float, float, str],
+) -> None:
+    says, lost, words = case
+    told = model_words.head_words(
+        model_words.SAYS, answer(0.75, 0.75), (23, 4), "Looks.", 0.0, says, "the", "", lost
+    )
+    assert f"; with it at zero {words}. Looks." in told
 
 
 def test_a_vector_that_moves_is_told_by_how_far() -> None:

@@ -1,0 +1,94 @@
+"""Tabs of the window of a model: guesses layer by layer, and why a head looks where it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis import causes
+from attention.figures.chart import Chart
+from attention.figures.matrices import Matrices
+from attention.subjects.model import effect_words, scene
+from attention.subjects.model.effect_figures import guess_lines, part_bars
+from attention.subjects.model.words import LAYERS, REASONS
+from attention.trained.models import Transformer
+from tests.running import opened, viewed
+from tests.subjects.model.shown import part
+from tests.subjects.steps.making import shown as read
+from tests.trained.built import offer, writer
+from tests.trained.packaged import packaged, run_model
+
+SENTENCE, TEXT = "she sat by the river bank", "Mary saw John. Mary saw"
+
+
+def test_a_decoder_shows_the_guesses_of_its_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(writer(tmp_path), monkeypatch)
+    app = opened("model", model="writer", s="the cat sat", more=LAYERS)
+    assert len(app.sent["guesses"].header["data"]) == 2
+    assert app.table_with("likeliest")
+
+
+def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:
+    link = {"model": "minilm", "s": SENTENCE, "layer": 3, "head": 1, "query": 6}
+    model, run = packaged("minilm"), run_model("minilm", SENTENCE)
+    shown = scene.reasons(viewed("model", **link, key=5))
+    lengths = part(shown, "lengths", Matrices)
+    rows, *_ = effect_words.length_rows(run, 3, 1, 6)
+    assert_close(lengths.matrices[0].numbers, rows)
+    assert lengths.chosen == (0, 5)
+    *_, terms = causes.score_parts(model, run, 3, 1, 6, 5)
+    for bars in part(shown, "parts", Chart).figure.data:
+        assert sum(bars.y) == pytest.approx(float(terms.sum()), abs=1e-3)
+    app = opened("model", **link, more=REASONS).tell("lengths", "cell", (1, 2))
+    assert app.query_params["key"] == "2"
+    assert app.sent["lengths"].header["chosen"] == [0, 2]
+
+
+def test_the_last_guess_is_the_models(written: Transformer) -> None:
+    run = written.run("abcab")
+    found = effect_words.guesses(written, run)
+    shares = written.scores(run.hidden[-1]).softmax(-1)
+    assert len(found.names) == len(written.layers) + 1
+    assert_close(found.shares[-1], shares.topk(2).values)
+    assert found.ranks[-1].tolist() == [1, 2]
+    assert found.likeliest[-1][0] == found.words[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "head", "end"),
+    [
+        ("smollm2", 18, 6, " come from the first token."),
+        ("minilm", 3, 1, " first token and special tokens."),
+    ],
+)
+def test_terms_sum_to_the_score_and_rows_to_one(name: str, layer: int, head: int, end: str) -> None:
+    model, run = packaged(name), run_model(name, TEXT)
+    found = effect_words.reasons(model, run, layer, head, 4, 2)
+    trace = run.inputs[layer].trace()
+    assert found.score == pytest.approx(float(trace.scores[head, 4, 2]), rel=1e-3)
+    assert found.scale == pytest.approx(trace.scale)
+    names, columns, total = found.table()
+    assert len(names) == effect_words.MOST_TERMS + 1
+    assert sum(map(float, columns["term"])) == pytest.approx(found.score, abs=1e-4)
+    assert read(total[1]) == pytest.approx(found.score, abs=1e-4)
+    assert found.names[:2] == ["embedding", "biases"]
+    assert len(found.names) == 2 + 2 * layer
+    rows, names, words = effect_words.length_rows(run, 3, 0, 4)
+    assert rows.shape == (2, len(names))
+    assert rows.sum(1).tolist() == pytest.approx([1, 1], abs=1e-5)
+    assert words.endswith(end)
+
+
+def test_figures_hold_the_numbers_they_were_given() -> None:
+    lines = guess_lines(
+        ["a"], torch.tensor([[3, 1]]), torch.tensor([[0.1, 0.9]]), ["<b>", "c"], [("c", 0.9)]
+    )
+    assert [line["y"] for line in lines.to_plotly_json()["data"]] == [[3], [1]]
+    assert "<b>" not in str(lines.data[0]["name"])
+    bars = part_bars(["a", "b"], torch.tensor([1.0, 2.0]), torch.tensor([3.0, 0.0]))
+    assert [[*bar["y"]] for bar in bars.data] == [[1, 2], [3, 0]]
