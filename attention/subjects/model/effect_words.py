@@ -59,13 +59,11 @@ class Reasons:
     """Why a query looks at a key: the score as a sum over what came before.
 
     names: of the parts, in the order of the model; query, key (parts,): what each part gives by way
-    of the query, and of the key; terms (parts, parts): both ways; score: their sum; scale: what it
-    is multiplied by then.
+    of the query, and of the key; terms (parts, parts): both ways; score: their sum.
     """
 
     names: Sequence[str]
     terms: Tensor
-    scale: float
 
     @property
     def score(self) -> float:
@@ -98,8 +96,7 @@ def reasons(model: Model, run: Run, layer: int, head: int, query: int, key: int)
     group = torch.tensor([at[_part_name(part)] for part in parts])
     joined = torch.zeros(len(at), len(at), dtype=torch.float64)
     joined.index_put_((group[:, None], group[None]), terms.double(), accumulate=True)
-    trace = run.inputs[layer].trace()
-    return Reasons([*at], joined, float(trace.scale))
+    return Reasons([*at], joined)
 
 
 def _part_name(part: Part) -> str:

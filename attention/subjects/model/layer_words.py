@@ -53,15 +53,11 @@ class LayerLines:
 
     @property
     def words(self) -> str:
-        """Count the lines that are drawn, and the weight they hold, in two sentences."""
+        """Count the lines that are drawn, and the weight they hold, in a sentence."""
         numbers = self.weights.double()
         count, share = int(self.drawn.sum()), float(numbers[self.drawn].sum() / numbers.sum())
-        of = "the mean weight of all heads"
-        if self.heads is not None:
-            of = "the weight of the head that looks hardest there; its colour is that of the head"
         lines = "line holds" if count == 1 else "lines hold"
-        held = f"{count} {lines} {percent(share)} of these weights"
-        return f"The thicker a line, the greater {of}. {held}."
+        return f"{count} {lines} {percent(share)} of these weights."
 
 
 def layer_lines(rows: Tensor, kind: str, share: float) -> LayerLines:

@@ -10,7 +10,7 @@ from attention.figures.chart import Chart
 from attention.figures.layer_words import piece_at
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
-from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, heading, note, scene
+from attention.figures.scene import Figure, Row, Scene, Table, Words, heading, note, scene
 from attention.pipeline import Result
 from attention.subjects.model import (
     continuations,
@@ -126,7 +126,7 @@ def reasons(view: View) -> Scene:
     rows, names, words = effect_words.length_rows(runs.run_of(result.settings), layer, head, query)
     key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
     return scene(
-        heading("A great weight may bring little"),
+        heading("A great weight may bring little (Kobayashi et al. 2020)"),
         Words(
             f"The first row: the weights w of “{distinct_names(result.tokens)[query]}”. The "
             "second: each token's share of the lengths that are added up.",
@@ -140,10 +140,7 @@ def reasons(view: View) -> Scene:
             of=f"layer {layer}, head {head}, token {query}",
             key="lengths",
         ),
-        Words(
-            "A weight counts for as much as the vector that it brings is long (Kobayashi et al. "
-            f"2020). {words}"
-        ),
+        Words(words),
         heading("Why it looks there"),
         *_score_as_sum(result, query, key, names[key]),
     )
@@ -165,16 +162,12 @@ def _score_as_sum(result: Result, query: int, key: int, key_name: str) -> list[F
         "that made the key."
     )
     bars = effect_figures.part_bars(parts.names, parts.terms.sum(1), parts.terms.sum(0))
-    of_terms = Words(
-        "Each row is a part in the query × a part in the key; the numbers are layers. The scale "
-        f"comes after the sum: × {parts.scale:.6g}."
-    )
     return [
         Words(told, "told"),
         Row(
             [
                 Chart(bars, "The share of each part in the score, in query and key.", key="parts"),
-                Column([Table("the score, term by term", *parts.table()), of_terms]),
+                Table("the score, term by term", *parts.table()),
             ],
             NUMBERS_APART,
         ),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.analysis.switches import Head
-from attention.analysis.team import other_teams
 from attention.subjects.model import numbers, team_numbers, team_words
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Doubt, Stage, TeamFilm
 from attention.subjects.model.team_numbers import MOST_SHOWN
-from attention.subjects.model.team_words import First
 from attention.subjects.model.window import Shown
 from attention.subjects.model.words import Answered
 
@@ -98,21 +95,8 @@ def doubts_of(shown: Shown, now: Answered) -> list[Doubt]:
     chance = team_words.losses_of(now, beside.chance)
     texts = (
         team_words.elsewhere_words(now.kind, beside.elsewhere, count),
-        team_words.chance_words(now.kind, count, loss, chance, first_of(shown, off[:1])),
+        team_words.chance_words(now.kind, count, loss, chance),
     )
     return [
         {"title": title, "text": text, "act": ""} for title, text in zip(titles, texts, strict=True)
     ]
-
-
-def first_of(shown: Shown, first: tuple[Head, ...]) -> First | None:
-    """The first head beside the others of its layer, None while that is not known."""
-    beside = team_numbers.beside_of(shown.asked, first)
-    if beside is None:
-        return None
-    alone = team_numbers.stages_of(shown.asked, first)[-1]
-    (loss,) = team_words.losses_of(alone, [alone.now])
-    chance = team_words.losses_of(alone, beside.chance)
-    others = other_teams(first, shown.model.layers[0].attention.heads)
-    rival = others[chance.index(max(chance))][0] if chance else None
-    return First(loss, chance, rival)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from attention.analysis.losses_on_corpus import LOSSES_OVER
 from attention.analysis.switches import Head
 from attention.analysis.team import DRAWS
 from attention.core.printing import fixed
 from attention.subjects.model.words import (
-    LEAST_SEEN,
-    SURE,
     Answered,
     apart,
     fall_words,
@@ -21,21 +18,10 @@ from attention.subjects.model.words import (
 )
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six")
-HARDER = 0.1  # nats a piece, below which a cost elsewhere is little
 AS_MUCH = 0.5  # of a team's loss: if chance takes it too, the team is not to be believed
-NEARLY = 0.8  # of it, which is nearly as much
 WORTH = 0.01  # of a loss that can be believed at all
 QUESTION = "What does the answer need most?"
 ASK_OTHERS = f"Not asked yet: {LOSSES_OVER} other sentences without these heads."
-
-
-class First(NamedTuple):
-    """The first head of a team: the loss of an answer without it, and without each of the others of
-    its layer; rival: that of these without which it loses most, None where there is none."""
-
-    loss: float
-    chance: Sequence[float]
-    rival: Head | None
 
 
 def title_of(stage: int, head: Head | None) -> str:
@@ -66,25 +52,16 @@ def begin_words(answered: Answered) -> str:
 
 
 def step_words(before: Answered, now: Answered, head: Head, stage: int) -> str:
-    """Describe what becomes of the answer as one head more goes out, in a few sentences."""
+    """Describe what becomes of the answer as one head more goes out, in a sentence."""
     too = " too" if stage > 1 else ""
     goes = f"Head {name_of(head)} goes out{too}:"
     if now.kind == "vector":
         moved = f"the vector of “{now.word}” has moved by {percent(now.now)}"
         return f"{goes} {moved}{f', before by {percent(before.now)}' if stage > 1 else ''}."
-    was, then = apart(before.now, now.now)
-    told = [f"{goes} “{now.word}” {_moves(before.now, now.now, was, then)}."]
-    if now.kind != "piece":
-        return told[0]
-    (led, share), (leads, after) = before.leader, now.leader
-    if leads != led and leads != now.word:
-        told.append(f"The model now says “{leads}” ({percent(after)}).")
-    elif leads != led:
-        told.append(f"The model says “{leads}” again.")
-    elif leads != now.word:
-        was, then = apart(share, after)
-        told.append(f"“{leads}” {_moves(share, after, was, then)}.")
-    return " ".join(told)
+    told = f"{goes} “{now.word}” {_moves(before.now, now.now, *apart(before.now, now.now))}"
+    if now.kind == "piece" and now.leader[0] != now.word:
+        told += f"; the model now says “{now.leader[0]}” ({percent(now.leader[1])})"
+    return f"{told}."
 
 
 def _moves(before: float, after: float, was: str, then: str) -> str:
@@ -108,7 +85,7 @@ def costs_title(count: int) -> str:
 
 
 def elsewhere_words(kind: str, elsewhere: tuple[float, float] | None, count: int) -> str:
-    """The cost of a team's loss on other sentences, no surer than its standard error."""
+    """The cost of a team's loss on other sentences, with its standard error."""
     others, them = f"{LOSSES_OVER} other sentences", "it" if count == 1 else "them"
     if elsewhere is None:
         return "Heads are set as in another sentence, so they cost nothing elsewhere."
@@ -116,15 +93,7 @@ def elsewhere_words(kind: str, elsewhere: tuple[float, float] | None, count: int
     if kind == "vector":
         moved = f"{fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} %"
         return f"The words of {others} move by {moved} without {them}."
-    told = f"{fixed(cost, 3)} ± {fixed(error, 3)} nats a piece"
-    if abs(cost) <= SURE * error or abs(cost) < LEAST_SEEN:
-        return f"On {others} {told}: a little, or nothing."
-    if cost < 0:
-        gain = f"{fixed(-cost, 3)} ± {fixed(error, 3)} nats a piece"
-        return f"{others} even become a little easier to predict: {gain}."
-    if cost < HARDER:
-        return f"{others} become a little harder to predict: {told}."
-    return f"{others} become harder to predict: {told}. Not this answer alone needs {them}."
+    return f"{others} lose {fixed(cost, 3)} ± {fixed(error, 3)} nats a piece without {them}."
 
 
 def ask_chance(count: int) -> str:
@@ -144,41 +113,21 @@ def believed(loss: float, chance: Sequence[float]) -> bool:
     return loss >= WORTH and max(chance, default=0.0) < AS_MUCH * loss
 
 
-def chance_words(
-    kind: str, count: int, loss: float, chance: Sequence[float], first: First | None
-) -> str:
+def chance_words(kind: str, count: int, loss: float, chance: Sequence[float]) -> str:
     """The loss of a team beside that of others by chance, and what to believe.
 
-    loss, chance: of the answer, without the team and without each of the others; first: its first
-    head beside the others of its layer, None where that is not known.
+    loss, chance: of the answer, without the team and without each of the others.
     """
     if not chance:
         return "These layers have too few other heads to compare with."
     them = "it" if count == 1 else f"these {COUNTS[count]}"
-    told = f"{_drawn(count, len(chance))}: {_range(kind, chance)}."
+    told = f"{_drawn(count, len(chance))}: {_range(kind, chance)}"
     if loss < WORTH:
-        return f"{told} Without {them} the answer loses less than a point."
+        return f"{told}; without {them} the answer loses less than a point."
     if believed(loss, chance):
-        none = "No other does" if count == 1 else "No others do"
-        return f"{told} {none} half as much as {them}: believe {'it' if count == 1 else 'them'}."
-    much = _as_much(loss, max(chance))
-    if count == 1:
-        rival = name_of(first.rival) if first and first.rival else "another"
-        return f"{told} Here {rival} does {much}: do not believe this head alone."
-    if first is not None and believed(first.loss, first.chance):
-        return f"{told} Here chance does {much}: believe the first head, not the {COUNTS[count]}."
-    told = f"{told} Here chance does {much}: do not believe {them}."
-    if first is not None and first.rival and first.loss >= WORTH:
-        alone = _as_much(first.loss, max(first.chance))
-        told += f" Nor the first alone: {name_of(first.rival)} by itself does {alone}."
-    return told
-
-
-def _as_much(loss: float, most: float) -> str:
-    """The part of a loss that chance does, which is half of it or more, in words."""
-    if most >= loss:
-        return "as much"
-    return "nearly as much" if most >= NEARLY * loss else "half of it, or more"
+        return f"{told}; none does half as much as {them}: believe {them}."
+    much = "as much" if max(chance) >= loss else "half as much or more"
+    return f"{told}; one does {much}: do not believe {them}."
 
 
 def _drawn(count: int, draws: int) -> str:

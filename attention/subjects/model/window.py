@@ -155,7 +155,7 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
             each: told_of(shown, each, looks, effects, says, (layer, head)) for each in through
         },
         "offWords": model_words.off_words(
-            *(answered, shown.off, asked.way, singles(shown, effects), shown.erased_word)
+            *(answered, shown.off, singles(shown, effects), shown.erased_word)
         ),
         "pair": key,
         "least": model_words.LINKS,

@@ -38,11 +38,9 @@ MARKS = f"{SPACES}#"
 LINKS = 0.1  # least weight of a head that links two words
 MOST_LINKS = 3  # named in a sentence
 SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
-LEAST_SEEN = 0.0005  # of a loss elsewhere: less is told as 0.000
 MOST_DECIMALS = 3  # of a share in per cent, where only these tell it from another
 SINK = 2.0  # times an even spread
 NEEDED = {"nats": 0.03, "moves": 0.02}  # losses elsewhere of heads that other sentences need
-HELPS = 0.005  # by which an answer gains without a head that is said to help it
 MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 NEAR = 0.05  # by which a weight leads, to be said alone
 
@@ -268,18 +266,11 @@ def elsewhere_words(kind: str, elsewhere: Elsewhere | None, head: Head, way: str
     needed = cost >= NEEDED[_counted(kind)] and cost > SURE * error
     others = f"{LOSSES_OVER} other sentences"
     if kind == "vector":
-        moved = f"move by {fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} % without it."
-        return (
-            f"{others} need it too: their words {moved}" if needed else f"On {others} words {moved}"
-        )
-    measured = f"{fixed(abs(cost), 3)} ± {fixed(error, 3)} nats a piece"
-    if cost + SURE * error < 0 and cost <= -LEAST_SEEN:
-        return f"Without it {others} are a little easier to predict ({measured})."
-    if needed:
-        return f"{others} need it too: without it they are harder to predict ({measured})."
-    if cost > SURE * error and cost >= LEAST_SEEN:
-        return f"Without it {others} are a little harder to predict ({measured})."
-    return f"On {others} nothing measurable is lost: {fixed(cost, 3)} ± {measured.split('± ')[1]}."
+        opening = f"{others} need it too: their words" if needed else f"Words of {others}"
+        moved = f"{fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} %"
+        return f"{opening} move by {moved} without it."
+    lose = "need it too: they lose" if needed else "lose"
+    return f"{others} {lose} {fixed(cost, 3)} ± {fixed(error, 3)} nats a piece without it."
 
 
 def needed_heads(kind: str, elsewhere: Elsewhere | None, way: str) -> list[Head]:
@@ -344,7 +335,6 @@ def gap_words(says: float, lost: float) -> str:
 def off_words(
     answered: Answered,
     off: Sequence[Head],
-    way: str,
     singles: Sequence[float],
     erased: str = "",
 ) -> str:
@@ -367,15 +357,11 @@ def off_words(
         told.append(f"The model now says {quoted(text)} ({percent(share, least)}).")
     if 1 < len(off) <= 6 and len(singles) == len(off) and not erased:
         losses = [-answered.sign * single for single in singles]
-        told.append(sum_words(answered, off, losses))
-    if off and way == ZERO:
-        told.append(
-            "Zero also takes away what a head gives to every sentence; their mean leaves that."
-        )
+        told.append(sum_words(answered, losses))
     return " ".join(filter(None, told))
 
 
-def sum_words(answered: Answered, off: Sequence[Head], losses: Sequence[float]) -> str:
+def sum_words(answered: Answered, losses: Sequence[float]) -> str:
     """The losses of heads one by one beside that of all together, "" where they add up.
 
     losses: of the answer without each of the heads that are off alone, below 0 where that helps.
@@ -387,15 +373,10 @@ def sum_words(answered: Answered, off: Sequence[Head], losses: Sequence[float]) 
         return f"Alone they move it by {points(apart)} % in sum, together by {points(together)} %."
     verbs = ["take" if loss >= 0 else "add" for loss in (apart, together)]
     again = f"they {verbs[1]} " if verbs[0] != verbs[1] else ""
-    told = (
+    return (
         f"Alone they {verbs[0]} {points(abs(apart))} points in sum, "
-        f"together {again}{points(abs(together))}"
+        f"together {again}{points(abs(together))}."
     )
-    helping = [name_of(head) for head, loss in zip(off, losses, strict=True) if loss <= -HELPS]
-    if not helping:
-        return f"{told}."
-    helps = "helps" if len(helping) == 1 else "help"
-    return f"{told}; {listed(helping)} alone even {helps} “{answered.word}”."
 
 
 def points(share: float) -> str:
@@ -439,8 +420,8 @@ def link_words(query: str, key: str, weights: Tensor) -> str:
         most = float(weights.max())
         given = percent(most, decimals(LINKS, most))
         return (
-            f"No head links “{query}” with “{key}”: none gives it {percent(LINKS)} of its weight. "
-            f"The most gives {name_of(divmod(int(order[0]), heads))} ({given})."
+            f"No head links “{query}” with “{key}” by {percent(LINKS)} of its weight: the most "
+            f"gives {name_of(divmod(int(order[0]), heads))} ({given})."
         )
     shown = listed(named[: min(passing, MOST_LINKS)])
     heads_pass = "1 head gives" if passing == 1 else f"{passing} heads give"
@@ -460,8 +441,8 @@ def answer_words(model: Model) -> str:
     """Explain the answer of a model, where it is no next word; "" else."""
     if kind_of(model) == "vector":
         return (
-            f"{model.about.title} has no next word. Its answer is the vector of the chosen word: "
-            "the map shows how far it moves without a head (1 − cosine)."
+            f"{model.about.title} has no next word: the map shows how far the vector of the chosen "
+            "word moves without a head (1 − cosine)."
         )
     return ""
 

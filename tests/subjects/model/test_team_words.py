@@ -1,120 +1,85 @@
-"""Sentences on teams of heads, held to random numbers."""
+"""Sentences on teams of heads."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from attention.core.printing import fixed
+from attention.analysis.losses_on_corpus import LOSSES_OVER
 from attention.subjects.model import team_words
-from attention.subjects.model.team_words import First
-from attention.subjects.model.words import Answered, name_of, percent, points
-from tests.properties import given
-from tests.properties import strategies as st
+from attention.subjects.model.words import Answered
+from tests.cases import over
 
-shares = st.floats(0, 1, width=32)
-losses = st.floats(-1, 1, width=32)
-heads = st.tuples(st.integers(0, 29), st.integers(0, 8))
-counts = st.integers(1, 6)
+OTHERS = f"{LOSSES_OVER} other sentences"
 
 
-def answered(before: float, now: float, other: float) -> Answered:
+def answered(now: float, other: float, kind: str = "piece") -> Answered:
     after = sorted([("·Tom", now, 3), ("·Anna", other, 5)], key=lambda one: -one[1])
-    return Answered("piece", -1, "Tom", before, now, ([], after))
+    return Answered(kind, -1, "Tom", 0.75, now, ([], after))
 
 
-@given(shares, shares, shares, shares, shares, heads, st.integers(1, 6))
+STEPS = {
+    (0.75, 0.5, 0.25, 1): "Head 23.4 goes out: “Tom” falls from 75 % to 50 %.",
+    (0.25, 0.5, 0.5, 2): "Head 23.4 goes out too: “Tom” rises from 25 % to 50 %.",
+    (0.5, 0.5, 0.25, 2): "Head 23.4 goes out too: “Tom” stays at 50 %.",
+    (0.75, 0.25, 0.5, 1): "Head 23.4 goes out: “Tom” falls from 75 % to 25 %; the model now says "
+    "“Anna” (50 %).",
+}
+
+
+@over("case", STEPS)
 def test_a_step_tells_how_the_answer_moves_and_who_leads(
-    trained: float,
-    before: float,
-    now: float,
-    led: float,
-    leads: float,
-    head: tuple[int, int],
-    stage: int,
+    case: tuple[float, float, float, int],
 ) -> None:
-    one, two = answered(trained, before, led), answered(trained, now, leads)
-    words = team_words.step_words(one, two, head, stage)
-    assert words.startswith(f"Head {name_of(head)} goes out")
-    assert (" too:" in words) == (stage > 1)
-    first, *rest = words.split(": ", 1)[1].split(". ")
-    if "falls" in first:
-        assert now < before
-    elif "rises" in first:
-        assert now > before
-    else:
-        assert percent(now) in first
-    if two.leader[0] == "Anna" != one.leader[0]:
-        assert f"The model now says “Anna” ({percent(leads)})" in words
-    elif two.leader[0] == "Tom" != one.leader[0]:
-        assert "says “Tom” again" in words
-    elif two.leader[0] == "Anna":
-        moves = rest[0].split()[1]
-        assert moves in ("rises", "falls", "stays")
-        assert moves == "stays" or (moves == "rises") == (leads > led)
-    else:
-        assert not rest
+    before, now, leads, stage = case
+    words = team_words.step_words(answered(before, 0.25), answered(now, leads), (23, 4), stage)
+    assert words == STEPS[case]
 
 
-@given(st.floats(-0.5, 3, width=32), st.floats(0, 0.25, width=32), counts)
-def test_a_cost_elsewhere_is_told_no_surer_than_its_error(
-    cost: float, error: float, count: int
+def test_a_step_of_a_vector_tells_how_far_it_has_moved() -> None:
+    before, now = answered(0.25, 0.0, "vector"), answered(0.5, 0.0, "vector")
+    for stage, more in ((1, ""), (2, ", before by 25 %")):
+        words = team_words.step_words(before, now, (2, 3), stage)
+        assert words.endswith(f": the vector of “Tom” has moved by 50 %{more}.")
+
+
+COSTS = {
+    ("piece", (0.25, 0.125), 2): f"{OTHERS} lose 0.250 ± 0.125 nats a piece without them.",
+    ("piece", (-0.25, 0.0), 1): f"{OTHERS} lose −0.250 ± 0.000 nats a piece without it.",
+    ("vector", (0.25, 0.125), 1): f"The words of {OTHERS} move by 25.0 ± 12.5 % without it.",
+    ("piece", None, 1): "Heads are set as in another sentence, so they cost nothing elsewhere.",
+}
+
+
+@over("case", COSTS)
+def test_a_cost_elsewhere_is_told_with_its_error(
+    case: tuple[str, tuple[float, float] | None, int],
 ) -> None:
-    words = team_words.elsewhere_words("piece", (cost, error), count)
-    size = -cost if "easier" in words else cost
-    assert f"{fixed(size, 3)} ± {fixed(error, 3)} nats" in words
-    sure = abs(cost) > 2 * error and abs(cost) >= 0.0005
-    assert ("or nothing" in words) == (not sure)
-    assert ("easier" in words) == (sure and cost < 0)
-    assert ("harder" in words) == (sure and cost > 0)
-    assert ("a little harder" in words) == (sure and 0 < cost < team_words.HARDER)
-    assert "another sentence" in team_words.elsewhere_words("piece", None, count)
-    assert "%" in team_words.elsewhere_words("vector", (cost, error), count)
+    assert team_words.elsewhere_words(*case) == COSTS[case]
 
 
-firsts = st.none() | st.builds(
-    First, losses, st.lists(losses, min_size=1, max_size=8), st.none() | heads
-)
+SIX = "6 times two other heads of the same layers: from −25 to +12 points, on average −2.1"
+CHANCES = {
+    (2, 0.75): f"{SIX}; none does half as much as these two: believe these two.",
+    (2, 0.5): f"{SIX}; one does half as much or more: do not believe these two.",
+    (2, 0.25): f"{SIX}; one does as much: do not believe these two.",
+    (2, 0.005): f"{SIX}; without these two the answer loses less than a point.",
+}
 
 
-@given(counts, losses, st.lists(losses, max_size=20), firsts)
+@over("case", CHANCES)
 def test_a_team_is_believed_only_where_no_other_takes_half_as_much(
-    count: int, loss: float, chance: list[float], first: First | None
+    case: tuple[int, float],
 ) -> None:
-    words = team_words.chance_words("piece", count, loss, chance, first)
-    if not chance:
-        assert "too few other heads" in words
-        return
-    low, high, mean = (-max(chance), -min(chance), -sum(chance) / len(chance))
-    told = re.findall(r"from ([−+\d.]+) to ([−+\d.]+) points, on average ([−+\d.]+)\.", words)[0]
-    for text, number in zip(told, (low, high, mean), strict=True):
-        assert text.lstrip("+") == points(number)
-        assert text.startswith("+") == (number > 0 and float(points(number)) > 0)
-    safe = loss >= team_words.WORTH and max(chance) < loss / 2
-    believes = words.endswith((": believe it.", ": believe them."))
-    assert believes == safe == team_words.believed(loss, chance)
-    assert ("less than a point" in words) == (loss < team_words.WORTH)
-    if safe or loss < team_words.WORTH:
-        return
-    does = re.findall(r"does (as much|nearly as much|half of it, or more):", words)
-    expected = "as much" if max(chance) >= loss else "half of it, or more"
-    assert does[0] in (expected, "nearly as much")
-    assert (does[0] == "nearly as much") == (0.8 * loss <= max(chance) < loss)
-    if count > 1:
-        trusted = first is not None and team_words.believed(first.loss, first.chance)
-        assert ("believe the first head, not" in words) == trusted
-        assert ("do not believe these" in words) == (not trusted)
-        rival = "Nor the first alone" in words
-        assert rival <= (first is not None and max(first.chance) >= first.loss / 2)
+    chance = [0.25, -0.125, 0.0, 0.0, 0.0, 0.0]
+    assert team_words.chance_words("piece", *case, chance) == CHANCES[case]
+    assert team_words.believed(case[1], chance) == (case[1] > 0.5)
 
 
-@given(st.integers(2, 6), losses, st.lists(shares, min_size=1, max_size=20))
-def test_of_vectors_chance_is_told_by_how_far_they_move(
-    count: int, loss: float, chance: list[float]
-) -> None:
-    words = team_words.chance_words("vector", count, loss, chance, None)
-    assert f"moves by {percent(min(chance))} to {percent(max(chance))}" in words
+def test_chance_of_one_head_of_vectors_and_of_none() -> None:
+    words = team_words.chance_words("vector", 1, 0.75, [0.125, 0.375])
+    assert words.startswith("Each of the 2 other heads of its layer: the vector moves by 12 % to")
+    words = team_words.chance_words("piece", 1, 0.75, [])
+    assert words == "These layers have too few other heads to compare with."
 
 
 def test_how_many_were_tried_is_told_where_it_is_known() -> None:
