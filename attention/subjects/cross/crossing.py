@@ -30,7 +30,7 @@ def of_translation(result: Result) -> str:
 def crossing(
     tokens: Sequence[str], keys: Sequence[str], weights: Tensor, ends: Collection[int] = ()
 ) -> str:
-    """Say which lines cross, from each token to the key it looks at most, and why.
+    """Say which lines cross nearest, from each token to the key it looks at most, and why.
 
     weights: (tokens, keys); ends: tokens that are no words. Rows without a clear key are left out.
     """
@@ -40,47 +40,22 @@ def crossing(
     if not pairs:
         return IN_ORDER
     first, second = min(pairs, key=lambda pair: pair[1] - pair[0])
-    others = len(pairs) - 1
-    more = f" {others} more pair{' does' if others == 1 else 's do'}, too." if others else ""
     return (
         f"The lines of “{tokens[first]}” and “{tokens[second]}” cross: they are made from "
         f"“{keys[int(best[first])]}” and “{keys[int(best[second])]}”, which stand the other way "
-        f"round in the original.{more}"
+        "round in the original."
     )
 
 
 def strongest(tokens: Sequence[str], keys: Sequence[str], trace: Trace) -> str:
-    """Say which link carries most from one sentence to the other, and by which score; of weights
-    that are no shares the greatest by size."""
-    if not trace.weights_are_a_distribution:
-        return _greatest(tokens, keys, trace.weights)
-    most, best = trace.weights.max(-1)
-    row = int(most.argmax())
-    if not float(most[row]):
-        return NOTHING
-    column, scores = int(best[row]), trace.logits[row]
-    visible = range(len(keys)) if trace.mask is None else trace.mask[row].nonzero().flatten()
-    others = [int(key) for key in visible if int(key) != column]
-    share = percent(float(most[row]))
-    said = f"Most crosses from “{keys[column]}” to “{tokens[row]}”, {share} of its weight: "
-    if not others:
-        return f"{said}it may look at no other."
-    after = max(others, key=lambda key: float(scores[key]))
-    greatest, next_one = float(scores[column]), float(scores[after])
-    score = f"their {trace.logits_name} score, {number(greatest)}, is the greatest of its row"
-    if next_one == greatest:
-        return f"{said}{score}; another key has the same."
-    return f"{said}{score}; the next is {number(next_one)}, with “{keys[after]}”."
-
-
-def _greatest(tokens: Sequence[str], keys: Sequence[str], weights: Tensor) -> str:
-    """Say which weight has the greatest size, and if it adds its value or takes it away."""
-    row, column = divmod(int(weights.abs().argmax()), weights.shape[1])
-    weight = float(weights[row, column])
+    """Say which link carries most from one sentence to the other; of weights that are no shares the
+    greatest by size."""
+    row, column = divmod(int(trace.weights.abs().argmax()), trace.weights.shape[1])
+    weight = float(trace.weights[row, column])
     if not weight:
         return NOTHING
+    if trace.weights_are_a_distribution:
+        share = percent(weight)
+        return f"Most crosses from “{keys[column]}” to “{tokens[row]}”, {share} of its weight."
     does = "adds" if weight > 0 else "takes away"
-    return (
-        f"“{tokens[row]}” {does} most, by its weight of {number(weight)} on “{keys[column]}”: the "
-        "greatest by size. Weights of this layer are no shares."
-    )
+    return f"“{tokens[row]}” {does} most, by its weight of {number(weight)} on “{keys[column]}”."

@@ -167,12 +167,10 @@ def two_sequences(view: View) -> None:
     choices(view)
     if view["cross"] == TRANSLATED:
         draw_translation(view)
-        return
-    if view["cross"] == "batch":
+    elif view["cross"] == "batch":
         batch(view)
     else:
         sentences(view)
-    st.caption("In the formulas i counts the queries, j the keys of the memory.")
 
 
 def read(view: View) -> list[tuple[str, str]]:

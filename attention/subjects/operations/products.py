@@ -132,9 +132,8 @@ def make_transpose(settings: OperationSettings) -> Made:
             rows += [[*indices, ""], [*strides, ""], [*walked, sum(walked)]]
         columns = zip(*rows, strict=True)
         return Working(
-            f"result{index} is x{source}: {whole_number(float(ours[batch, row, column]))}. Torch "
-            "moves no number: they stay in one line, and only the strides are swapped, the steps "
-            "from one to the next. Both ways lead to the same position in the line.",
+            f"result{index} is x{source}, {whole_number(float(ours[batch, row, column]))}: torch "
+            "moves no number, and by the swapped strides both ways lead to the same position.",
             ["index in result", "× stride", "=", "index in x", "× stride", "="],
             {
                 name: [str(cell) for cell in column]

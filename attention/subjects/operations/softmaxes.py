@@ -133,8 +133,6 @@ def _wrong_dim(x: Tensor, shown: int) -> Contrast:
         if come_to != ALL_ONE
         else "it is not the keys that are weighed, even if the weights of these numbers sum to 1."
     )
-    if wrong == 0:
-        told += " Without any dim, torch takes 0 for a tensor of three dimensions, and warns."
     return Contrast(
         "Over the wrong dimension",
         told,
@@ -168,8 +166,7 @@ def make_temperature(settings: OperationSettings) -> Made:
     def working(batch: int, row: int, column: int) -> Working:
         return Working(
             f"{names[row]}: exp = e^(x/T − max), with max = {number(float(divided[row].max()))}; "
-            "w = exp ÷ their sum. The entropy is the sum of −w log₂ w: 0 bits with one choice, "
-            f"{number(math.log2(len(x)))} when all are equal.",
+            "w = exp ÷ their sum, and the entropy is the sum of −w log₂ w.",
             [f"x[{index}]" for index in range(len(x))],
             {
                 "x / T": divided[row].tolist(),
@@ -250,9 +247,6 @@ def make_sequence_mask(settings: OperationSettings) -> Made:
                 Matrix(name, mask.float(), rows, kind="share", most=1.0),
             ]
         )
-    notes = ["A length of 0 leaves nothing to attend to."] if (lens == 0).any() else []
-    if (lens > keys).any():
-        notes.append(f"A length beyond the {keys} keys hides nothing: there is nothing more.")
     answer = torchs if per_query else torchs[None]
     return Made(
         f"valid_lens {shape_of(lens)} and {keys} keys → mask {shape_of(ours)}",
@@ -263,7 +257,7 @@ def make_sequence_mask(settings: OperationSettings) -> Made:
         ours,
         torchs,
         side_by_side("torch", answer.float(), kind="share", most=1.0),
-        notes + (undrawn(ours) if per_query else []),
+        undrawn(ours) if per_query else [],
     )
 
 
@@ -289,13 +283,11 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
         greatest = float(hidden[batch, row].max())
         below = hidden[batch, row] - greatest if left else hidden[batch, row]
         powers = below.exp()
-        words = f"Query {row} of sequence {batch}: the first {left} of {len(weights)} keys count. "
-        if left < len(weights):
-            words += "The other scores become −∞, and e^−∞ is 0. "
+        words = f"Query {row} of sequence {batch}: the first {left} of {len(weights)} keys count; "
         words += (
             f"exp = e^(s − max), with max = {number(greatest)}; w = exp ÷ their sum."
             if left
-            else "Nothing is left: exp sums to 0, and 0 ÷ 0 is no number, so every w is set to 0."
+            else "exp sums to 0, and 0 ÷ 0 is no number, so every w is set to 0."
         )
         return Working(
             words,
@@ -346,6 +338,5 @@ def _empty(mask: Tensor) -> list[str]:
     named = ", ".join(f"query {row} of sequence {batch}" for batch, row in left[:MAX_DRAWN])
     more = f" and {len(left) - MAX_DRAWN} more" if len(left) > MAX_DRAWN else ""
     return [
-        f"Nothing to attend to for {named}{more}: our weights are zeros. Torch’s own softmax over "
-        "nothing but −∞ divides 0 by 0 and answers “not a number” (NaN)."
+        f"Nothing to attend to for {named}{more}: our weights are zeros, torch’s are 0 ÷ 0 (NaN)."
     ]
