@@ -173,24 +173,6 @@ def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -
     expect(heading).to_be_focused()
 
 
-def test_ones_own_sentence_comes_after_the_answer_and_goes_again(open_page: Open) -> None:
-    page = open_page("/")
-    page.get_by_role("link", name="Take the guide").click()
-    expect(page.get_by_role("heading", name=CHAPTERS[0].title)).to_be_visible()
-    page.get_by_role("button", name="Next").click()
-    tokens = page.locator(f"{FIGURE} .ytick")
-    expect(tokens).to_have_count(4)
-    box = page.get_by_role("textbox", name="Try yours")
-    expect(box).to_have_count(0)
-    guess(page, 0)
-    box.click()
-    page.keyboard.type("the cat walks on the street")
-    page.keyboard.press("Enter")
-    expect(tokens).to_have_count(6)
-    page.get_by_role("button", name="Back to the chapter's own sentence").click()
-    expect(tokens).to_have_count(4)
-
-
 def test_the_card_shows_a_hostile_and_long_sentence_as_text_that_wraps_on_it_and_in_its_file(
     open_page: Open, tmp_path: Path
 ) -> None:

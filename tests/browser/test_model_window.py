@@ -36,15 +36,6 @@ def tile(page: Page, layer: str, head: int) -> Any:
     return page.get_by_role("radio", name=f"{layer}, head {head}", exact=True)
 
 
-def caption(page: Page, words: str) -> Any:
-    return page.get_by_text(words)
-
-
-def labels(page: Page, axis: str, picture: str = "picture") -> Any:
-    """The words along a heatmap."""
-    return page.locator(f".st-key-{picture} .attention-heatmap .{axis}tick")
-
-
 def window(page: Page) -> Any:
     return page.locator(".st-key-model_window")
 

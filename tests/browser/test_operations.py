@@ -99,19 +99,6 @@ def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_
     expect_search(page, {"bmm_a": "7 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
 
 
-def test_a_wrong_number_of_a_link_is_mended_where_it_stands(open_page: Open) -> None:
-    page = open_page("/operations?bmm_a=1 2 3; 4 5 cat | 1 0 -1; 2 2 0")
-    expect(field(page, 1, 2)).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_role("status").get_by_text("which is no number")).to_be_visible()
-    field(page, 1, 2).fill("6")
-    field(page, 1, 2).press("Enter")
-    expect(page.locator(".working tfoot td").last).to_have_text("16")
-    page.get_by_role("button", name="− row of B").click()
-    expect(page.get_by_text("Torch refuses too")).to_be_visible()
-    page.get_by_role("button", name="− column of A").click()
-    expect(page.locator(".working tfoot td").last).to_have_text("4")
-
-
 def field(page: Page, row: int, column: int) -> Page:
     """The field of a cell of A[0]."""
     return page.get_by_label(f"A[0], row {row}, column {column}", exact=True)

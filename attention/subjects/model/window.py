@@ -70,7 +70,7 @@ def explore_link(view: View, model: Model) -> tuple[str, str]:
     head = chosen(view, model)
     named = {name: view[name] for name in ("model", "s", "query", "special", "join")}
     address = f"explore?{urlencode(named | model_words.named_head(head))}"
-    return f"Explore head {model_words.name_of(head)}", address
+    return f"Play with head {model_words.name_of(head)}", address
 
 
 def passport_link(view: View, model: Model) -> tuple[str, str] | None:

@@ -106,7 +106,7 @@ def test_the_chosen_head_of_the_window_is_a_link_away_on_explore(
     assert (app.notes, divmod(window["chosen"], window["heads"])) == ([], (layer, head))
     words, address = app.sent["to_explore"].header["link"]
     page, _, query = address.partition("?")
-    assert words == f"Explore head {layer}.{head}"
+    assert words == f"Play with head {layer}.{head}"
     app = opened(page, **dict(parse_qsl(query)))
     result, picture = result_of(name, layer=layer, head=head), app.sent["picture"]
     assert_close(picture.parts["weights"], result.trace.weights)
