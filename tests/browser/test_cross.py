@@ -8,27 +8,7 @@ from tests.browser.browsing import (
     Open,
     eventually,
     expect,
-    expect_search,
 )
-
-
-def test_a_link_shows_the_same_two_sentences_by_click_keyboard_and_typing(
-    open_page: Open,
-) -> None:
-    page = open_page("/cross?mask=cells")
-    expect(page.get_by_role("option")).to_have_text(["bonjour", "le", "monde"])
-    page.locator("[data-query='2'][data-key='1']").click()
-    expect_search(page, {"mask": "cells", "cells": "2:1"})
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("End")
-    expect(page.locator(".equation")).to_contain_text("ymonde = 1.00 ·")
-    box = page.get_by_label("Keys and values from")
-    box.press("End")
-    box.press_sequentially(" again", delay=30)
-    expect(page.get_by_role("listitem").last).to_contain_text("again")
-    expect(page.get_by_role("status").first).to_contain_text("“monde” looks most at")
-    link = {"mask": "cells", "cells": "2:1", "query": "2", "memory": "hello world again"}
-    expect_search(page, link)
 
 
 def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_cell(

@@ -34,6 +34,7 @@ from attention.subjects.guide.figures import Card
 from attention.subjects.guide.reading import read_lesson
 from attention.subjects.learning import controls as learning_controls
 from attention.trained import sources
+from attention.training.finished import finished
 from tests.cases import over
 from tests.running import App, opened, viewed
 from tests.trained.packaged import packaged
@@ -434,20 +435,18 @@ def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
     assert title(opened("guide", lesson="own")) == "Changed"
 
 
-def test_a_head_that_has_learned_nothing_learns_once_that_is_asked_for(own: Path) -> None:
-    learning_one = OWN.replace("figure: picture", "figure: learning")
-    for link in ("task=look-up&learn_steps=100", "task=look-up&learn_steps=100&learn_width=16"):
-        (own / "1.md").write_text(learning_one.replace("s=good tea&scale=none&query=1", link))
-        app = opened("guide").choose("lesson_menu", "own")
-        assert app.sent["learning_figure"].header["steps"] == [0]
-    app.press("learn").until(lambda: app.sent["learning_figure"].header["plays"])
+def test_a_head_that_has_learned_nothing_is_learned_once_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = chapter_of("learning")
+    assert app.sent["learning_figure"].header["steps"] == [0]
+    settings = learning_controls.held(chapter_page.training_of(NAMED["learning"]))
+    over = finished(settings.task)
+    assert over is not None
+    monkeypatch.setattr(learning_controls, "_runs", {settings: replace(over, settings=settings)})
+    app.press("learn").choose("guessed", 1)
     shown = app.sent["learning_figure"].header
-    assert [shown["steps"][0], shown["steps"][-1], shown["last"]] == [0, 100, 100]
-    assert shown["brief"]
-    assert shown["plays"]
-    app.choose("guessed", 1)
-    assert app.sent["learning_figure"].header["last"] == 100
-    learning_controls.worker.end()
+    assert (shown["steps"][-1], shown["brief"], shown["plays"]) == (over.last.step, True, True)
 
 
 def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own: Path) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attention.subjects.guide import lesson_file
 from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.lesson_file import LessonFile, untold
+from attention.subjects.learning import controls as learning_controls
 from attention.subjects.teach import files
+from attention.training import TrainingSettings
+from attention.training.finished import finished
 from tests.hostile import HOSTILE
 from tests.running import App, opened
 
 MAKE, FILE = "Make the lesson's file", "Lesson, one HTML file"
-# Learned on this server, in a second.
 LEARNING = """===
 ---
 title: Learning
@@ -82,9 +86,20 @@ def test_words_of_a_draft_are_in_its_file_as_they_are_written() -> None:
         assert isinstance(found, str) or "<img" not in found.page().partition("<script")[0]
 
 
-def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file() -> None:
-    app = opened("write").choose("draft", EXAMPLE + LEARNING)
-    made(app)
+def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over: set[TrainingSettings] = set()
+    monkeypatch.setattr(files, "is_learned", over.__contains__)
+    app = opened("write").choose("draft", EXAMPLE + LEARNING).press(MAKE)
+    assert not offered(app)
+    settings = TrainingSettings("look-up", learn_layers="1", learn_steps="100")
+    run = finished(settings.task)
+    assert run is not None
+    here = learning_controls.held(settings)
+    monkeypatch.setattr(learning_controls, "_runs", {here: replace(run, settings=here)})
+    over.add(settings)
+    app.until(lambda: offered(app))
     assert len(kept("en", EXAMPLE + LEARNING).drawn) == 3
     app.choose("draft", EXAMPLE.replace("answer: they shrink", "answer: 7"))
     assert (offered(app), MAKE in app.buttons) == (False, False)
