@@ -40,7 +40,6 @@ WHERE_MASKED = ("masked", "erased", "weights", "mixed")
 
 CHOSEN = "#d97706"
 MASKED = "rgba(128, 128, 128, 0.28)"
-FAINT = "rgba(128, 128, 128, 0.8)"
 CLEAR = "rgba(0, 0, 0, 0)"
 GREY = {"color": "rgba(128, 128, 128, 0.55)"}
 TOKEN_AXIS = {
