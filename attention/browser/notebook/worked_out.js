@@ -84,7 +84,7 @@ function sceneOf({ values, rests }, { figures, rows }) {
     from += data.length
   }
   /** @type {SceneHeader} */
-  const header = { figures: told, rows, selection: null, held: false }
+  const header = { figures: told, rows, selection: null }
   return encode(header, new Float32Array(), all)
 }
 

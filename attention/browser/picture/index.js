@@ -113,7 +113,7 @@ function card({ picture }) {
 function themed(view) {
   const { frame, picture, parts } = view
   view.later = []
-  if (picture) draw(frame, { ...picture, theme: themeOf(frame) }, parts)
+  if (picture) draw({ ...picture, theme: themeOf(frame) }, parts)
 }
 
 /** What has been decoded, its numbers stage by stage.
