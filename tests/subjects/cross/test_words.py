@@ -275,7 +275,7 @@ LINKS = {
     ((0.0, 0.0), (0.0, 0.0)): crossing.NOTHING,
 }
 SIGNED = {
-    ((0.5, -2.0), (1.0, 0.0)): "“a” takes away most, by its weight of -2.0000 on “d”.",
+    ((0.5, -2.0), (1.0, 0.0)): "“a” takes away most, by its weight of −2.0000 on “d”.",
     ((0.5, 0.0), (1.5, 0.0)): "“b” adds most, by its weight of 1.5000 on “c”.",
     ((0.0, 0.0), (0.0, 0.0)): crossing.NOTHING,
 }

@@ -49,7 +49,7 @@ def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(sha
     for lines in (mean, most):
         assert torch.equal(lines.drawn, analysed.strongest_edges(lines.weights, share))
         held = float(lines.weights[lines.drawn].sum() / lines.weights.sum())
-        assert f" {int(lines.drawn.sum())} lines hold {percent(held)} of these" in lines.words
+        assert f"{int(lines.drawn.sum())} lines hold {percent(held)} of these" in lines.words
 
 
 def test_where_nothing_is_added_the_reason_is_said(written: Transformer) -> None:
