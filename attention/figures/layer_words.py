@@ -20,10 +20,6 @@ from attention.trained.models import Model, Run, Transformer
 
 LIKELIEST_OF_EACH = 5  # with a change, and without
 AS_TRAINED = "as trained"
-MADE_FROM = (
-    "its weights say which words it is made from. This is head 0 of the last layer, which training "
-    "guided to align words (Bahdanau et al. 2015)."
-)
 
 
 def words_of(result: Result) -> Words | None:

@@ -14,7 +14,6 @@ from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures.layer_words import MADE_FROM
 from attention.figures.picture import AttentionPicture
 from attention.figures.result_pictures import weights_alone
 from attention.figures.scene import Words, scene
@@ -108,7 +107,7 @@ def draw_translation(view: View) -> None:
         return
     found, aligned = made
     crosses = Words(crossing.of_translation(aligned), "told")
-    caption = f"Each row is a word of the translation; {MADE_FROM}"
+    caption = "Each row is a word of the translation; its weights say which words it is made from."
     shown = weights_alone(aligned, ("lines", "heatmap"), caption)
     drawn = scene(Words(found.text, "told"), crosses, AttentionPicture(shown, key="picture"))
     draw(drawn, key="translation", selection=view.selection)
