@@ -28,7 +28,6 @@ from attention.subjects.cross.words import (
     read_memories,
 )
 from tests.cases import over
-from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
@@ -183,15 +182,6 @@ def test_a_batch_without_a_word_is_none(text: str) -> None:
     assert read_memories(text)[0] == []
     with pytest.raises(ValueError, match="a batch needs a sentence for the queries"):
         batch_of(batch=text)
-
-
-@over("sentence", HOSTILE)
-def test_hostile_batches_are_finite_and_shown_as_they_are(sentence: str) -> None:
-    batch = batch_of(target=sentence + " a", batch=sentence + " | cat")
-    for index in range(len(batch.titles)):
-        assert batch.trace.output[index].isfinite().all()
-        shown = sent_as(cross_words.working(batch, index, 0, 0).content()).header["tables"]
-        assert [name for name, *_ in shown[0]["lines"]] == list(batch.keys[index])
 
 
 RECOMPUTED: list[dict[str, Any]] = [

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from attention.figures.matrices import Matrices
 from attention.figures.working import Working
 from attention.subjects import operations
-from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
+from attention.subjects.operations import OPERATIONS, Made, OperationSettings
 from attention.subjects.operations import scene as scenes
 from attention.subjects.operations.settings import CHANGES
 from tests.cases import over
@@ -96,25 +96,6 @@ def test_a_link_decides_every_number_of_which_one_of_the_last_row_is_worked_out(
     (work,) = scenes.working(made, settings)
     assert isinstance(work, Working)
     assert work.text == made.working(0, row, column).text
-
-
-@over(
-    "link",
-    [
-        {"bmm_b": "1 2; 3 4 | 1 2; 3 4"},
-        {"bmm_a": "1 <b>"},
-        {"operation": "softmax", "softmax_x": "1 _"},
-        {"operation": "masked_softmax", "valid_lens": "1"},
-    ],
-)
-def test_what_cannot_be_used_is_met_with_a_word(link: dict[str, Any]) -> None:
-    settings = viewed("operations", **link).of(OperationSettings)
-    refused = operations.prepare(settings)
-    assert isinstance(refused, Refused)
-    shown = scenes.results(refused, settings), scenes.reasons(refused)
-    words = "".join(figure.words for scene in shown for figure in scene)
-    assert html.escape(refused.words[0]) in words
-    assert "The answer follows as soon as the numbers fit." in words
 
 
 def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> None:
