@@ -398,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         model = sources.load(said.model)
         if said.method not in methods_for(model):
             raise ValueError(f"{said.method} needs a model that goes on, {said.model} is none")
-        n_layers = sum(not layer.decodes for layer in model.layers)
+        n_layers = sum(not layer.crosses for layer in model.layers)
         if not -n_layers <= said.layer < n_layers:
             raise ValueError(f"layer must be one of {n_layers}, counted from 0, got {said.layer}")
         said.output.mkdir(parents=True, exist_ok=True)

@@ -136,7 +136,6 @@ def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:
         W, _ = layer.attention.projection("output")
         assert W is not None
         assert layer.norm_first
-        assert layer.attention_norms.added is None
         parts = (mean @ W.unflatten(0, (layer.attention.heads, -1)))[:, 0]
         by_means.append((parts if norm is None else norm.split(parts, total)) @ direction)
     return found | {"direct": votes, "direct, mean": votes - torch.stack(by_means)}

@@ -67,10 +67,10 @@ def layout() -> None:
 
 
 def layout_of_a_family_alike() -> None:
-    class Camembert(LAYOUTS["roberta"]):  # type: ignore[misc]
-        """CamemBERT."""
+    class Ernie(LAYOUTS["bert"]):  # type: ignore[misc]
+        """ERNIE."""
 
-        model_type = "camembert"
+        model_type = "ernie"
 
 
 def measure() -> None:

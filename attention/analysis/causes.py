@@ -239,22 +239,16 @@ def residual_parts(model: Model, run: Run, layer: int) -> Split:
     """
     must_be_within("layer", layer, len(run.inputs) + 1)
     inputs = run.inputs[:layer]
-    if any(layer_input.layer.decodes for layer_input in run.inputs[: layer + 1]):
+    if any(layer_input.layer.crosses for layer_input in run.inputs[: layer + 1]):
         raise ValueError("a residual path is split over the layers of the sentence itself alone")
     total = run.inputs[0].entered
     names, parts = [Part("embedding"), Part("biases")], torch.stack([total, total * 0])
     for at, (layer_input, ran) in enumerate(zip(inputs, model.forward(run.batch), strict=False)):
         attention = layer_input.layer.attention
         heads = attention.head_outputs(ran.trace)
-        attended = heads.sum(0)
         _, bias = attention.projection("output")
         if bias is not None:
             parts[1] += bias
-            attended = attended + bias
-        added = layer_input.layer.attention_norms.added
-        if added is not None:
-            heads = added.split(heads, attended)
-            parts[1] += added(attended) - heads.sum(0)
         parts = torch.cat([parts, heads])
         parts = _through(layer_input.layer.attention_norms.after, parts, ran.middle)
         # What goes in and comes out of the feed-forward's own norms is one part with it.

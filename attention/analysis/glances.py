@@ -45,16 +45,15 @@ class Glance:
 
 
 def glances(run: Run, aside: bool = False) -> list[Glance]:
-    """All heads of all layers: those over the sentence itself, those over what is written over it,
-    and those that look from there at the sentence.
+    """All heads of all layers: those over the sentence itself, and those that look at it from what
+    is written over it.
 
     aside: whether the pieces that can be are ignored, see `Pieces.kept`.
     One layer's weights are worked out at a time, and only their picture and measures are kept.
     """
-    kinds: dict[tuple[bool, bool], list[int]] = {}
+    kinds: dict[bool, list[int]] = {}
     for position, layer_input in enumerate(run.inputs):
-        layer = layer_input.layer
-        kinds.setdefault((layer.decodes, layer.crosses), []).append(position)
+        kinds.setdefault(layer_input.layer.crosses, []).append(position)
     return [_glance(run, layers, aside) for layers in kinds.values()]
 
 
@@ -91,7 +90,7 @@ def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
     within = [
         row
         for row, layer_input in zip(rows_of_each(run, query, query, aside), run.inputs, strict=True)
-        if not layer_input.layer.decodes
+        if not layer_input.layer.crosses
     ]
     return torch.stack(within)
 
@@ -107,7 +106,7 @@ def rows_of_each(run: Run, query: int, across: int, aside: bool = False) -> list
     for layer_input in run.inputs:
         memory_pieces, memory = layer_input.memory_pieces, layer_input.memory
         x = layer_input.x[layer_input.pieces.kept(aside)]
-        at = min(across if layer_input.layer.decodes else query, len(x) - 1)
+        at = min(across if layer_input.layer.crosses else query, len(x) - 1)
         if memory is not None and memory_pieces is not None:
             memory = memory[memory_pieces.kept(aside)]
         sliced = layer_input.layer.sliced(x, memory)

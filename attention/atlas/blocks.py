@@ -38,13 +38,8 @@ class Block:
 
     @property
     def crosses(self) -> bool:
-        """True if keys are of another sequence than queries."""
+        """True if queries are of what is written, keys of the sentence: heads have no names."""
         return self.inputs[0].layer.crosses
-
-    @property
-    def decodes(self) -> bool:
-        """True if queries are of what is written; heads earn no names there."""
-        return self.inputs[0].layer.decodes
 
     @functools.cached_property
     def seen(self) -> Tensor:
@@ -61,11 +56,7 @@ class Block:
 
 def blocks_of(run: Run) -> Iterator[Block]:
     """All heads of a run, in the order of its layers."""
-
-    def kind(one: LayerInput) -> tuple[bool, bool]:
-        return one.layer.crosses, one.layer.decodes
-
-    for _, group in itertools.groupby(run.inputs, kind):
+    for _, group in itertools.groupby(run.inputs, lambda one: one.layer.crosses):
         inputs, weights, allowed = [*group], [], []
         for each in inputs:
             found = each.trace().weights
@@ -82,7 +73,7 @@ def blocks_over(subject: Subject, text: str) -> list[tuple[Block, Block]]:
     which write what the model wrote."""
     run = subject.model.run(text)
     last = run.inputs[-1]
-    output = last.pieces if last.layer.decodes else None
+    output = last.pieces if last.layer.crosses else None
     twins = [blocks_of(twin.run_pieces(run.pieces, output)) for twin in subject.twins]
     return [
         (block, replace(same[0], weights=torch.cat([each.weights for each in same])))

@@ -55,7 +55,7 @@ class Kin:
     def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
         """Measure a sentence."""
         layers = subject.model.layers
-        heads = torch.tensor([head for head in subject.heads if not layers[head[0]].decodes])
+        heads = torch.tensor([head for head in subject.heads if not layers[head[0]].crosses])
         block, twins = blocks_over(subject, asked.text)[0]
         words = words_of(block.pieces, asked.text)
         untrained = by_word(twins, words)["weights"]

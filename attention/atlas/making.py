@@ -196,8 +196,8 @@ def passports_of(
             *head,
             looks[head].measures,
             looks[head].names,
-            # rows of a layer that decodes are of pieces that were written, which no text has
-            () if subject.model.layers[head[0]].decodes else looks[head].rows,
+            # rows of a decoder are of pieces that were written, which no text has
+            () if subject.model.layers[head[0]].crosses else looks[head].rows,
             looks[head].unexplained,
             looks[head].sink,
             does[head],

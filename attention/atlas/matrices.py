@@ -52,11 +52,7 @@ class HeadMatrices:
 def place_of(model: Model, layer: int) -> Place:
     """The place of a layer."""
     one = model.layers[layer]
-    writes = "decoder" if one.decodes else "encoder"
-    if one.crosses:
-        return Place("encoder", writes, first=False)
-    before = model.layers[layer - 1] if layer else None
-    return Place(writes, writes, first=before is None or before.decodes != one.decodes)
+    return Place("encoder", "decoder" if one.crosses else "encoder", first=layer == 0)
 
 
 @torch.no_grad()
@@ -68,13 +64,12 @@ def matrices_of(model: Model) -> list[HeadMatrices]:
 
 def _matrices(model: Model) -> Iterator[HeadMatrices]:
     for at, layer in enumerate(model.layers):
-        attention, norms = layer.attention, layer.attention_norms
+        attention = layer.attention
         W_v = read_by(layer)
         W_o, _ = attention.projection("output")
         if W_v is None or W_o is None:
             continue
-        behind = gain(norms.added, W_o.shape[1])
-        of_heads = (W_o if behind is None else W_o @ behind).unflatten(0, (attention.heads, -1))
+        of_heads = W_o.unflatten(0, (attention.heads, -1))
         of_groups = W_v.unflatten(1, (attention.groups, -1))
         for head in range(attention.heads):
             W_V = of_groups[:, head * attention.groups // attention.heads]
@@ -150,10 +145,9 @@ def embedded(model: Model, path: str, by: str = EMBEDDING) -> Tensor:
 def _fed(model: Model, path: str, x: Tensor) -> Tensor:
     """Vectors (pieces, 1, d_model) behind the first feed-forward of a path, no head adding any."""
     for layer in model.layers:
-        if layer.decodes == (path == "decoder"):
+        if layer.crosses == (path == "decoder"):
             x = layer.run(x, x if layer.crosses else None, edit=_without_heads).output
-            if isinstance(layer, HookedLayer) or layer.feed_forward is not None:
-                break
+            break
     return x
 
 
@@ -170,7 +164,7 @@ def unembedded(model: Model, place: Place) -> Tensor:
     if place.writes == "decoder":
         assert isinstance(model, EncoderDecoder)
         decoder = model.decoder
-        rows = decoder.table[torch.arange(len(decoder.table))] * decoder.factor
+        rows = decoder.table[torch.arange(len(decoder.table))]
         return folded(model.parts.final_norm, rows.T)
     if isinstance(model, Transformer) and model.parts.unembedding is not None:
         return folded(model.parts.final_norm, model.parts.unembedding)

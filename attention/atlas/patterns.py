@@ -99,7 +99,7 @@ def _named(block: Block, twins: Block) -> dict[str, Tensor]:
         torch.full((len(NAMINGS), many), torch.nan, dtype=torch.float64) for many in heads
     )
     pieces = block.pieces
-    for at, naming in enumerate([] if block.decodes else NAMINGS.values()):
+    for at, naming in enumerate([] if block.crosses else NAMINGS.values()):
         targets, kept = targets_of(naming, pieces, block.seen), pieces.kept(not naming.sinks)
         shares, on = holds(block.weights, targets, kept)
         if len(shares):
@@ -140,7 +140,7 @@ def _by_set(block: Block, queries: Sequence[int]) -> Tensor:
     rows = block.weights[:, [*queries]].double() / max(1, len(queries))
     sets = torch.zeros(1 << len(NAMINGS), len(rows), dtype=torch.float64)
     bits = torch.zeros(rows.shape[1:], dtype=torch.int64)
-    for at, naming in enumerate([] if block.decodes else NAMINGS.values()):
+    for at, naming in enumerate([] if block.crosses else NAMINGS.values()):
         bits += targets_of(naming, block.pieces, block.seen)[[*queries]].long() << at
     return sets.index_add_(0, bits.flatten(), rows.flatten(1).T)
 
@@ -192,10 +192,10 @@ class _Summary:
             if "." not in name and name not in single
         }
         layers = subject.model.layers
-        self.kinds = [(layers[at].crosses, layers[at].decodes) for at, _ in subject.heads]
+        self.kinds = [layers[at].crosses for at, _ in subject.heads]
         self.untrained = [self._untrained(at) for at in range(len(MEASURES))]
 
-    def _untrained(self, measure: int) -> dict[tuple[bool, bool], Mean]:
+    def _untrained(self, measure: int) -> dict[bool, Mean]:
         """Mean of the heads of twins of each kind, and the interval that they lie in."""
         by_head = self.all["untrained"][:, measure].nanmean(0)
         twins = len(by_head) // len(self.kinds)

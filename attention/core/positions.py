@@ -7,7 +7,6 @@ those without float64; what comes of them is made in the dtype and on the device
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 
 import torch
@@ -139,45 +138,3 @@ def alibi(
     queries, keys = (torch.arange(n, device=device) for n in (n_queries, n_keys))
     distance = (queries[rows, None] - keys).abs()
     return -slopes(heads, dtype=dtype, device=device)[some, None, None] * distance
-
-
-def distance_buckets(offsets: Tensor, buckets: int, furthest: int, both_sides: bool) -> Tensor:
-    """Bucket of each offset, position of the key less that of the query (Raffel et al. 2020,
-    section 2.1, and their code).
-
-    Half of the buckets are for one distance each, the others for ever wider ranges up to
-    `furthest`; the last one is for all beyond. both_sides: the second half is for keys behind the
-    query, which else are all as near as the query itself. offsets: whole numbers of any shape.
-    """
-    found = torch.zeros_like(offsets)
-    if both_sides:
-        buckets //= 2
-        found = (offsets > 0).to(offsets.dtype) * buckets
-    distances = offsets.abs() if both_sides else (-offsets).clamp_min(0)
-    exact = buckets // 2
-    ranges = torch.log(distances.clamp_min(1).float() / exact) / math.log(furthest / exact)
-    far = exact + (ranges * (buckets - exact)).to(offsets.dtype)
-    return found + distances.where(distances < exact, far.clamp_max(buckets - 1))
-
-
-def relative_bias(
-    table: Tensor,
-    n_queries: int,
-    n_keys: int,
-    furthest: int,
-    both_sides: bool,
-    first: int = 0,
-    rows: slice = slice(None),
-    some: slice = slice(None),
-) -> Tensor:
-    """Bias for the scaled scores: a learned number for each bucket of distances. (heads, queries,
-    keys).
-
-    Raffel et al. 2020, section 2.1, see `distance_buckets`. table (buckets, heads); first: the
-    position of the first query; rows, some: the queries and the heads that it is wanted for.
-    """
-    queries = torch.arange(first, first + n_queries, device=table.device)[rows]
-    keys = torch.arange(n_keys, device=table.device)
-    offsets = keys - queries[:, None]
-    found = distance_buckets(offsets, len(table), furthest, both_sides)
-    return table.T[some][:, found]

@@ -60,8 +60,6 @@ def layer_words(result: Result) -> str:
     where, title = result.trained, sources.about(result.settings.model).title
     learned = "" if result.changes else ", as learned"
     normed = " X is what comes in, after a layer norm." if where.layer.norm_first else ""
-    if where.layer.decodes and not where.layer.crosses:
-        normed += " It reads what the model has written so far, from its start on."
     return (
         f"{title}: the {ordinal(where.position + 1)} of {counted(where.of)} (number "
         f"{where.position}){learned}.{normed}"

@@ -49,7 +49,7 @@ class Result(Sentence):
     @property
     def of_sentence(self) -> bool:
         """True if queries and keys are those of the sentence, not of what is written over it."""
-        return self.memory is None and (self.trained is None or not self.trained.layer.decodes)
+        return self.memory is None and (self.trained is None or not self.trained.layer.crosses)
 
     @property
     def special(self) -> list[bool]:

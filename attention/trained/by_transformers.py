@@ -94,7 +94,10 @@ def family_of(settings: Mapping[str, Any], known: Collection[str]) -> Family:
     except Exception as error:  # each family checks in its own way
         raise ValueError(f"config.json must hold settings of {name}: {_line(error)}") from error
     if getattr(config, "is_encoder_decoder", False):
-        raise ValueError(f"{name} is an encoder and a decoder, of which only known layouts open")
+        raise ValueError(
+            f"{name} is an encoder and a decoder, which do not open as a model: "
+            "attention.capture() keeps a run of them"
+        )
     architectures = settings.get("architectures")
     named = str(architectures[0]) if isinstance(architectures, list) and architectures else ""
     auto = AutoModelForCausalLM if named.endswith(GOES_ON) else AutoModel

@@ -15,7 +15,6 @@ from torch import Tensor
 from attention.core.limits import limits
 from attention.trained import by_transformers
 from attention.trained.by_transformers import Family
-from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.hooked import ByTransformers
 from attention.trained.layouts import LAYOUTS, Layout
 from attention.trained.models import About, Model, Parts, Transformer
@@ -81,8 +80,7 @@ def load_folder(folder: Path, about: About) -> Model:
         parts, reader = fitting(read, tokenizer)
         return ByTransformers(about, reader, parts, network)
     parts, reader = fitting(_parts(folder, layout, outline=False), tokenizer)
-    kind = Transformer if parts.decoder is None else EncoderDecoder
-    return kind(about, reader, parts)
+    return Transformer(about, reader, parts)
 
 
 def check_folder(folder: Path) -> str:

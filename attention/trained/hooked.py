@@ -161,9 +161,7 @@ class HookedLayer(Layer):
 
     def __init__(self, network: Network, at: int, d_model: int) -> None:
         own: dict[str, Any] = {"network": network, "at": at, "d_model": d_model}
-        vars(self).update(
-            own, adds=None, window=None, crosses=False, decodes=False, recurrence=None
-        )
+        vars(self).update(own, adds=None, window=None, crosses=False, recurrence=None)
         vars(self)["rules"] = functools.lru_cache(KEPT)(self._rules)
         call, rules = network.call(at, torch.zeros(1, TRIED, d_model)), self.rules(TRIED)
         has_bias = rules.bias is not None

@@ -16,7 +16,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention.core import masks
 from attention.core.functional import Projected, Trace, attend, linear, merge_heads
 from attention.core.norms import RmsNorm
-from attention.core.positions import Rotary, relative_bias
+from attention.core.positions import Rotary
 from attention.core.printing import shapes
 from attention.core.settings import Config
 from attention.core.variants import DotScores, MultiHead
@@ -34,8 +34,7 @@ class TrainedConfig(Config):
 
     rotary: how queries and keys are rotated, if they are; scale: what scores are multiplied by,
     None = 1/√d_k; cap: what scaled scores stay below, see `functional.capped`; eps: what the norms
-    of queries and keys add to the mean of the squares; furthest, both_sides: of a bias for
-    distances, see `positions.distance_buckets`.
+    of queries and keys add to the mean of the squares.
     """
 
     heads: int = 1
@@ -43,8 +42,6 @@ class TrainedConfig(Config):
     scale: float | None = None
     cap: float | None = None
     eps: float = 1e-6
-    furthest: int = 128
-    both_sides: bool = True
 
 
 class TrainedAttention(DotScores):
@@ -52,9 +49,7 @@ class TrainedAttention(DotScores):
 
     parameters: W_q, W_k, W_v, W_o, each (d_in, d_out), and their biases b_q, b_k, b_v, b_o where
     there are any; those of keys and values are narrower where heads share them, in groups. g_q and
-    g_k where queries and keys go through an RMS norm, of each head, (d_head,), or of all heads
-    together, (heads · d_head,), see `Variant.norm`. distances (buckets, heads) where scores get a
-    bias, see `positions.relative_bias`.
+    g_k, (d_head,), where queries and keys go through an RMS norm of each head.
     They are buffers: memory they share with the model's file is not this layer's.
     """
 
@@ -80,14 +75,10 @@ class TrainedAttention(DotScores):
         *,
         rotary: Rotary | None = None,
         scale: float | None = None,
-        cap: float | None = None,
         eps: float = 1e-6,
-        furthest: int = 128,
-        both_sides: bool = True,
     ) -> None:
         d_model = parameters["W_q"].shape[0]
-        distances = furthest, both_sides
-        super().__init__(TrainedConfig(d_model, heads, rotary, scale, cap, eps, *distances))
+        super().__init__(TrainedConfig(d_model, heads, rotary, scale, eps=eps))
         for name, parameter in parameters.items():
             self.register_buffer(name, parameter)
 
@@ -103,21 +94,6 @@ class TrainedAttention(DotScores):
         gain: Tensor | None = getattr(self, f"g_{role[0]}", None)
         return None if gain is None else RmsNorm(gain, self.config.eps)
 
-    @property
-    def has_bias(self) -> bool:
-        return hasattr(self, "distances")
-
-    def position_bias(
-        self, n_queries: int, n_keys: int, first: int, rows: slice, heads: slice
-    ) -> Tensor | None:
-        table: Tensor | None = getattr(self, "distances", None)
-        if table is None:
-            return None
-        config = self.config
-        return relative_bias(
-            table, n_queries, n_keys, config.furthest, config.both_sides, first, rows, heads
-        )
-
     def outputs(self, projected: Projected, mask: Tensor | None) -> Tensor:
         """Output of each head, no steps kept. (…, heads, queries, d_v).
 
@@ -128,29 +104,23 @@ class TrainedAttention(DotScores):
         if self.rotary is not None:
             queries = self.rotary(queries, projected.first)
         size = self.heads // self.groups
-        bias = self.position_bias(n_queries, projected.keys.shape[-2], projected.first, ALL, ALL)
         trace = attend(
             queries.unflatten(-3, (self.groups, size)).flatten(-3, -2),
             projected.keys if projected.rotated is None else projected.rotated,
             projected.values,
             scores=self.scores,
             scale=self.scale,
-            bias=None if bias is None else bias.unflatten(0, (-1, size)).flatten(1, 2),
             mask=None if mask is None else torch.cat([mask] * size, -2).unsqueeze(-3),
-            cap=self.cap,
         )
         outputs: Tensor = trace.output.unflatten(-2, (size, n_queries)).flatten(-4, -3)
         return outputs
 
     def fused(self, projected: Projected, mask: Tensor | None) -> Tensor:
-        """Output of each head by torch's own kernel, see `outputs`; without a cap."""
-        queries, n_queries = projected.queries, projected.queries.shape[-2]
+        """Output of each head by torch's own kernel, see `outputs`."""
+        queries = projected.queries
         if self.rotary is not None:
             queries = self.rotary(queries, projected.first)
         keys = projected.keys if projected.rotated is None else projected.rotated
-        bias = self.position_bias(n_queries, keys.shape[-2], projected.first, ALL, ALL)
-        if bias is not None:
-            mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
         factor = self.scale(keys.shape[-1], keys.shape[-1]) if callable(self.scale) else self.scale
         q, k, v = (part.reshape(-1, *part.shape[-3:]) for part in (queries, keys, projected.values))
         made = scaled_dot_product_attention(q, k, v, mask, scale=factor, enable_gqa=True)
@@ -272,7 +242,7 @@ class LayerRun:
             traces = layer.traces_of(projected, self.padding)
             outputs = torch.cat([trace.output for trace in traces], -3)
         attended = linear(merge_heads(outputs), *attention.projection("output"))
-        return self.note("attended", through(layer.attention_norms.added, attended))
+        return self.note("attended", attended)
 
     @functools.cached_property
     def middle(self) -> Tensor:
@@ -286,11 +256,8 @@ class LayerRun:
     @functools.cached_property
     def fed(self) -> Tensor:
         """The feed-forward's output, which is added to the residual path."""
-        norms, feed_forward = self.layer.feed_norms, self.layer.feed_forward
-        if feed_forward is None:
-            return self.note("fed", torch.zeros_like(self._residual))
-        fed = feed_forward(through(norms.before, self._residual))
-        return self.note("fed", through(norms.added, fed))
+        entered = through(self.layer.feed_norms.before, self._residual)
+        return self.note("fed", self.layer.feed_forward(entered))
 
     @functools.cached_property
     def output(self) -> Tensor:
@@ -343,20 +310,18 @@ class Layer:
     """Attention and feed-forward, each on a residual path, with norms around them.
 
     causal: whether a query sees no key behind it; window: how many tokens to each side it sees,
-    None: all of them; crosses: whether keys and values come from another sequence; decodes: whether
-    it runs over the output, behind an encoder's layers; recurrence: what the input goes through
-    first, where something stands in the place of self-attention. feed_forward: None where another
-    attention follows first, as in a decoder that attends to its output and then to the source.
+    None: all of them; crosses: whether it runs over the output, behind an encoder's layers, whose
+    output its keys and values come from; recurrence: what the input goes through first, where
+    something stands in the place of self-attention.
     """
 
     attention: TrainedAttention
     attention_norms: Norms
-    feed_forward: FeedForward | GatedFeedForward | None
+    feed_forward: FeedForward | GatedFeedForward
     feed_norms: Norms
     causal: bool = False
     window: int | None = None
     crosses: bool = False
-    decodes: bool = False
     recurrence: Recurrence | None = None
 
     __repr__ = shapes
@@ -432,7 +397,7 @@ class Layer:
 
     def products(self, pieces: int) -> float:
         """Number of products that it takes over so many pieces, roughly."""
-        parts = [*self.attention.buffers(), *vars(self.feed_forward or object).values()]
+        parts = [*self.attention.buffers(), *vars(self.feed_forward).values()]
         weights = sum(
             part.numel() for part in parts if isinstance(part, Tensor) and part.dim() == 2
         )
@@ -472,7 +437,6 @@ class Layer:
         """Output of each head, of some queries after the others. (…, heads, queries, d_v)."""
         made = []
         n_queries, n_keys = projected.queries.shape[-2], projected.keys.shape[-2]
-        work_out = self.attention.fused if self.attention.cap is None else self.attention.outputs
         for first in range(0, n_queries, ROWS):
             some = slice(first, first + ROWS)
             seen = slice(some.stop if self.causal and not self.crosses else n_keys)
@@ -484,7 +448,9 @@ class Layer:
             assert values is not None
             part = Projected(projected.queries[..., some, :], keys, values, first, rotated)
             shape = part.queries.shape[-2], keys.shape[-2]
-            made.append(work_out(part, masks.combine(self.masks(*shape, first).values())))
+            made.append(
+                self.attention.fused(part, masks.combine(self.masks(*shape, first).values()))
+            )
         return torch.cat(made, -2)
 
     def at_once(self, projected: Projected) -> int:

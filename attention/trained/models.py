@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from attention.core.arguments import must_be, must_be_several
-from attention.core.functional import Trace, capped
+from attention.core.functional import Trace
 from attention.core.limits import limits
 from attention.core.masks import padded
 from attention.core.printing import shapes
@@ -170,14 +170,13 @@ class Run:
     def batch(self) -> Padded:
         """The ids it ran over, and those of what was written, where there is any."""
         last = self.inputs[-1]
-        written = Padded(last.pieces.ids) if last.layer.decodes else None
+        written = Padded(last.pieces.ids) if last.layer.crosses else None
         return Padded(self.pieces.ids, output=written)
 
     def start(self, layer: int) -> Start:
         """Start of this run at one of its layers."""
         layer_input = self.inputs[layer]
-        memory = self.inputs[-1].memory if layer_input.layer.decodes else None
-        return Start(layer, layer_input.entered, memory)
+        return Start(layer, layer_input.entered, layer_input.memory)
 
     @property
     def nbytes(self) -> int:
@@ -269,11 +268,7 @@ class Model:
         return self.parts.embedding(ids, first)
 
     def embed_output(self, output: Padded) -> Tensor:
-        """Embed the output for the first layer that decodes, where there is one."""
-        raise NotImplementedError
-
-    def read_before(self, output: Pieces) -> Pieces:
-        """Pieces that a decoder reads as it writes these, where there is one."""
+        """Embed the output for the first layer of a decoder, where there is one."""
         raise NotImplementedError
 
     def final(self, x: Tensor) -> Tensor:
@@ -306,7 +301,7 @@ class Model:
         x, memory = start.x, start.memory
         for position, before in zip(positions, after or itertools.repeat(None), strict=False):
             layer = self.layers[position]
-            if layer.decodes and memory is None:
+            if layer.crosses and memory is None:
                 if batch.output is None:
                     raise ValueError(f"{self.title_of(position)} needs an output, see Padded")
                 memory, x = x, self.embed_output(batch.output)
@@ -338,7 +333,7 @@ class Model:
             return
         if len(after) != len(positions):
             raise ValueError(f"runs of {len(positions)} layers go on, got {len(after)}")
-        if batch.mask is not None and not self.layers[positions.start].decodes:
+        if batch.mask is not None and not self.layers[positions.start].crosses:
             raise ValueError("sentences that go on must have no padding")
         for position in positions:
             if not (self.layers[position].causal or self.layers[position].crosses):
@@ -367,17 +362,14 @@ class Model:
     def run_pieces(self, pieces: Pieces, output: Pieces | None = None) -> Run:
         """Run a sentence that is in pieces already, and what is written over it.
 
-        Pieces of layers that cross are those that each query produces, of a decoder's
-        self-attention those that it reads.
+        Pieces of layers that cross are those that each query produces.
         """
         must_be("pieces", pieces, Pieces, how="model.pieces(text) gives them")
         batch = Padded(pieces.ids, output=None if output is None else Padded(output.ids))
         inputs = []
         for layer, run in zip(self.layers, self.forward(batch), strict=True):
-            if output is None or not layer.decodes:
+            if output is None or not layer.crosses:
                 inputs.append(LayerInput(layer, pieces, run.entered, run.x))
-            elif run.memory is None:
-                inputs.append(LayerInput(layer, self.read_before(output), run.entered, run.x))
             else:
                 inputs.append(LayerInput(layer, output, run.entered, run.x, run.memory, pieces))
         return Run(pieces, tuple(inputs), self.final(run.output))
@@ -407,10 +399,9 @@ def tensors_of(part: object) -> Iterator[Tensor]:
 
 def _padding(batch: Padded, layer: Layer, x: Tensor, memory: Tensor | None) -> Tensor | None:
     """The mask that padding makes, (…, queries, keys), None where there is none."""
-    queries = batch.output if layer.decodes else batch
-    keys = batch if layer.crosses else queries
+    queries = batch.output if layer.crosses else batch
     tokens = x, memory if layer.crosses and memory is not None else x
-    found = [None if part is None else part.mask for part in (queries, keys)]
+    found = [None if part is None else part.mask for part in (queries, batch)]
     if all(mask is None for mask in found):
         return None
     whole = (torch.ones(part.shape[-2], dtype=torch.bool) for part in tokens)
@@ -462,9 +453,8 @@ class Parts:
 
     limit: how many pieces it takes; final_norm: what the last layer's output goes through, if
     anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
-    piece, for models that were trained to predict it; cap: what these scores stay below, see
-    `layers.TrainedConfig`; ends: the pieces that say that a text is over; decoder: where the last
-    layers decode.
+    piece, for models that were trained to predict it; ends: the pieces that say that a text is
+    over; decoder: where the last layers decode.
     """
 
     embedding: Embedding
@@ -472,7 +462,6 @@ class Parts:
     limit: int
     final_norm: Norm | None = None
     unembedding: Tensor | None = None
-    cap: float | None = None
     ends: Collection[int] = ()
     decoder: Decoder | None = None
 
@@ -481,22 +470,17 @@ class Parts:
 class Decoder:
     """Parts of a decoder besides its layers.
 
-    embedding: of what it reads; table (vocabulary, d_model), factor, bias (vocabulary,): the score
-    of a piece is factor · hidden · its row of the table + its bias; start: the piece that stands
-    before the first one, None: a vector of zeros; begins: the piece that each output begins with,
-    None: any; candidates: a function of the pieces of a source -> those that its output may be made
-    of, in order, None: all; aligns: the head of the last layer that training guided to align both
-    (Chen et al. 2016), None: it guided none.
+    embedding: of what it reads; table (vocabulary, d_model), bias (vocabulary,): the score of a
+    piece is hidden · its row of the table + its bias; candidates: a function of the pieces of a
+    source -> those that its output may be made of, in order; aligns: the head of the last layer
+    that training guided to align both (Chen et al. 2016).
     """
 
     embedding: Embedding
     table: Table
-    factor: float = 1.0
-    bias: Tensor | None = None
-    start: int | None = None
-    begins: int | None = None
-    candidates: Callable[[Tensor], Tensor] | None = None
-    aligns: int | None = None
+    bias: Tensor
+    candidates: Callable[[Tensor], Tensor]
+    aligns: int = 0
 
 
 class Tokenizer(Protocol):
@@ -543,5 +527,4 @@ class Transformer(Model):
 
         Raises ValueError for models that were not trained to go on, see `goes_on`.
         """
-        scores, cap = hidden @ self.unembedding, self.parts.cap
-        return scores if cap is None else capped(scores, cap)
+        return hidden @ self.unembedding

@@ -47,14 +47,12 @@ class LayerNorm:
 
 @dataclass(frozen=True, eq=False)
 class Norms:
-    """Where norms stand around attention or feed-forward f: `after(x + added(f(before(x))))`.
+    """Where norms stand around attention or feed-forward f: `after(x + f(before(x)))`.
 
-    before: Radford et al. 2019; after: Vaswani et al. 2017, section 3.1; before and added: Gemma
-    Team 2024, section 2. None: there is none.
+    before: Radford et al. 2019; after: Vaswani et al. 2017, section 3.1. None: there is none.
     """
 
     before: Norm | None = None
-    added: Norm | None = None
     after: Norm | None = None
 
 

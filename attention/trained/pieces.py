@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -67,15 +67,6 @@ class Reader:
         """
         return tuple(map(self._shown, ids))
 
-    def pieces(self, ids: Sequence[int], special: Collection[int]) -> Pieces:
-        """Pieces of these numbers; special: those that belong to no word.
-
-        A word begins with a piece that begins with a blank.
-        """
-        texts = self.shown(ids)
-        begins = [text.startswith(SPACE) for text in texts]
-        return Pieces(torch.tensor(ids, dtype=torch.int64), texts, words_of(ids, begins, special))
-
     def text_of(self, ids: Sequence[int], after: Sequence[int] = ()) -> str | None:
         """Text that these pieces add to one that ends in the pieces `after`.
 
@@ -111,22 +102,6 @@ class Reader:
         if piece in self._added or not all(character in _BYTES for character in token):
             return token.encode("utf-8")
         return bytes(_BYTES[character] for character in token)
-
-
-def words_of(
-    ids: Sequence[int], begins: Sequence[bool], special: Collection[int]
-) -> tuple[int | None, ...]:
-    """For each piece which word it belongs to, None for special ones; begins: whether a word begins
-    with it."""
-    words: list[int | None] = []
-    word = -1
-    for piece, new in zip(ids, begins, strict=True):
-        if piece in special:
-            words.append(None)
-            continue
-        word += new or word < 0
-        words.append(word)
-    return tuple(words)
 
 
 def readable(text: str) -> str:

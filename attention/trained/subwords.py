@@ -10,7 +10,7 @@ import torch
 from sentencepiece import SentencePieceProcessor
 
 from attention.trained.models import Pieces
-from attention.trained.pieces import SPACE, readable, words_of
+from attention.trained.pieces import SPACE, readable
 
 WORD = "▁"  # what a piece begins with that begins a word
 
@@ -66,6 +66,22 @@ class Vocabulary:
         return Pieces(
             ids=torch.tensor(ids, dtype=torch.int64),
             texts=tuple(readable(text.replace(WORD, SPACE)) for text in texts),
-            words=words_of(ids, [text.startswith(WORD) for text in texts], special),
+            words=_words_of(ids, [text.startswith(WORD) for text in texts], special),
             left_out=left_out,
         )
+
+
+def _words_of(
+    ids: Sequence[int], begins: Sequence[bool], special: Collection[int]
+) -> tuple[int | None, ...]:
+    """For each piece which word it belongs to, None for special ones; begins: whether a word begins
+    with it."""
+    words: list[int | None] = []
+    word = -1
+    for piece, new in zip(ids, begins, strict=True):
+        if piece in special:
+            words.append(None)
+            continue
+        word += new or word < 0
+        words.append(word)
+    return tuple(words)

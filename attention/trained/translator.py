@@ -71,7 +71,7 @@ def load_translator(folder: Path, about: About) -> EncoderDecoder:
         *(_layer(weights, f"encoder_l{number}") for number in _from_1(weights, "enc-depth")),
         *(_layer(weights, f"decoder_l{number}") for number in _from_1(weights, "dec-depth")),
     )
-    decoder = Decoder(embedding, table, bias=bias, candidates=shortlist.candidates, aligns=0)
+    decoder = Decoder(embedding, table, bias, shortlist.candidates)
     parts = Parts(embedding, layers, limit, ends=[vocabulary.end], decoder=decoder)
     return EncoderDecoder(about, vocabulary, parts)
 
@@ -105,7 +105,6 @@ def _layer(weights: marian.MarianFile, name: str) -> Layer:
         ),
         Norms(after=_norm(weights, f"{name}_ffn_ffn", d_model)),
         crosses=decodes,
-        decodes=decodes,
         recurrence=_recurrence(weights, name) if decodes else None,
     )
 

@@ -315,7 +315,7 @@ def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.Monk
     followed = Followed(case.model, case.run.pieces)
     mask = associations.mask_of(case.model)
     ids, n_layers = case.run.pieces.ids, len(followed.layers)
-    assert (mask is None) == (case.model.about.name in ("en-pt", "t5", "mt5", *GOING_ON))
+    assert (mask is None) == (case.model.about.name in ("en-pt", *GOING_ON))
     ways = associations.ways_of(case.model)
     assert ways == [*(["masked"] if mask is not None else []), "hidden", "left out"]
     for way, token in itertools.product(ways, (0, 2, 4)):

@@ -180,7 +180,7 @@ def test_heads_of_smollm2_that_suppress_and_copy_are_told_by_their_weights(monke
     assert all(one.copying.low > -0.5 and one.copying.high < 0.5 for one in found.values())
 
 
-LAYOUTS = ("bert", "gpt2 untied", "llama", "gemma2", "t5", "bart")
+LAYOUTS = ("bert", "gpt2 untied", "llama")
 BY_TRANSFORMERS = ("gpt_neox", "mixtral", "granite", "modernbert")
 
 
@@ -198,7 +198,7 @@ def test_values_and_additions_are_those_of_the_matrices_but_for_spreads_and_bias
     for one in found:
         layer = model.layers[one.layer]
         d_model, width = len(one.W_V), one.W_O.shape[0]
-        x, heads = drawn(one.head, (5, d_model), (5, width))
+        (x,) = drawn(one.head, (5, d_model))
         group = one.head * layer.attention.groups // layer.attention.heads
         plus, minus = (
             layer.projected(each, each if layer.crosses else None).values[group] for each in (x, -x)
@@ -206,11 +206,7 @@ def test_values_and_additions_are_those_of_the_matrices_but_for_spreads_and_bias
         parallel(plus - minus, x @ one.W_V)
         W_o, _ = layer.attention.projection("output")
         rows = W_o[one.head * width : (one.head + 1) * width]
-        behind = layer.attention_norms.added
-        if behind is None:
-            torch.testing.assert_close(one.W_O, rows)
-        else:
-            parallel(behind(heads @ rows), heads @ one.W_O)
+        torch.testing.assert_close(one.W_O, rows)
     for each in circuits.circuits_of(model).values():
         assert -1 <= each.copying.value <= 1
 

@@ -10,8 +10,6 @@ import torch
 from attention.core.positions import (
     Rotary,
     alibi,
-    distance_buckets,
-    relative_bias,
     rotary,
     sinusoidal,
     slopes,
@@ -119,21 +117,3 @@ def test_alibi_takes_slope_times_distance_off_each_head() -> None:
     assert bias.shape == (2, 3, 5)
     assert bias[0, 1].tolist() == [-1 / 16, 0, -1 / 16, -2 / 16, -3 / 16]
     assert bias[1, 2].tolist() == [-2 / 256, -1 / 256, 0, -1 / 256, -2 / 256]
-
-
-def test_near_distances_have_a_bucket_each_and_far_ones_share_them() -> None:
-    offsets = torch.tensor([0, -1, 1, -2, -5, 5, -6, 6, -20, 20])
-    both = distance_buckets(offsets, 8, 16, both_sides=True)
-    assert both.tolist() == [0, 1, 5, 2, 2, 6, 3, 7, 3, 7]
-    before = distance_buckets(-torch.tensor([0, 1, 2, 3, 4, 6, 9, 20, -3]), 8, 16, both_sides=False)
-    assert before.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 0]
-
-
-def test_a_bias_for_distances_goes_on_where_the_queries_before_end() -> None:
-    table = torch.arange(16.0).reshape(8, 2)
-    whole = relative_bias(table, 5, 5, 16, both_sides=True)
-    assert whole.shape == (2, 5, 5)
-    assert whole[1, 3].tolist() == [5, 5, 3, 1, 11]  # behind by 3, 2, 1, none, before by 1
-    assert torch.equal(relative_bias(table, 2, 5, 16, True, first=3), whole[:, 3:])
-    some = relative_bias(table, 5, 5, 16, True, rows=slice(1, 3), some=slice(1, 2))
-    assert torch.equal(some, whole[1:, 1:3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from attention.core.functional import Trace
 from attention.trained.layouts import LAYOUTS
-from attention.trained.models import Edit, Model, Run
+from attention.trained.models import Edit, Model
 
 CORPUS = [
     "the cat sat on the mat and looked at the cat on the other mat",
@@ -80,44 +80,28 @@ def robertas() -> Tokenizer:
     return bytelevel(["<s>", "<pad>", "</s>", "<unk>", "<mask>"], post_processor=around)
 
 
-def t5s() -> Tokenizer:
-    """As T5's: words in parts, the first of each with a blank, and </s> behind them."""
-    end = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    more = {"pre_tokenizer": pre_tokenizers.Metaspace(), "decoder": decoders.Metaspace()}
-    special = ["<pad>", "</s>", "<unk>"]
-    return trained(models.BPE(unk_token="<unk>"), special, post_processor=end, **more)
-
-
 class Family(NamedTuple):
-    """A tokenizer, and what transformers has for a family: its model, its settings here, and those
-    that its library no longer writes into config.json."""
+    """A tokenizer, and what transformers has for a family: its model, and its settings here."""
 
     tokenizer: Callable[[], Tokenizer]
     model: str
     config: dict[str, Any]
-    more: Mapping[str, Any] = {}
 
 
 # sizes by the names in `Layout.settings`
-TINY = {"d_model": 24, "d_head": 8, "positions": POSITIONS, "layers": 2, "layers of the decoder": 1}
-TINY |= {f"heads{of}": 3 for of in ("", " of the decoder")} | {"groups": 1}
-TINY |= {f"hidden{of}": 40 for of in ("", " of the encoder", " of the decoder")}
+TINY = {"d_model": 24, "d_head": 8, "positions": POSITIONS, "layers": 2, "hidden": 40}
+TINY |= {"heads": 3, "groups": 1}
 
 
-def tiny(name: str, tokenizer: Callable[[], Tokenizer] | None = None, /, **config: Any) -> Family:
+def tiny(name: str, tokenizer: Callable[[], Tokenizer] = gpts, /, **config: Any) -> Family:
     """A tiny model of a layout: as it declares its settings, but for these."""
     layout = LAYOUTS[name]
     sizes = {key: TINY[size] for size, key in layout.settings.items() if size in TINY}
-    if "padding" in layout.settings:
-        sizes[layout.settings["positions"]] += layout.defaults[layout.settings["padding"]] + 1
-    decodes = layout.reference.endswith("ForConditionalGeneration")
-    usual = t5s if decodes else gpts if layout.reference.endswith(GOES_ON) else robertas
-    return Family(tokenizer or usual, layout.reference, sizes | config)
+    return Family(tokenizer, layout.reference, sizes | config)
 
 
 GOES_ON = ("LMHeadModel", "ForCausalLM")
 GROUPED = {"num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 4}
-GEMMA = GROUPED | {"head_dim": 6, "query_pre_attn_scalar": 11, "final_logit_softcapping": 2.0}
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 100.0, "factor": 5.0, "low_freq_factor": 0.4}
 LLAMA3 |= {"high_freq_factor": 3.0, "original_max_position_embeddings": 23}
 LINEAR = {"rope_type": "linear", "rope_theta": 700.0, "factor": 3.0}
@@ -126,16 +110,10 @@ TIED: dict[str, Any] = {"head_dim": 10, "rms_norm_eps": 1e-3, "tie_word_embeddin
 BIASED: dict[str, Any] = {"attention_bias": True, "mlp_bias": True, "head_dim": 14}
 STRETCHED: dict[str, Any] = BIASED | {"num_key_value_heads": 3, "rope_parameters": LLAMA3}
 ABOVE: dict[str, Any] = {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
-CAPPED: dict[str, Any] = {"sliding_window": 3, "attn_logit_softcapping": 1.5}
-TURNS: dict[str, Any] = {"sliding_window": 4, "sliding_window_pattern": 2}
-NEAR = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 11}
 # every layout once, also one that was added today; then those with settings that change their steps
 FAMILIES = {name: tiny(name) for name in LAYOUTS} | {
     "bert": tiny("bert", wordpiece),
-    "bert with a head": tiny("bert", wordpiece, hidden_act="relu")._replace(
-        model="BertForMaskedLM"
-    ),
-    "distilbert": tiny("distilbert", wordpiece),
+    "bert with a head": tiny("bert", robertas, hidden_act="relu")._replace(model="BertForMaskedLM"),
     "gpt2": tiny("gpt2", n_inner=None),
     "gpt2 untied": tiny("gpt2", tie_word_embeddings=False, n_inner=40),
     "llama": tiny("llama", **GROUPED),
@@ -143,16 +121,8 @@ FAMILIES = {name: tiny(name) for name in LAYOUTS} | {
     "llama stretched": tiny("llama", **STRETCHED),
     "mistral": tiny("mistral", sliding_window=5, rope_parameters=LINEAR),
     "qwen3": tiny("qwen3", **GROUPED | {"head_dim": 6} | ABOVE),
-    "gemma2": tiny("gemma2", **GEMMA | CAPPED),
-    "gemma3_text": tiny("gemma3_text", **GEMMA | TURNS),
-    "phi3": tiny("phi3", sliding_window=5, pad_token_id=0),
-    "t5": tiny("t5", d_kv=6, **NEAR),
-    "bart": tiny("bart", robertas, scale_embedding=True)._replace(more={"forced_bos_token_id": 0}),
 }
-# those that write an output over a sentence, and those that say which piece comes next
-WRITING = [
-    name for name, each in FAMILIES.items() if each.model.endswith("ForConditionalGeneration")
-]
+# those that say which piece comes next
 GOING_ON = [name for name, each in FAMILIES.items() if each.model.endswith(GOES_ON)]
 
 
@@ -176,30 +146,17 @@ def write_checkpoint(folder: Path, name: str, **saving: Any) -> Checkpoint:
         theirs = kind(config).eval()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
-        for parameter in (*theirs.parameters(), *biases_of(theirs)):
+        for parameter in theirs.parameters():
             parameter += torch.randn(parameter.shape, generator=generator) * 0.2
     theirs.save_pretrained(folder, **saving)
-    change_json(folder / "config.json", **family.more)
     tokenizer.save(str(folder / "tokenizer.json"))
     return Checkpoint(folder, theirs, family)
 
 
-def biases_of(theirs: nn.Module) -> list[Tensor]:
-    """Biases of scores that no training changes."""
-    return [each for name, each in theirs.named_buffers() if name == "final_logits_bias"]
-
-
 @torch.no_grad()
-def run_theirs(theirs: nn.Module, ids: Tensor, read: Tensor | None = None) -> Any:
-    """All that transformers tells of a run over ids (pieces,), and over what a decoder reads."""
-    more = {} if read is None else {"decoder_input_ids": read[None]}
-    return theirs(ids[None], output_hidden_states=True, output_attentions=True, **more)
-
-
-def read_by(run: Run) -> Tensor | None:
-    """The ids that a decoder's self-attention reads, None where there is none."""
-    found = [each for each in run.inputs if each.layer.decodes and not each.layer.crosses]
-    return found[0].pieces.ids if found else None
+def run_theirs(theirs: nn.Module, ids: Tensor) -> Any:
+    """All that transformers tells of a run over ids (pieces,)."""
+    return theirs(ids[None], output_hidden_states=True, output_attentions=True)
 
 
 def change_json(file: Path, **changes: Any) -> None:

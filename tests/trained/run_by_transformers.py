@@ -31,18 +31,27 @@ TINY = {
 GROUPED = TINY | {"num_key_value_heads": 2}
 CONVOLVED = {"layer_types": ["conv", "full_attention", "conv"], "block_auto_adjust_ff_dim": False}
 MODERN = {"local_attention": 6, "global_attn_every_n_layers": 2, "pad_token_id": 1}
-# no layout here: rotary beside a parallel feed-forward, learned positions, experts, norms before
-# and behind, a factor of scores, windows without a mask, convolutions between, an encoder's
+GEMMA = GROUPED | {"head_dim": 8, "sliding_window": 4, "query_pre_attn_scalar": 11}
+DISTILLED = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 40}
+DISTILLED |= {"max_position_embeddings": POSITIONS}
+# no layout here: rotary beside a parallel feed-forward, learned positions, experts, a factor of
+# scores, convolutions between, windows without a mask, an encoder's norms behind sums; norms before
+# and behind with caps, or with two rotations, norms behind alone, one matrix for several, positions
+# from behind the padding's
 FAMILIES: dict[str, tuple[str, Callable[[], Tokenizer], dict[str, Any]]] = {
     "gpt_neox": ("GPTNeoXForCausalLM", gpts, TINY),
     "opt": ("OPTForCausalLM", gpts, TINY | {"ffn_dim": 40, "word_embed_proj_dim": 32}),
     "mixtral": ("MixtralForCausalLM", gpts, GROUPED | {"sliding_window": 5}),
-    "stablelm": ("StableLmForCausalLM", gpts, GROUPED),
-    "glm4": ("Glm4ForCausalLM", gpts, GROUPED | {"head_dim": 8, "pad_token_id": None}),
     "granite": ("GraniteForCausalLM", gpts, GROUPED | {"logits_scaling": 3.0}),
     "lfm2": ("Lfm2ForCausalLM", gpts, GROUPED | CONVOLVED),
     "modernbert": ("ModernBertModel", robertas, TINY | MODERN),
     "electra": ("ElectraModel", wordpiece, TINY | {"embedding_size": 16}),
+    "gemma2": ("Gemma2ForCausalLM", gpts, GEMMA | {"attn_logit_softcapping": 1.5}),
+    "gemma3_text": ("Gemma3ForCausalLM", gpts, GEMMA),
+    "olmo2": ("Olmo2ForCausalLM", gpts, GROUPED),
+    "phi3": ("Phi3ForCausalLM", gpts, GROUPED | {"sliding_window": 5, "pad_token_id": 0}),
+    "roberta": ("RobertaModel", robertas, TINY | {"pad_token_id": 1}),
+    "distilbert": ("DistilBertModel", wordpiece, DISTILLED),
 }
 
 

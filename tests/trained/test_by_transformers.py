@@ -232,24 +232,6 @@ def test_windows_and_positions_are_those_of_the_family(tmp_path: Path) -> None:
         model.embed(torch.zeros(54, dtype=torch.int64))
 
 
-def test_positions_that_begin_behind_the_padding_are_counted(tmp_path: Path) -> None:
-    write(tmp_path, "electra")
-    kind = transformers().CamembertModel
-    config = kind.config_class(
-        vocab_size=75,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=40,
-        pad_token_id=1,
-    )
-    kind(config).save_pretrained(tmp_path)
-    model = load_folder(tmp_path, ABOUT)
-    assert model.takes == 40 - 2
-    assert model.run("the cat " * 40).hidden.shape == (38, 32)
-
-
 # Limits
 
 
@@ -266,7 +248,7 @@ def test_limits_of_a_hosted_app_hold(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_a_known_layout_is_needed_for_is_refused_and_never_wrong(tmp_path: Path) -> None:
-    model, _ = opened(tmp_path / "decoder", "glm4")
+    model, _ = opened(tmp_path / "decoder", "gemma2")
     run = model.run(SENTENCE)
     layer, ran = run.inputs[1].layer, next(iter(model.forward(run.batch)))
     assert isinstance(layer, HookedLayer)
@@ -383,7 +365,10 @@ def test_what_cannot_be_run_is_refused_with_what_was_expected(
 
     write(tmp_path / "whole", "gpt_neox")
     refused(changed(quantization_config={"bits": 4}), "weights must be plain numbers")
-    refused(changed(model_type="bigbird_pegasus"), "an encoder and a decoder, of which only known")
+    refused(
+        changed(model_type="bigbird_pegasus"),
+        r"an encoder and a decoder, .* attention\.capture\(\) keeps",
+    )
     refused(changed(model_type="vit"), "must have a model of vit for text")
     refused(changed(hidden_size="wide"), "config.json must hold settings of gpt_neox: ")
     refused(changed(num_hidden_layers=4), "all weights; missing or misshapen", False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,18 +15,14 @@ from torch.testing import assert_close
 
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
-from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.layouts import LAYOUTS
 from attention.trained.models import About, Model, Run, Transformer
-from attention.trained.parts import through
 from tests.trained.making import (
     FAMILIES,
     GOING_ON,
     POSITIONS,
     SENTENCES,
-    WRITING,
     Checkpoint,
-    read_by,
     run_theirs,
     transformers,
 )
@@ -51,36 +46,14 @@ SCRIPTS = (
 
 def assert_same_run(model: Model, theirs: Any, run: Run) -> None:
     """Hidden states and attentions of every layer agree with transformers."""
-    expected = run_theirs(theirs, run.pieces.ids, read_by(run))
+    expected = run_theirs(theirs, run.pieces.ids)
     assert len(run.inputs) == len(model.layers)
-    for ours, hidden in zip(states_of(run), hidden_states_of(expected), strict=True):
+    states = [*(each.entered for each in run.inputs), run.hidden]
+    for ours, hidden in zip(states, expected.hidden_states, strict=True):
         assert_close(ours, hidden[0], atol=1e-5, rtol=1e-5)
-    for layer_input, weights in zip(run.inputs, attentions_of(expected), strict=True):
+    for layer_input, weights in zip(run.inputs, expected.attentions, strict=True):
         trace = layer_input.trace()
         assert_close(trace.weights, weights[0], atol=1e-5, rtol=1e-5)
-
-
-def states_of(run: Run) -> list[Tensor]:
-    """Inputs of each layer, of a decoder's two attentions once, and the output of the model."""
-    memory = run.inputs[-1].memory
-    encoded = [each.entered for each in run.inputs if not each.layer.decodes]
-    decoded = [each.entered for each in run.inputs if each.layer.decodes and not each.layer.crosses]
-    return [*encoded, *([] if memory is None else [memory]), *decoded, run.hidden]
-
-
-def hidden_states_of(theirs: Any) -> list[Tensor]:
-    """Hidden states of transformers, in the order of `states_of`."""
-    if "encoder_hidden_states" in theirs:
-        return [*theirs.encoder_hidden_states, *theirs.decoder_hidden_states]
-    return [*theirs.hidden_states]
-
-
-def attentions_of(theirs: Any) -> list[Tensor]:
-    """The weights of each layer of transformers, as layers are in order here."""
-    if "encoder_attentions" not in theirs:
-        return [*theirs.attentions]
-    pairs = zip(theirs.decoder_attentions, theirs.cross_attentions, strict=True)
-    return [*theirs.encoder_attentions, *itertools.chain.from_iterable(pairs)]
 
 
 def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
@@ -105,47 +78,17 @@ def test_every_layout_agrees_with_transformers(checkpoint: Get, name: str) -> No
         run = model.run(text)
         assert len(run.pieces.ids) <= model.limit == POSITIONS
         assert_same_run(model, theirs, run)
-        expected = run_theirs(theirs, run.pieces.ids, read_by(run))
+        expected = run_theirs(theirs, run.pieces.ids)
         if name in GOING_ON:
             assert isinstance(model, Transformer)
             assert_close(model.scores(run.hidden), expected.logits[0], atol=1e-5, rtol=1e-5)
-    for layer_input, weights in zip(run.inputs, attentions_of(expected), strict=True):
+    for layer_input, weights in zip(run.inputs, expected.attentions, strict=True):
         mask = layer_input.trace().mask
         assert (mask is None) == bool(weights.triu(1).any())
         if mask is not None:
             assert not mask.triu(1).any()
             if layer_input.layer.window is None:
                 assert torch.equal(mask.expand_as(weights), weights > 0)
-
-
-@pytest.mark.parametrize("name", WRITING)
-@torch.no_grad()
-def test_what_is_written_agrees_with_transformers(checkpoint: Get, name: str) -> None:
-    model, theirs = load_folder(checkpoint(name).folder, ABOUT), checkpoint(name).theirs
-    assert isinstance(model, EncoderDecoder)
-    written = model.write("the cat sat on it")
-    start, ids = model.decoder.start, written.output.ids
-    made = theirs.generate(
-        written.source.ids[None],
-        max_new_tokens=len(ids),
-        do_sample=False,
-        num_beams=1,
-        decoder_start_token_id=start,
-        forced_bos_token_id=model.decoder.begins,
-        forced_eos_token_id=None,
-        use_cache=False,  # of as many layers as the encoder has
-    )
-    assert made[0].tolist() == [start, *ids.tolist()]
-    run = model.run_pieces(written.source, written.output)
-    candidates, scores = model.scorer(run.pieces.ids)
-    expected = run_theirs(theirs, run.pieces.ids, read_by(run)).logits[0]
-    assert torch.equal(candidates, torch.arange(expected.shape[-1]))
-    assert_close(scores(run.hidden), expected, atol=1e-5, rtol=1e-5)
-    shares = expected.softmax(-1).gather(-1, ids[:, None])[:, 0]
-    assert_close(model.probabilities(run), shares, atol=1e-5, rtol=1e-5)
-    assert_close(torch.tensor([step.probability for step in written.steps]), shares)
-    weights = attentions_of(run_theirs(theirs, run.pieces.ids, read_by(run)))[-1]
-    assert_close(written.alignment, weights[0].mean(0), atol=1e-5, rtol=1e-5)
 
 
 def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
@@ -160,7 +103,6 @@ def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
         heads = layer.attention.head_outputs(trace)
         assert heads.shape == (layer.attention.heads, *layer_input.x.shape)
         added = heads.sum(0) if bias is None else heads.sum(0) + bias
-        added = through(layer.attention_norms.added, added)
         ran = layer.run(layer_input.entered, layer_input.memory)
         assert_close(ran.middle, added + layer_input.x, atol=1e-5, rtol=1e-5)
         alike = [each for each in found if each.shape == added.shape]
@@ -179,7 +121,7 @@ def inputs_of_modules(theirs: Any, run: Run) -> list[Tensor]:
     with ExitStack() as hooks:
         for module in theirs.modules():
             hooks.callback(module.register_forward_pre_hook(note).remove)
-        run_theirs(theirs, run.pieces.ids, read_by(run))
+        run_theirs(theirs, run.pieces.ids)
     return found
 
 

@@ -231,7 +231,7 @@ def test_what_cannot_be_had_is_told_and_the_others_are_there(
     told["unconfigured"] = "it has no config.json"
     told["gated"] = "its makers give it only to those who have agreed to their terms"
     told["missing"] = "Hugging Face has no model of that name"
-    standin.models["fine"] = checkpoint("distilbert").folder
+    standin.models["fine"] = checkpoint("bert with a head").folder
     assert own(monkeypatch, *told, checkpoint("gpt2").folder, "fine") == ("gpt2", "fine")
     for (entry, words), problem in zip(told.items(), sources.problems(), strict=True):
         assert problem.startswith(f"{entry!r} cannot be had: ")
@@ -291,7 +291,7 @@ def test_the_librarys_own_variables_say_where_to_ask_and_what_to_keep(
         "print(sources.names()[-1], sources.load('tiny').run('the cat').hidden.shape[-1])"
     )
     with served() as hub_here:
-        hub_here.models = {"tiny": checkpoint("roberta").folder}
+        hub_here.models = {"tiny": checkpoint("bert with a head").folder}
         said = {"HF_ENDPOINT": hub_here.address, "HF_HOME": str(tmp_path)}
         said["TQDM_POSITION"] = "-1"  # the bar is drawn also where there is no terminal
         said[sources.OWN_MODELS_VARIABLE] = "tiny"

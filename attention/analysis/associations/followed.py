@@ -42,7 +42,7 @@ class Followed:
     @functools.cached_property
     def layers(self) -> list[Layer]:
         """Layers over the sentence itself, which come first."""
-        return [layer for layer in self.model.layers if not layer.decodes]
+        return [layer for layer in self.model.layers if not layer.crosses]
 
     @functools.cached_property
     def runs(self) -> list[LayerRun]:

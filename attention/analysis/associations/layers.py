@@ -10,7 +10,6 @@ from torch import Tensor
 from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.method import ABNAR, Method, Step, register
 from attention.analysis.associations.two_words import ROW, WORDS, Row, brought, lengths, square
-from attention.core.functional import linear, merge_heads
 from attention.core.matrix import Matrix
 from attention.core.papers import ARXIV
 from attention.core.printing import number
@@ -20,20 +19,15 @@ KOBAYASHI_2021 = f"[Kobayashi et al. 2021]({ARXIV}2109.07152)"
 
 
 def vectors(followed: Followed, layer: int) -> Tensor:
-    """Σ_h w^h_ij v^h_j W_o^h, through the norm of what attention adds, where there is one.
+    """Σ_h w^h_ij v^h_j W_o^h.
 
     Their sum over the keys, and the bias of W_o, is what attention adds. (queries, keys, d_model).
     """
-    around, run = followed.layers[layer], followed.runs[layer]
-    W, bias = around.attention.projection("output")
+    attention, trace = followed.layers[layer].attention, followed.runs[layer].trace
+    W, _ = attention.projection("output")
     assert W is not None
-    values = run.trace.values @ W.unflatten(0, (around.attention.heads, -1))
-    found = torch.einsum("hqk,hkd->qkd", run.trace.applied, values)
-    norm = around.attention_norms.added
-    if norm is not None:
-        attended = linear(merge_heads(run.trace.output), W, bias)
-        found = norm.split(found, attended[:, None])
-    return found
+    values = trace.values @ W.unflatten(0, (attention.heads, -1))
+    return torch.einsum("hqk,hkd->qkd", trace.applied, values)
 
 
 def with_residual(followed: Followed, layer: int) -> Tensor:

@@ -10,7 +10,6 @@ from attention.app.cached import kept
 from attention.app.state.pages import OF_MODELS, SHARED
 from attention.app.state.shared import load_model, load_vectors
 from attention.app.state.view import View
-from attention.core.functional import WeightsAlone
 from attention.core.limits import limits
 from attention.figures import layer_words
 from attention.inputs.text import plain, tokenize
@@ -109,12 +108,7 @@ def translation_by(name: str, text: str, join: str) -> tuple[Decoded, Result] | 
     model = load_model(name)
     assert isinstance(model, EncoderDecoder)
     aligned = if_there_are_words(Settings(text, name, len(model.layers) - 1, join=join))
-    if aligned is None:
-        return None
-    if model.decoder.aligns is None:
-        mean = model.alignment(run_model(name, plain(text)).inputs[-1].trace())
-        aligned = replace(aligned, layer_trace=WeightsAlone(mean[None]))
-    return translation_of(name, plain(text)), aligned
+    return None if aligned is None else (translation_of(name, plain(text)), aligned)
 
 
 def pieces_of(view: View, text: str) -> Pieces:

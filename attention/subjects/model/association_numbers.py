@@ -62,12 +62,12 @@ def _agreement(name: str, text: str, method: str, layer: int) -> float:
 
 def _is_causal(name: str) -> bool:
     """True if no query of the layers that are followed sees a later key."""
-    return all(layer.causal for layer in load_model(name).layers if not layer.decodes)
+    return all(layer.causal for layer in load_model(name).layers if not layer.crosses)
 
 
 def followed_layers(view: View) -> int:
     """Number of layers of the chosen model that are followed: those over the sentence itself."""
-    return sum(not layer.decodes for layer in load_model(view["model"]).layers)
+    return sum(not layer.crosses for layer in load_model(view["model"]).layers)
 
 
 def agreement_with_erasure(view: View, method: str) -> float:

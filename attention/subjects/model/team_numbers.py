@@ -205,7 +205,7 @@ def looked_at(asked: Asked, head: Head) -> tuple[str, float] | None:
     None of an encoder's heads behind which a decoder writes: the answer does not stand there.
     """
     run = run_model(asked.model, asked.text)
-    if run.inputs[-1].layer.decodes and not run.inputs[head[0]].layer.decodes:
+    if run.inputs[-1].layer.crosses and not run.inputs[head[0]].layer.crosses:
         return None
     names, itself, row = _row_of(asked, head)
     key = int(row.argmax())

@@ -96,22 +96,18 @@ def sequences_of(
     """The words of each sequence, the chosen one of each, and for each layer which sequence it asks
     from, and which it asks.
 
-    Sequences are the sentence, what a decoder's self-attention reads, and what it writes, as far
-    as there are such.
+    Sequences are the sentence, and what a decoder writes over it, where there is one.
     """
     aside, inputs = view["special"] == "ignored", shown.run.inputs
-    kinds = [(one.layer.decodes, one.layer.crosses) for one in inputs]
-    order = sorted({*kinds})
-    every = [inputs[kinds.index(kind)].pieces for kind in order]
+    asking = [int(one.layer.crosses) for one in inputs]
+    every = [inputs[asking.index(at)].pieces for at in sorted({*asking})]
     kept = [pieces.kept(aside) for pieces in every]
     words = [
         [model_words.word_of(pieces.texts[at]) for at in there]
         for pieces, there in zip(every, kept, strict=True)
     ]
     queries = [min(view["query"], len(there) - 1) for there in kept]
-    asking = [order.index(kind) for kind in kinds]
-    of_layers = [(at, 0 if crosses else at) for at, (_, crosses) in zip(asking, kinds, strict=True)]
-    return words, queries, of_layers
+    return words, queries, [(at, 0) for at in asking]
 
 
 def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow:

@@ -11,12 +11,8 @@ from torch import Tensor
 
 from attention.core.registry import check_entry
 from attention.trained.layers import Layer
-from attention.trained.models import Embedding, Parts, Table
-from attention.trained.parts import (
-    ACTIVATIONS,
-    Activation,
-    LayerNorm,
-)
+from attention.trained.models import Embedding, Parts
+from attention.trained.parts import ACTIVATIONS, Activation, LayerNorm
 
 LAYOUTS: dict[str, type[Layout]] = {}
 
@@ -102,10 +98,7 @@ class Layout:
     @property
     def activation(self) -> Activation:
         """The activation that config.json names. Raises ValueError where it is unknown."""
-        return self.activation_of(self.setting("activation"))
-
-    def activation_of(self, name: Any) -> Activation:
-        """The activation of that name. Raises ValueError where it is unknown."""
+        name = self.setting("activation")
         if not isinstance(name, str) or name not in ACTIVATIONS:
             raise ValueError(
                 f"its activation must be one of {', '.join(ACTIVATIONS)}, got {name!r}"
@@ -139,28 +132,6 @@ class Layout:
             return weights.take("lm_head.weight", len(embedding.pieces), self.d_model).T
         tied = embedding.pieces if self.config["tie_word_embeddings"] else None
         return tied.T if isinstance(tied, Tensor) else None
-
-    def scoring(self, weights: TakesWeights, embedding: Embedding) -> Table:
-        """Rows that score each piece of an output, (vocabulary, d_model): its own, or the
-        embedding's where they are tied."""
-        if "lm_head.weight" not in weights and self.config["tie_word_embeddings"]:
-            return embedding.pieces
-        return weights.take("lm_head.weight", self.whole("vocabulary"), self.d_model)
-
-    def ids(self, name: str) -> list[int]:
-        """The ids of the pieces that a setting of config.json names, one or a list; none where it
-        is silent. Raises ValueError unless all are of the vocabulary."""
-        if name not in self.config:
-            return []
-        value, vocabulary = self.config[name], self.whole("vocabulary")
-        found: list[int] = value if isinstance(value, list) and value else [value]
-        for each in found:
-            if type(each) is not int or not 0 <= each < vocabulary:
-                raise ValueError(
-                    f"{name} in config.json must be one of {vocabulary} pieces, counted from 0, "
-                    f"got {each!r}"
-                )
-        return found
 
     def norm(self, weights: TakesWeights, name: str) -> LayerNorm:
         """The layer norm of that name; older files call its weight gamma and its bias beta."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
 from attention.core.norms import RmsNorm
@@ -67,15 +66,6 @@ class Llama(Layout):
             raise ValueError(f"num_key_value_heads must divide {self.heads} heads, got {groups}")
         return groups
 
-    @property
-    def scale(self) -> float | None:
-        """Factor of the scores, None: 1/√d_k."""
-        return None
-
-    def cap(self, name: str) -> float | None:
-        """Bound that some scores stay below, None where config.json has no setting of that name."""
-        return number(name, self.config[name], 1e-6) if name in self.config else None
-
     def slides(self, index: int) -> bool:
         """True if attention has a window in that layer, where config.json has no layer_types."""
         return False
@@ -99,20 +89,14 @@ class Llama(Layout):
         slides = self.kind(index) == KINDS[True] and "sliding_window" in self.config
         return self.whole("window") - 1 if slides else None
 
-    def rope(self, index: int) -> dict[str, Any]:
-        """Settings of the rotation in that layer in config.json; newer files have them in
-        rope_parameters."""
+    @property
+    def rotary(self) -> Rotary:
+        """Rotation of queries and keys; newer files have its settings in rope_parameters. Raises
+        ValueError where it is stretched in a way that is not known."""
         said = self.config.get("rope_parameters") or self.config.get("rope_scaling") or {}
-        if isinstance(said, dict):
-            said = said.get(self.kind(index)) or said
         if not isinstance(said, dict):
             raise ValueError(f"rope_parameters in config.json must be an object, got {said!r}")
-        return {"rope_theta": self.config["rope_theta"], **said}
-
-    def rotary(self, index: int) -> Rotary:
-        """Rotation of queries and keys in that layer. Raises ValueError where it is stretched in a
-        way that is not known."""
-        said = self.rope(index)
+        said = {"rope_theta": self.config["rope_theta"], **said}
         kind = said.get("rope_type", said.get("type", "default"))
         if not isinstance(kind, str) or kind not in SLOWER:
             raise ValueError(
@@ -131,9 +115,8 @@ class Llama(Layout):
         parts = super().read(weights)
         return replace(
             parts,
-            final_norm=self.rms_norm(weights, "norm", self.d_model),
+            final_norm=self.rms_norm(weights, "norm"),
             unembedding=self.unembedding(weights, parts.embedding),
-            cap=self.cap("final_logit_softcapping"),
         )
 
     def embedding(self, weights: TakesWeights) -> Embedding:
@@ -141,12 +124,12 @@ class Llama(Layout):
         return Embedding(weights.take("embed_tokens.weight", *shape))
 
     def layer(self, weights: TakesWeights, index: int) -> Layer:
-        attention_norms, feed_norms = self.norms(weights, index)
+        parameters = self.parameters(weights, index)
         return Layer(
-            self.attention(weights, index),
-            attention_norms,
+            TrainedAttention(self.heads, parameters, rotary=self.rotary, eps=self.eps),
+            Norms(before=self.layer_norm(weights, index, "input")),
             self.feed_forward(weights, index),
-            feed_norms,
+            Norms(before=self.layer_norm(weights, index, "post_attention")),
             causal=True,
             window=self.window(index),
         )
@@ -164,24 +147,6 @@ class Llama(Layout):
         )
         return GatedFeedForward(gate, up, down, self.activation, b_gate, b_up, b_down)
 
-    def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
-        """Norms around attention, and those around the feed-forward."""
-        before, feed_before = (
-            self.layer_norm(weights, index, name) for name in ("input", "post_attention")
-        )
-        return Norms(before=before), Norms(before=feed_before)
-
-    def attention(self, weights: TakesWeights, index: int) -> TrainedAttention:
-        """The attention of a layer."""
-        return TrainedAttention(
-            self.heads,
-            self.parameters(weights, index),
-            rotary=self.rotary(index),
-            scale=self.scale,
-            cap=self.cap("attn_logit_softcapping"),
-            eps=self.eps,
-        )
-
     def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
         """Learned parameters of a layer's attention, see `layers.TrainedAttention`."""
         queries, keys = self.heads * self.d_head, self.groups * self.d_head
@@ -196,19 +161,6 @@ class Llama(Layout):
             made[f"b_{letter}"] = self.bias(weights, index, f"self_attn.{letter}", width)
         return made
 
-    def gains(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
-        """The weights of the norms of queries and keys, for families that have these."""
-        name = f"layers.{index}.self_attn"
-        return {
-            f"g_{letter}": self.rms_norm(weights, f"{name}.{letter}_norm", width).weight
-            for letter, width in zip("qk", self.norm_widths, strict=True)
-        }
-
-    @property
-    def norm_widths(self) -> tuple[int, int]:
-        """Widths of what the norms of queries and of keys divide by one root: those of a head."""
-        return self.d_head, self.d_head
-
     def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
         """A matrix of a layer, (d_in, d_out), stored transposed."""
         return weights.take(f"layers.{index}.{part}_proj.weight", d_out, d_in).T
@@ -219,11 +171,11 @@ class Llama(Layout):
 
     def layer_norm(self, weights: TakesWeights, index: int, name: str) -> RmsNorm:
         """A norm of a layer."""
-        return self.rms_norm(weights, f"layers.{index}.{name}_layernorm", self.d_model)
+        return self.rms_norm(weights, f"layers.{index}.{name}_layernorm")
 
-    def rms_norm(self, weights: TakesWeights, name: str, width: int) -> RmsNorm:
-        """The norm of that name, of vectors of that width."""
-        return RmsNorm(weights.take(f"{name}.weight", width), self.eps)
+    def rms_norm(self, weights: TakesWeights, name: str) -> RmsNorm:
+        """The norm of that name."""
+        return RmsNorm(weights.take(f"{name}.weight", self.d_model), self.eps)
 
 
 class Mistral(Llama):
@@ -269,133 +221,12 @@ class Qwen3(Qwen2):
     biased = Llama.biased
 
     def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
-        return super().parameters(weights, index) | self.gains(weights, index)
-
-
-class Gemma2(Llama):
-    """Gemma 2 (Gemma Team 2024): norms on both sides, capped scores of another scale, a window in
-    every other layer."""
-
-    model_type = "gemma2"
-    reference = "Gemma2ForCausalLM"
-    source = f"[Gemma Team 2024]({ARXIV}2408.00118), Gemma 2"
-    settings: ClassVar[Mapping[str, str]] = {**Llama.settings, "activation": "hidden_activation"}
-    defaults: ClassVar[Mapping[str, Any]] = {
-        **Llama.defaults,
-        "hidden_activation": "gelu_pytorch_tanh",
-        "head_dim": 256,
-        "query_pre_attn_scalar": 256,
-        "tie_word_embeddings": True,
-    }
-    unless_null: ClassVar[Mapping[str, Any]] = {
-        "sliding_window": 4096,
-        "attn_logit_softcapping": 50.0,
-        "final_logit_softcapping": 30.0,
-    }
-    only: ClassVar[Mapping[str, Any]] = {"use_bidirectional_attention": False}
-
-    @property
-    def scale(self) -> float:
-        name = "query_pre_attn_scalar"
-        return float(number(name, self.config[name], 1) ** -0.5)
-
-    def slides(self, index: int) -> bool:
-        return index % 2 == 0
-
-    def embedding(self, weights: TakesWeights) -> Embedding:
-        return replace(super().embedding(weights), scale=math.sqrt(self.d_model))
-
-    def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
-        before, after, feed_before, feed_after = (
-            self.layer_norm(weights, index, name)
-            for name in ("input", "post_attention", "pre_feedforward", "post_feedforward")
-        )
-        return Norms(before=before, added=after), Norms(before=feed_before, added=feed_after)
-
-    def rms_norm(self, weights: TakesWeights, name: str, width: int) -> RmsNorm:
-        norm = super().rms_norm(weights, name, width)
-        return replace(norm, weight=1 + norm.weight)
-
-
-class Gemma3(Gemma2):
-    """Gemma 3 (Gemma Team 2025), its text alone: norms of queries and keys in place of caps, and a
-    window, with a rotation of its own, in five layers of six."""
-
-    model_type = "gemma3_text"
-    reference = "Gemma3ForCausalLM"
-    source = f"[Gemma Team 2025]({ARXIV}2503.19786), Gemma 3"
-    defaults: ClassVar[Mapping[str, Any]] = {
-        **Gemma2.defaults,
-        "rope_theta": 1e6,
-        "rope_local_base_freq": 10000.0,
-        "sliding_window_pattern": 6,
-    }
-    unless_null: ClassVar[Mapping[str, Any]] = {"sliding_window": 4096}
-
-    def slides(self, index: int) -> bool:
-        name = "sliding_window_pattern"
-        return (index + 1) % number(name, self.config[name], 1) != 0
-
-    def rope(self, index: int) -> dict[str, Any]:
-        if self.kind(index) == KINDS[True] and "rope_parameters" not in self.config:
-            return {"rope_theta": self.config["rope_local_base_freq"]}
-        return super().rope(index)
-
-    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
-        return super().parameters(weights, index) | self.gains(weights, index)
-
-
-class Olmo2(Llama):
-    """OLMo 2 (OLMo et al. 2024): norms behind attention and feed-forward alone, and of queries and
-    keys of all heads together."""
-
-    model_type = "olmo2"
-    reference = "Olmo2ForCausalLM"
-    source = f"[OLMo et al. 2024]({ARXIV}2501.00656), OLMo 2"
-    defaults: ClassVar[Mapping[str, Any]] = {**Llama.defaults, "rms_norm_eps": 1e-5}
-
-    @property
-    def norm_widths(self) -> tuple[int, int]:
-        return self.heads * self.d_head, self.groups * self.d_head
-
-    def norms(self, weights: TakesWeights, index: int) -> tuple[Norms, Norms]:
-        after, feed_after = (
-            self.layer_norm(weights, index, name) for name in ("post_attention", "post_feedforward")
-        )
-        return Norms(added=after), Norms(added=feed_after)
-
-    def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
-        return super().parameters(weights, index) | self.gains(weights, index)
-
-
-class Phi3(Mistral):
-    """Phi-3 (Abdin et al. 2024): Mistral whose matrices are stored several in one."""
-
-    model_type = "phi3"
-    reference = "Phi3ForCausalLM"
-    source = f"[Abdin et al. 2024]({ARXIV}2404.14219), Phi-3"
-    defaults: ClassVar[Mapping[str, Any]] = {**Llama.defaults, "rms_norm_eps": 1e-5}
-    unless_null: ClassVar[Mapping[str, Any]] = {}
-    fused: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("self_attn.q", "self_attn.k", "self_attn.v"), "self_attn.qkv"),
-        **dict.fromkeys(("mlp.gate", "mlp.up"), "mlp.gate_up"),
-    }
-    _read: tuple[tuple[int, str], Tensor] | None = None
-
-    def linear(self, weights: TakesWeights, index: int, part: str, d_in: int, d_out: int) -> Tensor:
-        if part not in self.fused:
-            return super().linear(weights, index, part, d_in, d_out)
-        keys, hidden = self.groups * self.d_head, self.whole("hidden")
-        widths = {
-            "self_attn.qkv": {"q": self.heads * self.d_head, "k": keys, "v": keys},
-            "mlp.gate_up": {"gate": hidden, "up": hidden},
-        }[self.fused[part]]
-        stored = index, self.fused[part]
-        if self._read is None or self._read[0] != stored:  # parts share the memory of the whole
-            whole = super().linear(weights, *stored, d_in, sum(widths.values()))
-            self._read = stored, whole
-        at = [*widths].index(part.split(".")[1])
-        return torch.split(self._read[1], [*widths.values()], 1)[at]
+        name = f"layers.{index}.self_attn"
+        gains = {
+            f"g_{letter}": weights.take(f"{name}.{letter}_norm.weight", self.d_head)
+            for letter in "qk"
+        }
+        return super().parameters(weights, index) | gains
 
 
 def _llama3(said: Mapping[str, Any], base: float, d_head: int) -> tuple[float, ...]:
