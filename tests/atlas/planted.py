@@ -51,7 +51,7 @@ def noise(seed: int) -> Looks:
 class Layer:
     """One layer of such heads."""
 
-    crosses = decodes = False
+    crosses = False
 
     def __init__(self, heads: Sequence[Looks], causal: bool) -> None:
         self.heads, self.causal = heads, causal
