@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 from attention.core.arguments import must_be
 from attention.core.settings import choice, validate, whole
@@ -25,10 +26,11 @@ SIZES = ("layers", "heads", "width", "steps", "rate")
 STEPS, RATES = ("100", "300", "600", "1000", "2000"), ("0.0003", "0.001", "0.003", "0.01")
 
 
-def _tasks() -> tuple[str, ...]:
-    from attention.training.tasks import TASKS
+REGISTERED: dict[str, Any] = {}  # classes of tasks by name, see `tasks.base.TASKS`
 
-    return tuple(TASKS)
+
+def _tasks() -> tuple[str, ...]:
+    return tuple(REGISTERED)
 
 
 def _usual(label: str, options: tuple[str, ...]) -> str:

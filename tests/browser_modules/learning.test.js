@@ -1,10 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { isOpen, verdict, weightedSum } from "../../attention/browser/learning/index.js"
-
-test("a value that is told is the weighted sum of those of the points", () => {
-  assert.equal(weightedSum(new Float32Array([0.5, 0.25, 0.25]), [2, 4, 8]), 4)
-})
+import { isOpen, verdict } from "../../attention/browser/learning/index.js"
 
 test("one bets while nobody can know the end, and hears how far off that was", () => {
   const curve = (values) => [{ name: "attention", values, seconds: values, test: 0 }]

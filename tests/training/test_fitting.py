@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from attention.training.finished import finished, packaged, path_of
 from attention.training.networks import Layers, attended, count, seeded
 from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.settings import Sizes
-from attention.training.tasks import ATTENTION, curve, dates, graph, repetition, sort
+from attention.training.tasks import ATTENTION, repetition
 from attention.training.worker import Worker
 from tests.cases import over
 
@@ -143,14 +142,6 @@ def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_sc
     )
 
 
-def test_sort_rings_all_digits_like_the_one_that_is_written_next() -> None:
-    example = sort.Sort(TrainingSettings("sort")).example()
-    written = example.batch.answers[0].tolist()
-    assert [*map(len, example.truth)] == [0] * 5 + [2] * 6
-    for row, looked in enumerate(example.truth):
-        assert {int(example.keys[key]) for key in looked} <= {written[row]}
-
-
 def test_a_short_training_learns_to_look_up() -> None:
     *_, last = fit("look-up", TrainingSettings("look-up", learn_steps="100"))
     assert last.accuracy["attention, longer lists"] > 0.95
@@ -159,7 +150,7 @@ def test_a_short_training_learns_to_look_up() -> None:
 
 
 def test_sizes_that_a_task_does_not_have_stay_as_they_are() -> None:
-    sizes = TASKS["dates"](TrainingSettings("dates", learn_layers="3", learn_width="32")).sizes
+    sizes = TASKS["race"](TrainingSettings("race", learn_layers="3", learn_width="32")).sizes
     assert (sizes.layers, sizes.width) == (1, 32)
 
 
@@ -183,89 +174,6 @@ def test_a_pattern_stands_twice_and_its_symbols_nowhere_else() -> None:
         assert counted.nonzero().flatten().tolist() == list(range(again, again + 7))
         distances.add(again - start)
     assert len(distances) > 5
-
-
-def test_symbols_follow_along_the_graph_by_the_rule_that_answers_are_of() -> None:
-    batch = graph.draw(torch.Generator().manual_seed(7), 400)
-    symbols, asked = batch.inputs[0][:, : graph.PLACES], batch.inputs[0][:, graph.PLACES :]
-    answers = batch.answers[:, graph.PLACES :]
-    assert all(parent < at for at, parent in enumerate(graph.PARENTS))
-    children = torch.arange(1, graph.PLACES)
-    parents = symbols[:, graph.PARENTS[1:]]
-    is_asked = parents[:, None] == asked[..., None]
-    follows = symbols[:, None, children] == answers[..., None]
-    assert bool(is_asked.any(-1).all())
-    expected = 1 - graph.NOISE + graph.NOISE / len(graph.SYMBOLS)
-    assert float(follows[is_asked].double().mean()) == pytest.approx(expected, abs=0.02)
-    with_itself = symbols[:, None, :-1] == answers[..., None]  # another graph than the true one
-    assert float(with_itself[is_asked].double().mean()) < 0.4
-
-
-def test_parents_are_found_where_the_greatest_weight_is_and_not_by_chance() -> None:
-    def chooses(chosen: list[int]) -> nn.Module:
-        weights = torch.full((20, 20), 0.01)
-        weights[torch.arange(graph.PLACES), chosen] = 0.8
-        return Looking(lambda x: weights.expand(len(x), 1, 20, 20), 2, len(graph.SYMBOLS))
-
-    asked = graph.Graph(TrainingSettings("graph"))
-    right, wrong = [0, *graph.PARENTS[1:]], [0, *graph.PARENTS[1:]]
-    wrong[3] = graph.PARENTS[3] + 1
-    for chosen, found in ((right, 1.0), (wrong, 14 / 15)):
-        share = asked.accuracy({ATTENTION: chooses(chosen)})[asked.curves[0]]
-        assert share == pytest.approx(found)
-    assert float(asked.measures(chooses(right))[graph.PARENT][0]) == pytest.approx(0.8)
-
-
-def test_a_sequence_is_sorted_only_if_all_its_digits_are_right() -> None:
-    batch = sort.sequences(torch.tensor([[2, 0, 1, 1, 0, 2], [1, 1, 1, 0, 0, 0]]))
-    assert batch.inputs[0][0].tolist() == [2, 0, 1, 1, 0, 2, 0, 0, 1, 1, 2]
-    assert batch.answers[0, 5:].tolist() == [0, 0, 1, 1, 2, 2]
-    asked = sort.Sort(TrainingSettings("sort"))
-    perfect = torch.nn.functional.one_hot(batch.answers, 3).float()
-    missed, before = perfect.clone(), perfect.clone()
-    missed[0, 10] = torch.tensor([1.0, 0.0, 0.0])
-    before[0, 2] = 1 - before[0, 2]  # nothing is asked there
-    for made, share in ((perfect, 1.0), (missed, 0.5), (before, 1.0)):
-        assert asked.score(lambda symbols, made=made: made, batch) == share
-    assert len({*map(tuple, torch.cat([sort.LEARNED, sort.TESTED]).tolist())}) == 3**6
-
-
-def test_a_date_is_read_in_every_order_and_its_parts_are_where_they_stand() -> None:
-    day = (datetime.date(1979, 5, 3) - dates.FIRST).days
-    forms = [dates.read(day, form)[0] for form in range(3)]
-    assert forms == ["3 May 1979", "May 3, 1979", "1979, May 3"]
-    text, written, where = dates.read(day, 2)
-    assert written == "1979-05-03"
-    parts = {part: text[span.start : span.stop] for part, span in where.items()}
-    assert parts == {"year": "1979", "month": "May", "day": "3"}
-    batch = dates.batch_of([day], [0])
-    assert "".join(dates.READ[at] for at in batch.inputs[0][0]) == f"{'3 May 1979':18}"
-    assert "".join(dates.WRITTEN[at] for at in batch.inputs[1][0]) == "-1979-05-0"
-    learned, held_out = (set(days.tolist()) for days in dates.dates())
-    assert not learned & held_out
-    assert learned | held_out == set(range((dates.LAST - dates.FIRST).days + 1))
-
-
-def test_a_kernel_has_the_weights_of_its_width_and_gives_the_weighted_sum() -> None:
-    network, seen = curve.Pooling(), []
-    network.log_width.data.fill_(math.log(0.5))
-    places, x, y = (torch.tensor([row]) for row in ([0.0], [0.0, 1.0, 2.0], [3.0, 5.0, 7.0]))
-    (value,) = network(places, x, y, seen=seen.append)[0].tolist()
-    raw = [math.exp(-(distance**2) / (2 * 0.5**2)) for distance in (0, 1, 2)]
-    weights = [each / sum(raw) for each in raw]
-    assert_close(seen[0].weights[0, 0, 0], torch.tensor(weights))
-    assert value == pytest.approx(sum(w * v for w, v in zip(weights, (3, 5, 7), strict=True)))
-
-
-def test_a_width_learned_as_the_points_see_themselves_follows_the_noise() -> None:
-    usual = finished("curve")
-    assert usual is not None
-    best, most = usual.last.findings[curve.BEST].tolist()
-    assert abs(math.log(float(usual.last.measures[curve.WIDTH]) / best)) < 0.1
-    assert usual.accuracy(ATTENTION) > most - 0.005
-    *_, last = fit("curve", TrainingSettings("curve", "no mask", learn_steps="300"))
-    assert float(last.measures[curve.WIDTH]) < best / 2
-    assert last.accuracy[ATTENTION] < most - 0.02
 
 
 def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was() -> None:
@@ -329,16 +237,17 @@ def test_settings_beyond_what_is_offered_or_of_another_task_are_refused(problem:
 
 
 def test_steps_and_rate_are_free_in_a_notebook_and_as_the_page_offers_them_elsewhere() -> None:
-    settings = TrainingSettings("sort", **SHORT)
-    assert [each.step for each in fit("sort", settings, steps=7)][-1] == 7
-    offered = numbers([*fit("sort", TrainingSettings("sort", learn_rate="0.003", **SHORT))])
-    assert numbers([*fit("sort", settings, rate=0.003)]) == offered
-    assert numbers([*fit("sort", settings, rate=0.0037)]) != offered
+    task, settings = "repetition", TrainingSettings("repetition", **SHORT)
+    assert [each.step for each in fit(task, settings, steps=7)][-1] == 7
+    slower = TrainingSettings(task, learn_rate="0.003", **SHORT)
+    offered = numbers([*fit(task, slower, steps=7)])
+    assert numbers([*fit(task, settings, steps=7, rate=0.003)]) == offered
+    assert numbers([*fit(task, settings, steps=7, rate=0.0037)]) != offered
     for wrong in ({"steps": 0}, {"rate": 0.0}, {"rate": -1.0}, {"rate": math.inf}):
         with pytest.raises(ValueError, match="steps and rate must be above 0, got"):
-            next(fit("sort", settings, **wrong))
+            next(fit(task, settings, **wrong))
     with pytest.raises(ValueError, match=r"steps must be a whole number, got '300' \(str\)"):
-        next(fit("sort", settings, steps="300"))
+        next(fit(task, settings, steps="300"))
 
 
 def test_a_run_comes_back_from_its_file(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { fixed } from "../shared/words.js"
 
-/** @import { Curve, LearningHeader, Other, Points } from "../messages.js"
+/** @import { Curve, LearningHeader, Other } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @import { Plot } from "../shared/curves.js"
     @import { Matrix } from "../shared/matrix.js"
@@ -23,6 +23,7 @@ const MARGIN = 40 // pixels of the names at the left of a map
 const GAP = 16
 const LABELLED = 12 // pixels of a cell that has its name
 const LETTER = 7 // pixels, of names that are words
+const TELLING = 0.5 // above it a head stands out
 const OPEN = 4 // of a training's steps the first such part, in which one may still bet
 const DASHES = ["", "5 4", "2 3"] // of the tests of one network
 
@@ -39,7 +40,6 @@ function build({ root, content }) {
     ...{ content, frame, bet, film, width: 0 },
     ...{ curves: make("div", "curves", row), maps: make("div", "maps", row) },
     ...{ outline: "", time: false },
-    told: /** @type {SVGPathElement | null} */ (null),
     plots: /** @type {Plot[]} */ ([]),
     matrices: /** @type {Matrix[]} */ ([]),
     captions: /** @type {HTMLElement[]} */ ([]),
@@ -120,7 +120,7 @@ function show(view) {
   const { content, frame, plots, matrices, captions, film } = view
   const { at } = film
   const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
-  const { beside, other } = content
+  const { other } = content
   const [loss, share] = [losses[0].values[at], shares[0]?.values[at]]
   const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % ${content.right}`
   const reached = loss === undefined ? "nothing is learned yet" : `loss ${loss.toFixed(2)}`
@@ -136,25 +136,18 @@ function show(view) {
     const number = measured[at]?.[map]
     const told = childrenOf(captions[map])[1]
     told.textContent = number === undefined ? "" : `${measure} ${fixed(number, 2)}`
-    told.style.fontWeight = number > content.telling ? "700" : ""
-  }
-  if (beside) {
-    const truth = new Float32Array(cells)
-    for (const [row, looked] of content.truth.entries())
-      for (const key of looked) truth[row * keys.length + key] = 1
-    paintMatrix(matrices[layers * heads], truth, [0, 1], shades)
+    told.style.fontWeight = number > TELLING ? "700" : ""
   }
   if (other?.maps.length) {
     const start = (other.maps.length + moment) * cells
     paintMatrix(matrices[1], content.numbers.subarray(start, start + cells), [0, 1], shades)
   }
-  if (content.points) tell(view, content.points, moment * layers * heads * cells)
   if (matrices[0]) countDrawing(matrices[0].canvas)
 }
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { tokens, keys, layers, heads, beside, ringed, points, brief, other } = view.content
+  const { tokens, keys, layers, heads, brief, other } = view.content
   view.maps.replaceChildren()
   make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
   const alone = layers * heads === 1
@@ -163,7 +156,7 @@ function lay(view) {
   view.captions = []
   const wide = view.width >= BESIDE && !brief ? view.width - PLOT.width - 3 * GAP : view.width
   const pair = Boolean(other?.maps.length)
-  const columns = heads + (beside || pair ? 1 : 0)
+  const columns = heads + (pair ? 1 : 0)
   const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
   const longest = Math.max(...tokens.map((token) => token.length))
   const names = longest > 4 ? LETTER * longest : columns > FEW ? 0 : MARGIN
@@ -171,13 +164,11 @@ function lay(view) {
   const room = alone && !pair ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
   const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
-  if (points) layPoints(view, points, lines[0], Math.min(wide, LARGE))
   for (const [layer, line] of lines.entries())
     for (let head = 0; head < heads; head++) {
       const name = other && pair ? other.names[0] : `layer ${layer}, head ${head}`
-      view.captions.push(layMap(view, line, name, `Weights of ${name}`, cell, layer === ringed))
+      view.captions.push(layMap(view, line, name, `Weights of ${name}`, cell, layer === layers - 1))
     }
-  if (beside) layMap(view, lines[ringed], "the truth", "The truth", cell, false)
   if (other && pair) layMap(view, lines[0], other.names[1], `Weights ${other.names[1]}`, cell, true)
 }
 
@@ -205,61 +196,6 @@ function layMap(view, line, name, label, cell, rings) {
   return caption
 }
 
-/** Points, the true curve dashed, and the one that is told.
-    @type {(view: View, points: Points, parent: HTMLElement, width: number) => void} */
-function layPoints(view, points, parent, width) {
-  const figure = make("figure", "", parent)
-  const caption = make("figcaption", "", figure)
-  for (const textContent of ["the curve that is told", "dashed: the true one"])
-    make("span", "", caption, { textContent })
-  const { scale, height } = frameOf(points)
-  const svg = makeShape("svg", {
-    ...{ viewBox: `0 0 ${LARGE} ${height}`, width, height: (width * height) / LARGE },
-    ...{ role: "img", "aria-label": "The curve that is told, between the points" },
-  })
-  figure.append(svg)
-  const hues = palette(view.frame, "categorical")
-  for (const [at, x] of points.x.entries()) {
-    const [cx, cy] = scale(x, points.y[at])
-    makeShape("circle", { class: "point", cx, cy, r: 3 }, svg)
-  }
-  const d = pathOf(points.places.map((x, at) => scale(x, points.true[at])))
-  makeShape("path", { class: "true", d }, svg)
-  view.told = makeShape("path", { fill: "none", stroke: hues[0], "stroke-width": 3 }, svg)
-}
-
-/** Draws the weighted sum of the points at each place. start: where the weights begin.
-    @type {(view: View, points: Points, start: number) => void} */
-function tell({ content, told }, points, start) {
-  const { scale } = frameOf(points)
-  const many = points.y.length
-  const line = points.places.map((x, row) => {
-    const weights = content.numbers.subarray(start + row * many, start + (row + 1) * many)
-    return scale(x, weightedSum(weights, points.y))
-  })
-  told?.setAttribute("d", pathOf(line))
-}
-
-/** @type {(weights: ArrayLike<number>, values: number[]) => number} */
-export function weightedSum(weights, values) {
-  return values.reduce((sum, value, at) => sum + weights[at] * value, 0)
-}
-
-/** How numbers become pixels, so that all points are inside.
-    @type {(points: Points) => { scale: (x: number, y: number) => number[], height: number }} */
-function frameOf(points) {
-  const { places, x, y } = points
-  const [height, margin] = [240, 8]
-  const [left, right] = [Math.min(...places, ...x), Math.max(...places, ...x)]
-  const values = [...y, ...points.true]
-  const [low, high] = [Math.min(...values), Math.max(...values)]
-  const scale = (/** @type {number} */ at, /** @type {number} */ value) => [
-    margin + ((at - left) / (right - left)) * (LARGE - 2 * margin),
-    height - margin - ((value - low) / (high - low)) * (height - 2 * margin),
-  ]
-  return { scale, height }
-}
-
 /** Where a moment stands along the axis, as a share of it.
     @type {(content: Pick<LearningHeader, "steps" | "last" | "losses">, time: boolean, at: number,
       curve?: Curve) => number} */
@@ -275,8 +211,8 @@ function drawCurves(view) {
   view.plots = []
   const all = [...losses, ...(other?.losses ?? [])]
   const greatest = Math.max(...all.flatMap(({ values }) => values), 1e-9)
-  const [loss, right] = view.content.titles
-  drawPlot(view, loss, losses, other?.losses ?? [], greatest, (value) => fixed(value, 1))
+  const right = view.content.share_words
+  drawPlot(view, "Loss, in nats", losses, other?.losses ?? [], greatest, (value) => fixed(value, 1))
   const percent = (/** @type {number} */ value) => `${Math.round(100 * value)} %`
   if (shares.length) drawPlot(view, right, shares, other?.shares ?? [], 1, percent, view.bet.value)
   const several = losses.length > 1

@@ -14,7 +14,7 @@ from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.training import TASKS, Progress, Run
 from attention.training.settings import NONE
-from attention.training.tasks import ATTENTION, Points, Task
+from attention.training.tasks import ATTENTION, Task
 
 
 class Curve(TypedDict):
@@ -44,19 +44,15 @@ class LearningHeader(TypedDict):
     tokens: list[str]
     keys: list[str]
     truth: list[list[int]]
-    ringed: int
-    beside: bool
-    points: Points | None
     layers: int
     heads: int
     steps: list[int]
     last: int
     losses: list[Curve]
     shares: list[Curve]
-    titles: list[str]
+    share_words: str
     right: str
     measure: str
-    telling: float
     measured: list[list[float]]
     live: bool
     plays: bool
@@ -113,8 +109,8 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             return None
         steps = [each.step for each in self.other.progress]
         told = [bisect_right(steps, each.step) - 1 for each in moments]
-        taken, one = self.run.settings.handicap, self.run.last.maps.shape[:2].numel() == 1
-        pair = one and taken != NONE and self.task.example().points is None
+        taken = self.run.settings.handicap
+        pair = taken != NONE and self.run.last.maps.shape[:2].numel() == 1
         return {
             "steps": steps,
             "losses": self._losses(self.other)[:1],
@@ -138,19 +134,15 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "tokens": list(example.tokens),
             "keys": list(example.keys),
             "truth": [[*keys] for keys in example.truth],
-            "ringed": example.layer % layers,
-            "beside": example.beside,
-            "points": example.points,
             "layers": layers,
             "heads": heads,
             "steps": [each.step for each in moments],
             "last": task.sizes.steps,
             "losses": losses,
             "shares": shares,
-            "titles": [task.loss_words, task.share_words],
+            "share_words": task.share_words,
             "right": task.right,
             "measure": task.measure,
-            "telling": task.telling,
             "measured": [each.measures[task.measure].flatten().tolist() for each in moments]
             if task.measure and moments[0].measures
             else [],

@@ -1,14 +1,13 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
 # In the order of the menu; tasks of other modules come behind.
-from attention.training.tasks import lookup, race, repetition, grammar, curve, graph, sort, dates  # isort: skip
+from attention.training.tasks import lookup, race, repetition, grammar  # isort: skip
 from attention.core.registry import import_modules
 from attention.training.tasks.base import (
     ATTENTION,
     TASKS,
     Batch,
     Example,
-    Points,
     Target,
     Task,
     register,
@@ -19,18 +18,13 @@ __all__ = [
     "TASKS",
     "Batch",
     "Example",
-    "Points",
     "Target",
     "Task",
-    "curve",
-    "dates",
     "grammar",
-    "graph",
     "lookup",
     "race",
     "register",
     "repetition",
-    "sort",
 ]
 
 import_modules(__name__, __path__)

@@ -14,14 +14,21 @@ from torch.nn.functional import cross_entropy
 from attention.core.registry import check_entry
 from attention.training.networks import Head
 from attention.training.run import Run
-from attention.training.settings import SIZES, USUAL, Sizes, TrainingSettings, sizes
+from attention.training.settings import (
+    REGISTERED,
+    SIZES,
+    USUAL,
+    Sizes,
+    TrainingSettings,
+    sizes,
+)
 
 ATTENTION = "attention"
 BATCH, TESTED = 64, 256  # sequences of a step, and of a test
 LEAST = 10  # steps from one time that is told to the next, in the mean
 EXAMPLE_SEED, TEST_SEED = 1, 2  # apart from all of `TrainingSettings`, which are for training
 
-TASKS: dict[str, type[Task]] = {}
+TASKS: dict[str, type[Task]] = REGISTERED
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,42 +45,25 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
-    """A curve whose values are told from points: places and its true values there, one for each
-    query of the map; x and y of the points, one for each key. What is told is the weighted sum of
-    y."""
-
-    places: Sequence[float]
-    true: Sequence[float]
-    x: Sequence[float]
-    y: Sequence[float]
-
-
-@dataclass(frozen=True, eq=False)
 class Example:
     """The fixed example whose attention is shown.
 
     batch: of one sequence; tokens, keys: names of the queries and of the keys of its map; truth:
-    the keys that each query should look at, none where any may be; layer: where it should;
-    beside: True = the truth is drawn as a map of its own, too; points: a curve to be drawn.
+    the keys that each query of the last layer should look at, none where any may be.
     """
 
     batch: Batch
     tokens: Sequence[str]
     keys: Sequence[str]
     truth: Sequence[Collection[int]]
-    layer: int = -1
-    beside: bool = False
-    points: Points | None = None
 
 
 @dataclass(frozen=True)
 class Target:
-    """An accuracy that a finished run of the usual settings must reach, or stay below."""
+    """An accuracy that a finished run of the usual settings must reach."""
 
     curve: str
     least: float = 0.0
-    most: float = 1.0
 
 
 class Task(ABC):
@@ -82,16 +72,14 @@ class Task(ABC):
     title: its name on a page; before: a sentence on what to look for; usual: its sizes;
     handicaps: those that make it harder, the most telling first; curves: names of what
     `accuracy` tells, the most important first; measure: the one of `measures` that
-    heads are told apart by, "" for none; telling: above it a head stands out; targets: what its
-    usual run reaches, which is packaged then: one without targets is learned on its page first;
-    packaged: further settings whose runs come along, too;
-    whole: an answer is right where all that count in its sequence are; offered: settings of sizes
-    that it has, others stay as usual; loss_words, share_words: titles of its two
-    plots; right: behind a share; given: all that is given, as the rules of a grammar,
-    "" where `before` says it; words: by id, of a task whose usual network becomes a model of its
-    name, see `exports`; told, sooner: how often its training is told after the state before the
-    first step, and by which power sooner at first; begun_steps: `learn_steps` of one that is begun
-    on a page, where the usual ones take longer than somebody waits.
+    heads are told apart by, "" for none; targets: what its usual run reaches, which is packaged
+    then: one without targets is learned on its page first; packaged: further settings whose runs
+    come along, too; offered: settings of sizes that it has, others stay as usual; share_words:
+    title of the plot of its shares; right: behind a share; given: all that is given, as the rules
+    of a grammar, "" where `before` says it; words: by id, of a task whose usual network becomes a
+    model of its name, see `exports`; told, sooner: how often its training is told after the state
+    before the first step, and by which power sooner at first; begun_steps: `learn_steps` of one
+    that is begun on a page, where the usual ones take longer than somebody waits.
     """
 
     name: ClassVar[str]
@@ -102,12 +90,9 @@ class Task(ABC):
     handicaps: ClassVar[Sequence[str]]
     curves: ClassVar[Sequence[str]]
     measure: ClassVar[str] = ""
-    telling: ClassVar[float] = 0.5
     targets: ClassVar[Sequence[Target]] = ()
     packaged: ClassVar[Sequence[Mapping[str, Any]]] = ()
-    whole: ClassVar[bool] = False
     offered: ClassVar[Sequence[str]] = SIZES
-    loss_words: ClassVar[str] = "Loss, in nats"
     share_words: ClassVar[str] = "Right answers"
     right: ClassVar[str] = "right"
     given: ClassVar[str] = ""
@@ -166,11 +151,8 @@ class Task(ABC):
         return cross_entropy(logits.flatten(0, -2), answers.flatten())
 
     def score(self, network: nn.Module, batch: Batch, off: Collection[Head] = ()) -> float:
-        """Share of right answers among those that count, or of sequences where all are."""
+        """Share of right answers among those that count."""
         right = self.answer(network, batch, off).argmax(-1) == batch.answers
-        if self.whole:
-            missed = ~right if batch.counted is None else ~right & batch.counted
-            return 1 - float(missed.flatten(1).any(-1).double().mean())
         return float((right if batch.counted is None else right[batch.counted]).double().mean())
 
     def accuracy(self, learners: Mapping[str, nn.Module]) -> dict[str, float]:
