@@ -92,7 +92,7 @@ LACKING: dict[Callable[[], None], str] = {
     task: "task Reverse lacks its title, usual, curves, after, batch, example, learners, tests and "
     "docstring",
     layout: "layout Tea lacks its reference, settings, embedding and layer",
-    layout_of_a_family_alike: "layout Camembert lacks its source and reference",
+    layout_of_a_family_alike: "layout Ernie lacks its source and reference",
     measure: "measure 'last' must have words, and a number or targets",
     measure_of_a_name_that_is_taken: r"each measure must have a name of its own, got \['first'\]",
     page: "page 'tea' lacks its title, purpose and explanation of tea",

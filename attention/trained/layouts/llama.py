@@ -221,12 +221,11 @@ class Qwen3(Qwen2):
     biased = Llama.biased
 
     def parameters(self, weights: TakesWeights, index: int) -> dict[str, Tensor]:
-        name = f"layers.{index}.self_attn"
-        gains = {
+        made, name = super().parameters(weights, index), f"layers.{index}.self_attn"
+        return made | {
             f"g_{letter}": weights.take(f"{name}.{letter}_norm.weight", self.d_head)
             for letter in "qk"
         }
-        return super().parameters(weights, index) | gains
 
 
 def _llama3(said: Mapping[str, Any], base: float, d_head: int) -> tuple[float, ...]:
