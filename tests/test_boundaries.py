@@ -97,21 +97,26 @@ def test_rooms_lean_on_each_other_one_way() -> None:
     assert circles({room: may_import(room)[0] & rooms for room in rooms}) == {}
 
 
-def test_parts_of_the_app_and_the_modules_in_them_lean_on_each_other_one_way() -> None:
-    paths = [source for source in SOURCES if Path(source).match("attention/app/*/[!_]*.py")]
-    modules = {source.removesuffix(".py").replace("/", "."): source for source in paths}
-    below = {
-        module: {
-            on for on in modules if any(f"{name}.".startswith(f"{on}.") for name in imports(source))
-        }
-        for module, source in modules.items()
-    }
-    parts: dict[str, set[str]] = {}
-    for module, leaned_on in below.items():
-        _, _, part, _ = module.split(".")
-        parts.setdefault(part, set()).update({on.split(".")[2] for on in leaned_on} - {part})
-    assert len(parts) == 6
+def module_of(source: str) -> str:
+    """Full name of the module in a file."""
+    return source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def test_modules_of_all_rooms_and_parts_of_the_app_lean_on_each_other_one_way() -> None:
+    modules = {module_of(source): source for source in SOURCES}
+    below: dict[str, set[str]] = {}
+    for module, source in modules.items():
+        names = [name.split(".") for name in imports(source)]
+        ends = [[".".join(name[:end]) for end in range(len(name), 0, -1)] for name in names]
+        leaned_on = (next((on for on in tried if on in modules), module) for tried in ends)
+        below[module] = {*leaned_on} - {module}
     assert circles(below) == {}
+    parts: dict[str, set[str]] = {}
+    for module, on in below.items():
+        if module.startswith("attention.app.") and module.count(".") > 2:
+            part, others = module.split(".")[2], {one.split(".")[2] for one in on if ".app." in one}
+            parts.setdefault(part, set()).update(others - {part})
+    assert len(parts) == 6
     assert circles(parts) == {}
 
 

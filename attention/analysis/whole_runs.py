@@ -15,7 +15,8 @@ from torch import Tensor
 
 from attention.analysis.heads import Keys, Rows, measures_of_rows, shares_of, spread_rows
 from attention.analysis.token_texts import Texts
-from attention.capture.recording import Attention, Part, Recording, positions
+from attention.capture.attentions import Attention
+from attention.capture.recording import Part, Recording, positions
 from attention.core.arguments import must_be
 from attention.core.limits import MAX_SEEN
 

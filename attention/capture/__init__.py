@@ -1,14 +1,14 @@
 """Runs of any model: queries and keys kept as its own kernels run, weights made when asked for.
 
-`attention.capture()` is this room, called: see `capturing.capture`. `recording` is what is kept and
-what is made of it, `recurrences` that of layers without a softmax, `masking` holds masks and biases
-in little room, `calls` what one call of an attention function says, `functions` sees the calls of
-torch's, `transformers_models` those of models of transformers, `kernels` those of their layers
-without a softmax, `compiled` those of compiled functions, `mixing` tells that a module mixes
-tokens, `watching` hands on all of these as models run, `runs` puts calls together to runs,
-`growing` those of one attention, `report` is a table of what was kept, `files` saves and opens runs
-(`checks` what a file says, `recurring_files` of layers without a softmax), `folders` opens those of
-a training loop.
+`attention.capture()` is this room, called: see `capturing.capture`. `attentions` are kept with all
+that is made of each, `recurrences` those without a softmax, `recording` is a whole run of them,
+`masking` holds masks and biases in little room, `calls` what one call of an attention function
+says, `functions` sees the calls of torch's, `transformers_models` those of models of transformers,
+`kernels` those of their layers without a softmax, `compiled` those of compiled functions, `mixing`
+tells that a module mixes tokens, `watching` hands on all of these as models run, `runs` puts calls
+together to runs, `growing` those of one attention, `report` is a table of what was kept, `files`
+saves and opens runs (`checks` what a file says, `recurring_files` of layers without a softmax),
+`folders` opens those of a training loop.
 
 May import: core; torch, pandas, safetensors.
 """
@@ -20,9 +20,10 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
+from attention.capture.attentions import Attention
 from attention.capture.capturing import Captured, capture
 from attention.capture.folders import Recordings, open_folder
-from attention.capture.recording import Attention, Recording
+from attention.capture.recording import Recording
 
 __all__ = ["Attention", "Captured", "Recording", "Recordings", "open_folder"]
 

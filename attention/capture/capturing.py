@@ -15,8 +15,8 @@ from attention.capture.calls import Call, Function, Masks
 from attention.capture.growing import GrowingRecurrence, NoContinuation
 from attention.capture.kernels import Recurrent
 from attention.capture.mixing import UNSEEN
-from attention.capture.recording import Recording
-from attention.capture.report import Report, Row, report_of
+from attention.capture.recording import Recording, report_of
+from attention.capture.report import Report, Row
 from attention.capture.runs import OTHER_KEYS, Choice, Run
 from attention.capture.watching import Frame, Watch
 

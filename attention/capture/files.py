@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -19,9 +19,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from attention.capture.attentions import Attention
 from attention.capture.checks import REASON, list_of, must, name_of, number_of, told, whole
 from attention.capture.masking import Bias, Mask, Rules
-from attention.capture.recording import Attention, Recording
 from attention.capture.recurrences import Recurrence
 from attention.capture.recurring_files import check_numbers, check_shapes, recurrence_of
 
@@ -48,23 +48,27 @@ PARTS = {  # of an attention, with the types that each may have
 }
 
 
-def save(
-    recording: Recording,
-    path: str | Path,
-    *,
-    tokens: Sequence[str] | None = None,
-    keys: Sequence[str] | None = None,
-) -> None:
-    """Writes a recording; the file is there whole or not at all.
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """All that a file holds of a recording, see `recording.Recording`."""
 
-    tokens, keys: a text for each query and for each key of cross-attention; None = as the
-    recording has them. Tensors keep their type; a mask that several attentions have is there once.
-    Raises ValueError where they are not as many as the queries or keys of an attention.
+    attentions: Sequence[Attention]
+    left_out: Mapping[str, str]
+    model: str
+    step: int
+    tokens: Sequence[str] | None
+    keys: Sequence[str] | None
+    unasked: Sequence[str]
+
+
+def save(contents: Contents, path: str | Path) -> None:
+    """Write a recording; the file is there whole or not at all.
+
+    Tensors keep their type; a mask that several attentions have is there once. Raises ValueError
+    where texts are not as many as the queries or keys of an attention.
     """
     path = Path(path)
-    tokens = recording.tokens if tokens is None else list(tokens)
-    keys = recording.keys if keys is None else list(keys)
-    _check_counts(recording.attentions, tokens, keys)
+    _check_counts(contents.attentions, contents.tokens, contents.keys)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.parent} must be a folder, there is none")
     stored: dict[str, Tensor] = {}
@@ -80,13 +84,13 @@ def save(
         return known[key]
 
     said = {
-        "model": _plain(recording.model),
-        "step": recording.step,
-        "tokens": tokens,
-        "keys": keys,
-        "left_out": {_plain(name): why for name, why in recording.left_out.items()},
-        "unasked": [_plain(name) for name in recording.unasked],
-        "attentions": [_said(attention, place) for attention in recording.attentions],
+        "model": _plain(contents.model),
+        "step": contents.step,
+        "tokens": contents.tokens,
+        "keys": contents.keys,
+        "left_out": {_plain(name): why for name, why in contents.left_out.items()},
+        "unasked": [_plain(name) for name in contents.unasked],
+        "attentions": [_said(attention, place) for attention in contents.attentions],
     }
     metadata = {"format": FORMAT, "recording": json.dumps(said)}
     begun = path.with_name(f".{path.name}.part")
@@ -131,12 +135,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[^\w.#()\[\] -]", "_", name)[:300]
 
 
-def open_recording(
-    path: str | Path,
-    max_heads: int | None = None,
-    tell: Callable[[int, int], object] = lambda done, of: None,
-) -> Recording:
-    """The recording in a file. Its numbers are read from the disk where they are asked for.
+def read(path: str | Path, max_heads: int | None, tell: Callable[[int, int], object]) -> Contents:
+    """All of a recording in a file. Numbers are read from the disk where they are asked for.
 
     max_heads: in all attentions, counted before any of these is read; None: any number; tell: gets
     how many attentions of how many are checked, each of whose numbers is read once.
@@ -178,7 +178,7 @@ def open_recording(
     tokens, keys = _tokens(said, "tokens"), _tokens(said, "keys")
     _check_counts(attentions, tokens, keys)
     unasked = list_of(said.get("unasked", []), str, MAX_SIZE)  # files of before have none
-    return Recording(
+    return Contents(
         attentions,
         left_out,
         model=name_of(told(said, "model", str) or "run"),
@@ -193,14 +193,6 @@ def is_recording(content: bytes) -> bool:
     """True if the bytes begin as those of a recording's file do."""
     length = int.from_bytes(content[:8], "little")
     return FORMAT.encode() in content[8 : 8 + min(length, MAX_HEADER)]
-
-
-def read_recording(content: bytes, max_heads: int | None = None) -> Recording:
-    """The recording in the bytes of a file, see `open_recording`."""
-    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
-        file.write(content)
-        file.flush()
-        return open_recording(file.name, max_heads)  # its map outlives the file
 
 
 def _check_header(path: Path) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attention.capture.files import open_recording
-from attention.capture.recording import Recording
+from attention.capture.recording import Recording, open_recording
 
 RUN_VARIABLE = "ATTENTION_RUN"  # the file or folder of an owner's run
 FILE = re.compile(r"(\d{8,15})-(.+)\.safetensors")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from attention.capture.attentions import Attention, Kind
 from attention.capture.calls import Call, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.masking import Rules, join
-from attention.capture.recording import Attention, Kind
 from attention.capture.recurrences import Recurrence
 
 MOST_APART = 0.02  # of a key: by rounding, in bfloat16 too

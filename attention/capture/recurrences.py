@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from attention.capture.recording import Attention
+from attention.capture.attentions import Attention
 from attention.core.recurrence import weights_of_rows
 
 Rule = Literal["gated delta rule", "state space"]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from attention.capture.mixing import UNSEEN
-
-if TYPE_CHECKING:
-    from attention.capture.recording import Recording
 
 State = Literal["kept", "left out", "not asked for"]
 COLUMNS = ("module", "state", "words")
@@ -57,24 +54,3 @@ class Report:
 
     def _cells(self) -> Iterator[tuple[str, str, str]]:
         return ((row.module, row.state, row.words) for row in self.rows)
-
-
-def report_of(runs: Sequence[Recording]) -> Report:
-    """The report on some runs, each module once."""
-    rows: dict[str, Row] = {}
-    for run in runs:
-        for one in run.attentions:
-            entries, heads, queries, keys = one.shape
-            words = f"{one.kind}, {heads} heads, {queries} queries, {keys} keys"
-            if entries > 1:
-                words += f", {entries} entries"
-            if one.words:
-                words += f"; {one.words}"
-            rows[one.name] = Row(one.name, "kept", words)
-        for name in run.unasked:
-            rows.setdefault(name, Row(name, "not asked for", "is none of `layers`"))
-    for run in runs:
-        for name, why in run.left_out.items():
-            words = f"{why} (beside attention that is kept)" if name in rows else why
-            rows[f"{name} "] = Row(name, "left out", words)
-    return Report(tuple(rows.values()), (UNSEEN,))

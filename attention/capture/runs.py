@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention.capture.attentions import Kind
 from attention.capture.calls import Call, Masks
 from attention.capture.growing import Growing, GrowingRecurrence, some_heads
 from attention.capture.kernels import Recurrent
-from attention.capture.recording import Kind, Recording
+from attention.capture.recording import Recording
 from attention.core.arguments import must_be_several
 
 CROSS = re.compile(r"cross|enc_?dec|encoder_attn", re.IGNORECASE)

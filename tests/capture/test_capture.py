@@ -165,7 +165,7 @@ def test_any_part_is_that_part_of_the_whole_and_one_that_is_not_there_is_refused
 
 @pytest.mark.parametrize("cells", [1, 3, (2, 5), 7, 100])
 def test_pooled_maps_have_the_greatest_or_the_sum_of_each_block(cells, monkeypatch):
-    monkeypatch.setattr("attention.capture.recording.CELLS", 20)  # two rows at a time
+    monkeypatch.setattr("attention.capture.attentions.CELLS", 20)  # two rows at a time
     run = recorded(OwnAttention())
     whole = run.weights(0, 2)
     rows, columns = (cells, cells) if isinstance(cells, int) else cells

@@ -18,7 +18,8 @@ from torch import Tensor
 from attention.analysis.heads import Keys, Rows, in_blocks
 from attention.analysis.opened_run import OpenedRun, opened_run
 from attention.analysis.returned_weights import check_numbers, fit_weights, tensor_of
-from attention.capture.files import is_recording, read_recording
+from attention.capture.files import is_recording
+from attention.capture.recording import read_recording
 from attention.core.functional import Trace, WeightsAlone
 
 MAX_BYTES = 16 << 20  # of a file, packed and unpacked
