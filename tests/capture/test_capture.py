@@ -67,13 +67,6 @@ def test_the_weights_of_an_own_module_are_kept(name, key_heads):
             torch.testing.assert_close(made, expected[entry, head], atol=1e-6, rtol=0)
 
 
-@over("lead", [(), (5,), (2, 3, 5)])
-def test_leading_axes_are_entries(lead):
-    entries = torch.Size(lead).numel()
-    run = recorded(OwnAttention(), x=inputs(entries, 7).reshape(*lead, 7, -1))
-    assert run.attentions[0].shape == (entries, 3, 7, 7)
-
-
 def multi_head(**said):
     torch.manual_seed(2)
     return nn.MultiheadAttention(12, 4, **said)
@@ -113,29 +106,6 @@ def test_the_weights_of_multihead_attention_are_kept(name):
         [torch.stack([run.weights(0, h, entry=e) for h in range(4)]) for e in (0, 1)]
     )
     torch.testing.assert_close(made, expected, atol=1e-6, rtol=0)
-
-
-@over("norm_first", [False, True])
-@over("training", [False, True])
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-def test_an_encoder_takes_its_fused_step_and_is_kept(norm_first, training):
-    torch.manual_seed(3)
-    layer = nn.TransformerEncoderLayer(12, 4, 20, 0, batch_first=True, norm_first=norm_first)
-    encoder, x = nn.TransformerEncoder(layer, 2).train(training), inputs()
-    padding = MODULES["padding"][1]["key_padding_mask"]
-    with torch.set_grad_enabled(training):
-        plain = encoder(x, src_key_padding_mask=padding)
-        with attention.capture() as run:
-            output = encoder(x, src_key_padding_mask=padding)
-        assert torch.equal(output, plain)
-        first = encoder.layers[0]
-        given = first.norm1(x) if norm_first else x
-        options = {"key_padding_mask": padding, "average_attn_weights": False}
-        expected = first.self_attn(given, given, given, **options)[1]
-    assert [kept.name for kept in run.attentions] == ["layers.0.self_attn", "layers.1.self_attn"]
-    made = run.weights(0, 3, rows=slice(4), entry=1)
-    torch.testing.assert_close(made, expected[1, 3, :4], atol=1e-6, rtol=0)
 
 
 def test_a_decoder_layer_has_both_kinds():
@@ -285,19 +255,12 @@ def test_what_is_kept_is_queries_and_keys_and_nothing_that_the_model_changes_lat
 A_LIST = r"must be a list, each a whole number, as \[0, 3\]"
 WRONG = {
     rf"heads {A_LIST}, got 1 \(int\)": lambda run: recorded(OwnAttention(), heads=1),
-    rf"heads {A_LIST}, got '01' \(str\)": lambda run: recorded(OwnAttention(), heads="01"),
-    rf"heads {A_LIST}, got \[0\.5\]": lambda run: recorded(OwnAttention(), heads=[0.5]),
-    r"layers must be a list, each a whole number or a str, as .*, got 3 \(int\)": lambda run: (
-        recorded(OwnAttention(), layers=3)
-    ),
     r"layers must be a list, .*, got '0\.mix' \(str\)": lambda run: recorded(
         OwnAttention(), layers="0.mix"
     ),
     rf"rows {A_LIST}, a position or a slice, got 'a'": lambda run: run.weights(0, 0, "a"),
-    rf"columns {A_LIST}, a position or a slice, got 1\.5": lambda run: run.weights(0, 0, 0, 1.5),
     r"entry must be a whole number, got 'a'": lambda run: run.weights(0, 0, entry="a"),
     r"cells must be one or two numbers from 1 on, got 2\.5": lambda run: run.pooled(0, 0, 2.5),
-    r"cells must be one or two numbers from 1 on, got ab": lambda run: run.pooled(0, 0, "ab"),
 }
 
 
@@ -308,6 +271,10 @@ def test_arguments_of_a_wrong_kind_are_answered_in_a_sentence(words):
         WRONG[words](run)
 
 
-def test_a_run_is_saved_in_a_folder_that_is_there(tmp_path):
+def test_a_run_is_saved_in_a_folder_that_is_there_and_leading_axes_are_entries(tmp_path):
+    for lead in ((), (5,), (2, 3, 5)):
+        entries = torch.Size(lead).numel()
+        run = recorded(OwnAttention(), x=inputs(entries, 7).reshape(*lead, 7, -1))
+        assert run.attentions[0].shape == (entries, 3, 7, 7)
     with pytest.raises(FileNotFoundError, match="none must be a folder, there is none"):
         recorded(OwnAttention()).save(tmp_path / "none" / "run.safetensors")

@@ -34,7 +34,7 @@ def written(model, **given) -> tuple[torch.Tensor, Recording]:
     return made, run.one()
 
 
-@pytest.mark.parametrize("name", ["Llama", "Gemma 2", "Gemma 3", "Mistral", "gpt-oss", "GPT-2"])
+@pytest.mark.parametrize("name", ["Llama", "Gemma 3", "gpt-oss", "GPT-2"])
 @pytest.mark.parametrize("cache", ["dynamic", "static"])
 def test_each_written_token_is_a_row_of_one_run(name, cache):
     model = writer(name)
@@ -112,7 +112,7 @@ def test_an_own_module_may_go_on_by_several_tokens_and_begin_anew():
     assert run.runs[2].weights(0, 0, 0, -1) == 0  # its first query is the sixth of seven tokens
 
 
-@pytest.mark.parametrize("name", ["Llama", "Gemma 3", "GPT-2"])
+@pytest.mark.parametrize("name", ["Llama", "Gemma 3"])
 @pytest.mark.parametrize("cached", [True, False])
 def test_beams_are_one_run_in_which_each_entry_is_what_its_last_call_went_on_from(name, cached):
     model = writer(name)
@@ -133,31 +133,7 @@ def test_beams_are_one_run_in_which_each_entry_is_what_its_last_call_went_on_fro
                 torch.testing.assert_close(found, expected[0, head], atol=1e-5, rtol=0)
 
 
-def test_beams_of_an_encoder_and_a_decoder_are_one_run():
-    model = writer("BART")
-    given = {"input_ids": SOURCE[:1], "attention_mask": torch.ones_like(SOURCE[:1])}
-    options = {"num_beams": 3, "return_dict_in_generate": True, "output_scores": True}
-    options |= {"max_new_tokens": 5, "min_new_tokens": 5}
-    for cached in (True, False):
-        with attention.capture(values=True) as run:
-            made = model.generate(**given, use_cache=cached, **options)
-        entry = int(made.beam_indices[0, -1])
-        eager = writer("BART", "eager")
-        output = eager(**given, decoder_input_ids=made.sequences[:, :-1], output_attentions=True)
-        for layer, (own, cross) in enumerate(
-            zip(output.decoder_attentions, output.cross_attentions, strict=True)
-        ):
-            for number, expected in ((2 + 2 * layer, own), (3 + 2 * layer, cross)):
-                found = run.weights(number, 1, entry=entry)
-                torch.testing.assert_close(found, expected[0, 1], atol=1e-5, rtol=0)
-                assert run.output(number, 1, -1, entry=entry).shape == (1, 4)
-        assert len(run.attentions) == 6
-        torch.testing.assert_close(
-            run.weights(1, 1), output.encoder_attentions[1][0, 1], atol=1e-5, rtol=0
-        )
-
-
-@pytest.mark.parametrize("name", ["Llama", "GPT-2", "T5"])
+@pytest.mark.parametrize("name", ["Llama", "T5"])
 def test_writing_without_a_cache_is_the_run_that_it_is_with_one(name):
     model = writer(name)
     given = {"input_ids": SOURCE[:1], "attention_mask": torch.ones_like(SOURCE[:1])}
@@ -169,14 +145,6 @@ def test_writing_without_a_cache_is_the_run_that_it_is_with_one(name):
         for head in one.heads:
             both = (each.weights(one.name, head) for each in (run, cached))
             torch.testing.assert_close(*both, atol=1e-5, rtol=0)
-
-
-def test_a_longer_text_of_a_model_that_looks_ahead_is_a_run_of_its_own():
-    net, x = OwnAttention(), inputs(tokens=7)
-    with attention.capture() as run:
-        net(x[:, :5])
-        net(x)
-    assert [one.attentions[0].shape[2] for one in run.runs] == [5, 7]
 
 
 @pytest.mark.parametrize("beams", [1, 2])

@@ -20,7 +20,7 @@ import attention
 from attention.capture import Recording
 from attention.capture.kernels import KERNELS
 from attention.capture.recurrences import Recurrence
-from tests.capture.families import MAMBA_2, TEXT, WITHOUT_SOFTMAX, Family
+from tests.capture.families import TEXT, WITHOUT_SOFTMAX, Family
 from tests.cases import over
 
 RULES = {"Qwen3-Next": "gated delta rule", "Qwen 3.5": "gated delta rule"}
@@ -81,9 +81,8 @@ def outputs_of(run: Recording, layer: Recurrence) -> Tensor:
 
 
 @over("name", WITHOUT_SOFTMAX)
-@over("ids", [TEXT, LONG])
-def test_weights_times_values_are_what_the_kernel_returned(name: str, ids: Tensor) -> None:
-    model = WITHOUT_SOFTMAX[name].build()
+def test_weights_times_values_are_what_the_kernel_returned(name: str) -> None:
+    model, ids = WITHOUT_SOFTMAX[name].build(), LONG if name == "Bamba" else TEXT
     given = {"input_ids": ids, "attention_mask": (ids != 0).long()}
     plain = model(**given)
     with kernels_told(model) as told, attention.capture(values=True, strict=True) as run:
@@ -143,24 +142,6 @@ def test_a_text_that_is_written_is_one_run_with_a_row_for_each_token(name: str) 
             made, expected = (one.weights(layer.number, head) for one in (run, whole))
             torch.testing.assert_close(made, expected, atol=1e-5, rtol=1e-5)
         assert outputs_of(run, layer).shape == outputs_of(whole, other).shape
-
-
-@over("name", ["Mamba-2", "Qwen3-Next"])
-def test_beams_are_one_run_in_which_each_entry_is_the_text_of_its_beam(name: str) -> None:
-    model = replace(WITHOUT_SOFTMAX[name], model="AutoModelForCausalLM").build()
-    asked = {"num_beams": 3, "max_new_tokens": 6, "min_new_tokens": 6, "do_sample": False}
-    asked |= {"return_dict_in_generate": True, "output_scores": True}
-    with attention.capture(strict=True) as run:
-        made = model.generate(TEXT[:1], **asked)
-    entry = int(made.beam_indices[0, -1])
-    with attention.capture(strict=True) as whole:
-        model(input_ids=made.sequences[:1, :-1], use_cache=False)
-    assert len(run.runs) == 1
-    for layer in recurrences(whole):
-        for head in range(6):
-            expected = whole.weights(layer.number, head)
-            got = run.weights(layer.number, head, entry=entry)
-            torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-4)
 
 
 def test_a_state_of_tokens_that_were_not_seen_is_told() -> None:
@@ -242,13 +223,11 @@ LIES = {
     "a strength below 0": (put("strength", -0.5), "decay must be up to 0 and strength from 0"),
     "a strength of 9": (put("strength", 9.0), "what erases must have a strength up to 2.0"),
     "NaN": (put("strength", torch.nan), "strength must be finite"),
-    "fewer gates": (cut("decay"), r"decay must be \(2, 6, 9\)"),
     "a strength too short": (cut("strength"), r"strength must be \(2, 6, 9\)"),
     "fewer keys": (cut("keys"), "keys must be as the queries"),
     "an unknown rule": (say("rule", "<b>"), "rule must be one of"),
     "words with HTML": (say("beside", "<img src=x>"), "words on what is beside it must be plain"),
     "long keys": (say("is_normed", False), "keys that erase must be of length 1"),
-    "no truth": (say("is_normed", 1), "is_normed must be true or false"),
     "no strength": (
         lambda said, tensors: said["attentions"][0]["parts"].pop("strength"),
         "there must be a strength of each head",
@@ -288,16 +267,6 @@ def test_a_file_that_lies_on_such_a_layer_is_refused_in_one_sentence(
         Recording.open(path)
 
 
-def test_half_precision_is_kept_as_it_is_and_summed_as_its_kernel_does() -> None:
-    model = Family("Mamba2Config", MAMBA_2, runs="eager").build().to(torch.bfloat16)
-    with kernels_told(model) as told, attention.capture(values=True) as run:
-        model(input_ids=LONG)
-    for layer, (made, said) in zip(recurrences(run), told, strict=True):
-        assert {layer.queries.dtype, layer.strength.dtype} == {torch.bfloat16}
-        expected = expected_of(layer, made, said)
-        torch.testing.assert_close(outputs_of(run, layer), expected, atol=1e-4, rtol=1e-3)
-
-
 def test_a_layer_of_another_kind_stays_left_out_and_says_why() -> None:
     settings = {"vocab_size": 53, "hidden_size": 24, "num_hidden_layers": 1, "state_size": 4}
     model = Family("MambaConfig", settings, runs="eager").build()
@@ -305,33 +274,3 @@ def test_a_layer_of_another_kind_stays_left_out_and_says_why() -> None:
         model(input_ids=TEXT)
     assert run.runs == []
     assert [row.state for row in run.report().rows] == ["left out"]
-
-
-def test_heads_without_a_softmax_are_counted_and_not_changed() -> None:
-    model = WITHOUT_SOFTMAX["Qwen 3.5"].build()
-    plain = model(input_ids=TEXT)[0]
-    with attention.change(model, off={(1, 0)}):
-        changed = model(input_ids=TEXT)[0]
-    assert not torch.equal(changed, plain)
-    refused = pytest.raises(ValueError, match=r"layer 2 \(layers.2.linear_attn\) cannot be changed")
-    with refused, attention.change(model, off={(2, 0)}):
-        model(input_ids=TEXT)
-    means = attention.means(model, [TEXT])
-    assert [one.numel() > 0 for one in means] == [False, True, False]
-    with attention.capture(values=True) as run:
-        model(input_ids=TEXT)
-    same = attention.patch(model, TEXT, from_=run.one())
-    torch.testing.assert_close(same[0], plain, atol=1e-5, rtol=1e-5)
-
-
-def test_kernels_are_as_they_were_when_blocks_end_in_any_order() -> None:
-    model = WITHOUT_SOFTMAX["Mamba-2"].build()
-    module = vars(sys.modules[type(model).__module__])
-    before = {name: module[name] for name in KERNELS if name in module}
-    with attention.capture() as outer:
-        with attention.change(model, off=set()), attention.capture() as inner:
-            model(input_ids=TEXT)
-        model(input_ids=LONG)
-    assert {name: module[name] for name in before} == before
-    assert [len(outer.runs), len(inner.runs)] == [2, 1]
-    assert torch.equal(outer.runs[0].weights(0, 3), inner.weights(0, 3))

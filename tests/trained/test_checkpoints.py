@@ -15,7 +15,6 @@ from torch import Tensor
 from attention.trained.checkpoints import check_folder, load_folder
 from attention.trained.layouts import LAYOUTS
 from attention.trained.models import About
-from attention.trained.sources import check_hash
 from tests.trained.making import LLAMA3, Checkpoint, bytelevel, change_json
 
 ABOUT = About("tiny", "Tiny", "nobody")
@@ -78,15 +77,15 @@ BROKEN: list[tuple[str, Change, str]] = [
     ),
     *(
         ("gpt2", cut(kept), "model.safetensors must be a whole safetensors file")
-        for kept in (0, 7, 100, -1)
+        for kept in (0, -1)
     ),
     *(
         ("bert", writing("tokenizer.json", text), "tokenizer.json must be a tokenizer of Hugging")
-        for text in (b"", b"{", b"\x00", b"[" * 100_000, b'{"a": 1}')
+        for text in (b"", b'{"a": 1}')
     ),
     *(
         ("bert", writing("config.json", text), "config.json must be JSON")
-        for text in (b"", b"{", b"\xff\xfe", b"[" * 100_000)
+        for text in (b"{", b"\xff\xfe", b"[" * 100_000)
     ),
     ("bert", writing("config.json", b"[1]"), "config.json must be a JSON object, got list"),
     *(
@@ -109,9 +108,7 @@ BROKEN: list[tuple[str, Change, str]] = [
         r"ln_f\.bias must be of floats, got I8",
     ),
     ("bert", index(), "must have a weight_map from tensors to files"),
-    ("bert", index(weight_map={}), "must have a weight_map from tensors to files"),
     ("bert", index(weight_map={"a": "../b.safetensors"}), "beside itself, it has '../b.safe"),
-    ("bert", index(weight_map={"a": "pytorch_model.bin"}), "it has 'pytorch_model.bin'"),
     ("bert", index(weight_map={"a": "one.safetensors"}), "a file one.safetensors is needed"),
     (
         "bert",
@@ -127,26 +124,16 @@ def turning(**said: Any) -> dict[str, Any]:
 
 SETTINGS: list[tuple[str, dict[str, Any], str]] = [
     ("bert", {"hidden_size": None}, "config.json must have 'hidden_size', it has not"),
-    ("bert", {"hidden_size": "24"}, "hidden_size in config.json must be a whole number"),
-    ("bert", {"num_hidden_layers": -1}, "num_hidden_layers in config.json must be a whole"),
     ("bert", {"num_hidden_layers": 3}, "must have a tensor 'encoder.layer.2.*', it has none"),
     ("bert", {"num_attention_heads": 5}, "heads must divide d_model = 24, got 5"),
-    ("bert", {"num_attention_heads": True}, "num_attention_heads in config.json must be a"),
     ("bert", {"hidden_act": "sine"}, "its activation must be one of gelu, .*, got 'sine'"),
-    ("bert", {"hidden_act": ["gelu"]}, r"its activation must be one of .*, got \['gelu'\]"),
     ("bert", {"layer_norm_eps": "small"}, "layer_norm_eps in config.json must be a number"),
-    ("bert", {"hidden_size": 48}, r"must be \(40, 48\)|must be \(.*\), got \(.*\)"),
     ("bert", {"is_decoder": True}, "must have is_decoder = False, .*, got True"),
-    ("bert", {"position_embedding_type": "key"}, "position_embedding_type = 'absolute', .*'key'"),
     ("gpt2", {"scale_attn_weights": False}, "must have scale_attn_weights = True"),
-    ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx = F"),
-    ("gpt2", {"reorder_and_upcast_attn": True}, "must have reorder_and_upcast_attn = False"),
     ("llama", {"mlp_bias": True}, "must have a tensor 'layers.0.mlp.gate_proj.bias'"),
     ("llama", {"attention_bias": True}, "must have a tensor 'layers.0.self_attn.q_proj.bias'"),
     ("llama", {"num_key_value_heads": 4}, "num_key_value_heads must divide 6 heads, got 4"),
-    ("llama", {"num_key_value_heads": 0}, "num_key_value_heads in config.json must be a whole"),
     ("llama", {"head_dim": 5}, r"q_proj.weight must be \(30, 24\), got \(24, 24\)"),
-    ("llama", {"max_position_embeddings": None}, "must have 'max_position_embeddings'"),
     ("llama", {"rope_parameters": [1]}, "rope_parameters in config.json must be an object"),
     ("llama", turning(rope_theta="large"), "rope_theta .* a number of at least 1, got 'large'"),
     ("llama", turning(rope_type="yarn"), "one of 'default', 'linear', 'llama3', got 'yarn'"),
@@ -208,16 +195,6 @@ def test_a_window_that_is_null_is_none_and_one_that_is_missing_is_the_librarys()
     said = {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
     assert LAYOUTS["mistral"](said).config["sliding_window"] == 4096
     assert "sliding_window" not in LAYOUTS["mistral"]({**said, "sliding_window": None}).config
-
-
-def test_a_file_with_another_hash_than_it_was_pinned_with_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "config.json"
-    with pytest.raises(ValueError, match=r"config.json cannot be read: No such file"):
-        check_hash(file, "0" * 64)
-    file.write_bytes(b"{}")
-    check_hash(file, "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a")
-    with pytest.raises(ValueError, match=r"SHA-256 it was pinned with, 0{12}…, got 44136fa355b3…"):
-        check_hash(file, "0" * 64)
 
 
 def test_each_layout_says_who_described_it() -> None:

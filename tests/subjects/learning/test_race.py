@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 import torch
 
 from attention.subjects.learning import controls
@@ -19,14 +16,6 @@ from tests.running import Sent, opened, sent_as
 KEY = scenes.KEY
 WIDTHS = [8, 16, 32]
 SHORT = TrainingSettings("race", learn_width="8", learn_steps="100", learn_seed=7)
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    """No training of an earlier test is known."""
-    yield
-    controls.worker.end()
-    controls._runs.clear()
 
 
 def run_of(width: str = USUAL, seed: int = 0) -> Run:
@@ -109,14 +98,3 @@ def test_a_race_that_is_begun_here_is_shorter_than_a_packaged_one_and_shown_alon
     live = sent_as(scenes.under_way(Run(SHORT, [*untrained.progress, learned]))[KEY].content())
     assert live.header["steps"] == [3]
     assert live.numbers.numel() == sent.numbers.numel()
-
-
-def test_a_race_is_learned_on_the_page_and_its_networks_stand_in_the_table() -> None:
-    app = opened("learning", task="race", learn_width="8", learn_steps="100", learn_seed="7")
-    assert scenes.NOT_LEARNED in app.told
-    app.press("learn")
-    shown = app.sent[KEY].header
-    assert (shown["steps"][-1], shown["seeds"], shown["widths"]) == (100, 1, [8])
-    assert not parts(app.sent[KEY])[0].isnan().any()
-    (table,) = app.tables
-    assert {race.curve(name, race.COUNTS[-1]) for name in race.networks()} <= table.keys()
