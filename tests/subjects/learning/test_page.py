@@ -21,7 +21,7 @@ from attention.training.tasks import race
 from attention.training.worker import Worker
 from tests.cases import over
 from tests.running import App, opened, sent_as
-from tests.training.instant import learn_at_once
+from tests.subjects.learning.instant import learn_at_once
 
 SHORT = {"task": "repetition", "learn_steps": "100", "learn_width": "16", "learn_seed": "7"}
 SETTINGS = TrainingSettings("repetition", learn_steps="100", learn_width="16", learn_seed=7)
