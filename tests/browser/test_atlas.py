@@ -14,15 +14,10 @@ from tests.browser.browsing import (
     Open,
     Page,
     check_link,
-    eventually,
     expect,
     expect_in_search,
-    expect_rest,
     expect_search,
-    expect_to_fit,
 )
-from tests.browser.test_every_view import check_with_axe
-from tests.browser.test_fits import FAULTS
 from tests.serving import serving
 from tests.subjects.atlas import making
 
@@ -115,25 +110,3 @@ APART = """box => [".ends :nth-child(2)", "svg .zero:nth-of-type(2)"].map(name =
   const { left, right } = box.querySelector(name).getBoundingClientRect()
   return Math.round((left + right) / 2)
 }).reduce((number, line) => number - line)"""
-
-
-def test_the_0_of_an_axis_stands_below_its_line(open_page: Open) -> None:
-    page = open_page(f"/atlas?{urlencode(LINK)}")
-    kinds = passport(page, "1.0").locator(".kinds").first
-    expect(kinds).to_be_visible()
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        eventually(page, lambda: abs(kinds.evaluate(APART)) <= 1, True)
-
-
-def test_all_of_a_passport_is_accessible_and_fits_a_phone(open_page: Open) -> None:
-    page = open_page(f"/atlas?{urlencode(LINK)}&second_head=0.1", color_scheme="dark")
-    expect(passport(page, "0.1")).to_be_visible()
-    for summary in page.locator(".st-key-passport summary").all():
-        summary.click()
-    expect_rest(page)
-    check_with_axe(page)
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        expect_to_fit(page)
-        eventually(page, lambda: page.evaluate(FAULTS), [])

@@ -77,21 +77,3 @@ def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Ope
     expect(page.locator(".projected")).to_have_count(1)
     page.evaluate("document.querySelector('.projector-hint').remove()")
     eventually(page, lambda: page.evaluate(OVERLAPPING), [])
-
-
-def test_the_map_of_heads_leaves_the_next_words_their_place_before_a_projector(
-    open_page: Open,
-) -> None:
-    page = open_page("/model?s=The+capital+of+France+is")
-    page.set_viewport_size({"width": 1440, "height": 900})
-    expect(page.locator(".st-key-model_window canvas")).to_be_visible()
-    expect_rest(page)
-    page.keyboard.press("p")
-    expect(page.locator(".projected")).to_have_count(1)
-
-    def stands_beside() -> bool:
-        drawn = page.locator(".st-key-model_window canvas").bounding_box()
-        beside = page.locator(".st-key-model_window .side").bounding_box()
-        return bool(drawn["x"] + drawn["width"] <= beside["x"])
-
-    eventually(page, stands_beside, True)

@@ -11,23 +11,6 @@ from tests.browser.browsing import (
 )
 
 
-def test_hovering_tells_query_and_key_of_their_own_sentences_and_what_hides_a_cell(
-    open_page: Open,
-) -> None:
-    page = open_page("/cross?mask=causal&mask=length&valid_len=1")
-    page.locator(".attention-heatmap .xtick").last.wait_for()
-
-    def told() -> list[str]:
-        """Lines told of a hidden cell."""
-        box = page.locator(".attention-cells").bounding_box()
-        page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5 / 3)
-        lines = str(page.locator(".attention-tip").inner_text()).splitlines()
-        return [*lines[:2], *lines[-1:]]
-
-    hidden = "hidden by the causal mask and the valid length"
-    eventually(page, told, ["query  bonjour (0)", "key  world (1)", hidden])
-
-
 def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page: Open) -> None:
     page = open_page("/cross?" + urlencode({"target": "cat " * 60, "query": "50"}))
     expect(page.get_by_role("option", selected=True)).to_be_in_viewport()
@@ -44,11 +27,3 @@ def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_pa
         return bool(inside and top > 100 and abs(end - middle) < 1.5)
 
     eventually(page, line_ends_at_its_key, True)
-
-
-def test_faint_lines_come_from_every_word_of_two_sentences(open_page: Open) -> None:
-    page = open_page("/cross?target=one+two+red&memory=three+four")
-    curves = "paths => paths.flatMap((path) => path.getAttribute('d').match(/M0,[\\d.]+/g))"
-    starts = page.locator(".woven path")
-    expect(starts.first).to_be_attached()
-    eventually(page, lambda: len(set(starts.evaluate_all(curves))), 3)

@@ -132,21 +132,6 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(open_page: Open)
     check_link(page, open_page)
 
 
-def test_the_nearest_words_follow_the_chosen_token_after_notes_above_them_went_away(
-    open_page: Open,
-) -> None:
-    page = open_page()
-    nearest, tokens = page.locator(".nearest"), page.locator(".queries .token")
-    for query in (1, 5):
-        choice(page, "variant", "multihead").click()
-        expect(nearest).to_contain_text("cannot be compared")
-        choice(page, "variant", "gaussian").click()
-        expect(nearest).to_contain_text("before")
-        tokens.nth(query).click()
-        word = tokenize("the cat walks on the street")[query]
-        expect(nearest.locator("dd").first).to_contain_text(re.compile(f"^{word}"))
-
-
 def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(
     open_page: Open,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -39,32 +38,6 @@ def drawing(file: Path) -> tuple[list[str], list[str]]:
     tags = [each.tag.removeprefix(NAMES) for each in root.iter()]
     words = ["".join(each.itertext()) for each in root.iter(f"{NAMES}text")]
     return tags, words
-
-
-def test_the_figures_of_explore_are_drawn_with_cells_and_words(
-    open_page: Open, tmp_path: Path
-) -> None:
-    page = open_page("/?mask=causal")
-    expect_heatmap(page)
-    expect(page.locator(".equation")).to_be_visible()
-    kinds = ("SVG", "PNG")
-    named = [f"{name}, {kind}" for name in ("Lines", "Heatmap", "Sum") for kind in kinds]
-    expect(offered(page)).to_have_text(named)
-    tags, words = drawing(saved(page, "Heatmap, SVG", tmp_path))
-    assert {"the (0)", "cat", "walks", "on", "street"} <= set(words)
-    assert tags.count("rect") > 21  # the cells that are not masked, and more
-    assert "image" not in tags
-    assert "pattern" in tags
-    assert not {"scores", "scaled"} & set(words)
-    tags, words = drawing(saved(page, "Lines, SVG", tmp_path))
-    assert "path" in tags
-    assert [words.count(f"the ({at})") for at in (0, 4)] == [2, 2]
-    tags, words = drawing(saved(page, "Sum, SVG", tmp_path))
-    assert "Σ = y" in words
-    width = page.locator(".attention-picture > .part.lines").bounding_box()["width"]
-    head = saved(page, "Lines, PNG", tmp_path).read_bytes()[:24]
-    assert head[1:4] == b"PNG"
-    assert int.from_bytes(head[16:20], "big") == 2 * math.ceil(width), "as fine as two screens"
 
 
 def test_what_is_masked_is_empty_in_the_files_and_the_sum_of_their_numbers_is_right(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from tests.browser.browsing import (
     Open,
@@ -12,13 +12,10 @@ from tests.browser.browsing import (
     eventually,
     expect,
     expect_heatmap,
-    expect_in_search,
     expect_rest,
     expect_search,
     search,
 )
-
-LONG = " ".join(f"{one}{two}" for one in "abcdefghijklmnopqrst" for two in "abcdefghijklmnopqrst")
 
 
 def tile(page: Page, head: int) -> Any:
@@ -95,27 +92,3 @@ def test_a_query_is_previewed_by_hovering_and_chosen_by_keys(open_page: Open) ->
     page.keyboard.press("Home")
     expect(page.get_by_text("the query of “the (0)”")).to_be_visible()
     eventually(page, lambda: "query" in search(page), False)
-
-
-def test_a_long_sentence_is_chosen_from_and_pointing_at_a_key_draws_no_line_again(
-    open_page: Open,
-) -> None:
-    page = open_page("/heads?" + urlencode({"s": LONG, "query": "300", "heads": "10"}))
-    expect(page.get_by_text("Each square is the greatest of")).to_be_visible()
-    expect(page.locator("#option-300[aria-selected=true]")).to_be_attached()
-    page.get_by_role("option").nth(301).click()
-    word = LONG.split()[301]
-    expect(page.get_by_text(f"the query of “{word}”")).to_be_visible()
-    expect(page.get_by_text(f"From “{word}”")).to_be_visible()
-    expect_in_search(page, "query", "301")
-    expect_rest(page)
-    lines = page.locator(".st-key-head_view [data-version]")
-    keys = page.get_by_role("list", name="Keys").get_by_role("listitem")
-    words = LONG.split()
-
-    def drawings(key: int) -> str:
-        keys.nth(key).hover()
-        expect(page.get_by_text(f"“{words[301]}” to “{words[key]}”: head 0")).to_be_visible()
-        return str(lines.get_attribute("data-version"))
-
-    eventually(page, lambda: drawings(302) == drawings(303), True)

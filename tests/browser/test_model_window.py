@@ -15,13 +15,10 @@ from tests.browser.browsing import (
     Open,
     Page,
     check_link,
-    eventually,
     expect,
     expect_search,
 )
 from tests.trained.packaged import packaged
-
-SENTENCE = "the cat walks on the street"
 
 
 @pytest.fixture(autouse=True)
@@ -43,53 +40,6 @@ def window(page: Page) -> Any:
 def head_shown(page: Page, name: str) -> Any:
     """The title of the large head."""
     return window(page).get_by_role("heading", name=f"Head {name} ")
-
-
-SIDES = """frame => {
-  const edge = (node, side) => node.getBoundingClientRect()[side]
-  const gaps = [...frame.querySelectorAll(".piece")].map(piece => {
-    const range = document.createRange()
-    range.selectNodeContents(piece)
-    return edge(piece, "right") - edge(range, "right")
-  })
-  const below = [...frame.querySelectorAll(".word small")].map(small => edge(small, "bottom"))
-  return [Math.max(...below) - edge(frame.querySelector(".lenses"), "top"), ...gaps]
-}"""
-
-
-def test_words_of_any_script_stand_at_their_bars_and_weights_hide_nothing_below(
-    open_page: Open,
-) -> None:
-    packaged("smollm2")
-    page = open_page(f"/model?{urlencode({'model': 'smollm2', 's': 'שלום עולם'})}")
-    expect(window(page).locator(".piece").first).to_be_visible()
-
-    def nothing_is_hidden() -> bool:
-        over, *gaps = window(page).locator(".frame").evaluate(SIDES)
-        return bool(over <= 0 and gaps and max(gaps) < 1)
-
-    eventually(page, nothing_is_hidden, True)
-
-
-def test_a_head_of_any_layer_is_chosen_by_click_and_by_arrow_keys(open_page: Open) -> None:
-    page = open_page("/model?model=minilm&head_by=the+chosen+one")
-    expect(tile(page, "layer 0", 0)).to_have_attribute("aria-checked", "true")
-    # Said even unasked: the first model of another host may be another one.
-    expect_search(page, {"model": "minilm", "head_by": "the chosen one"})
-    tile(page, "layer 1", 5).click()
-    expect(head_shown(page, "1.5")).to_be_visible()
-    expect_search(page, {"model": "minilm", "layer": "1", "head": "5"})
-    for key, layer, head in (
-        ("ArrowDown", 2, 5),
-        ("ArrowRight", 2, 6),
-        ("Home", 0, 0),
-        ("End", 5, 11),
-    ):
-        page.keyboard.press(key)
-        expect(head_shown(page, f"{layer}.{head}")).to_be_visible()
-        expect(tile(page, f"layer {layer}", head)).to_have_attribute("aria-checked", "true")
-        expect(tile(page, f"layer {layer}", head)).to_be_focused()
-    expect_search(page, {"model": "minilm", "layer": "5", "head": "11"})
 
 
 def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_linked(
@@ -171,19 +121,3 @@ def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(open_page: Open, li
     data = Path(saved.value.path()).read_bytes()
     assert data[:4] == b"\x89PNG"
     assert struct.unpack(">II", data[16:24]) == (1200, 630)
-
-
-def test_lines_through_all_layers_follow_the_token_that_is_clicked(open_page: Open) -> None:
-    page = open_page("/model?model=minilm&query=2&more=layer+by+layer")
-    lines = page.locator(".st-key-layer_lines")
-    expect(page.get_by_text("Follow “cat” through the layers")).to_be_visible()
-    lines.get_by_role("option", name="street").click()
-    expect(page.get_by_text("Follow “street” through the layers")).to_be_visible()
-    expect_search(page, {"model": "minilm", "query": "6", "more": "layer by layer"})
-    page.mouse.move(0, 0)
-    lines.get_by_role("listbox").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(lines.get_by_role("status")).to_contain_text("Layer 5: “street” looks at ")
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowUp")
-    expect(page.get_by_text("Follow “the (5)” through the layers")).to_be_visible()

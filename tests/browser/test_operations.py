@@ -11,21 +11,6 @@ from tests.browser.browsing import (
 )
 
 
-def test_choosing_a_cell_lights_what_meets_and_explains_it(open_page: Open) -> None:
-    page = open_page("/operations")
-    picture = page.locator(".st-key-picture_1")
-    picture.get_by_role("grid").locator(".cell").last.click()
-    expect(page.get_by_text("C[1] in row 1, column 1")).to_be_visible()
-    expect(page.locator(".working tfoot td").last).to_have_text("6")
-    lit = ["2", "2", "0", "1", "2", "1", "6"]
-    expect(picture.locator(".lit")).to_have_text(lit)
-    expect(page.locator(".st-key-picture_0 .lit")).to_have_count(0)
-    expect_search(page, {"operation_batch": "1", "operation_column": "1"})
-    picture.get_by_role("grid").press("ArrowLeft")
-    expect(page.get_by_text("C[1] in row 1, column 0")).to_be_visible()
-    expect_search(page, {"operation_batch": "1"})
-
-
 def test_numbers_are_typed_over_where_they_stand_and_the_answer_and_the_link_follow(
     open_page: Open,
 ) -> None:
@@ -85,18 +70,6 @@ def test_what_is_no_number_is_named_and_leaves_the_one_before(open_page: Open) -
     field(page, 1, 2).press("Enter")
     expect(page.get_by_text("Nothing is changed.")).to_have_count(0)
     expect(page.locator(".working tfoot td").last).to_have_text("24")
-
-
-def test_the_answer_to_an_edit_leaves_the_cell_that_is_typed_into_as_it_is(open_page: Open) -> None:
-    page = open_page("/operations")
-    field(page, 1, 2).fill("10")
-    field(page, 1, 2).press("Enter")
-    field(page, 0, 0).fill("7")
-    expect(page.locator(".working tfoot td").last).to_have_text("24")
-    expect_rest(page)
-    expect(field(page, 0, 0)).to_have_value("7")
-    field(page, 0, 0).press("Enter")
-    expect_search(page, {"bmm_a": "7 2 3; 4 5 10 | 1 0 -1; 2 2 0"})
 
 
 def field(page: Page, row: int, column: int) -> Page:

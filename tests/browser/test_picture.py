@@ -115,23 +115,6 @@ WRITTEN = """() => {
 }"""
 
 
-def test_a_heatmap_without_numbers_is_square_however_wide_its_room_is(open_page: Open) -> None:
-    page = open_page("/?" + urlencode({"s": " ".join(WORDS[at % 2] for at in range(13))}))
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        expect_heatmap(page)
-        eventually(page, lambda: round(off_square(page)), 0)
-
-
-def off_square(page: Page) -> float:
-    """By how many pixels the cells of the heatmap are higher than wide, or plotly.js's are."""
-    of_ours, of_plotlys = (
-        page.locator(f".attention-picture {cells}").bounding_box() or {"width": 0, "height": 9}
-        for cells in (".attention-cells", ".nsewdrag")
-    )
-    return max(abs(box["height"] - box["width"]) for box in (of_ours, of_plotlys))
-
-
 def look(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate(LOOK)
     return found

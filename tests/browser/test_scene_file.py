@@ -18,7 +18,6 @@ from attention.app.state.openings import OPENINGS
 from attention.figures.layer_words import shown as shown_of
 from attention.figures.scene import Scene, Words
 from attention.figures.worked_out import Held, packed
-from attention.subjects.compare import scene as compare
 from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
 from attention.subjects.model.window_file import drawn, with_each_off
@@ -26,7 +25,6 @@ from tests.browser.browsing import Page, expect
 from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.hostile import HOSTILE
 from tests.running import viewed
-from tests.trained.packaged import packaged
 
 Show = Callable[[Path], Page]
 SENTENCE = "rain fell softly on the old roof"
@@ -42,17 +40,6 @@ def test_the_picture_of_a_sentence_is_the_same_in_a_file_and_follows_a_chosen_wo
     row = page.get_by_role("option", name=re.compile("^roof"))
     row.first.click()
     expect(row.first).to_have_attribute("aria-selected", "true")
-
-
-def test_a_comparison_stands_in_a_file_with_its_words(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    scene = compare.of_both(viewed("compare", s=SENTENCE, compare="masks"))
-    attention.save_scene(scene, tmp_path / "two.html", "Two masks")
-    page = offline(tmp_path / "two.html")
-    assert page.title() == "Two masks"
-    expect(page.locator(".attention-comparison-figure")).to_have_count(1)
 
 
 ROOMS = """sentence => {
@@ -86,20 +73,6 @@ def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
         page.set_viewport_size({"width": width, "height": 900})
         rooms.append(page.locator(".sentence").evaluate(ROOMS))
     assert min(map(min, filter(None, rooms))) > 0
-
-
-def test_the_scale_of_vectors_that_only_move_has_one_of_its_two_colours(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    packaged("minilm")
-    _, first = drawn(viewed("model", model="minilm", s=SENTENCE), ())
-    attention.save_scene(first, tmp_path / "window.html")
-    page = offline(tmp_path / "window.html")
-    scale = page.locator(".scale")
-    expect(scale).to_have_css("background-size", "200% auto")
-    page.get_by_role("radio", name="where it looks").click()
-    expect(scale).to_have_css("background-size", "auto")
 
 
 def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(

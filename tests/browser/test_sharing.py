@@ -6,12 +6,9 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
-
 from attention.app.controls.widgets import EXAMPLES
 from attention.app.state.pages import PAGES, first_page
 from tests.browser.browsing import (
-    FITS,
     Open,
     Page,
     check_link,
@@ -98,20 +95,6 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     expect(status(page)).to_have_text("Copied the embed code of the page.")
 
 
-def test_figures_that_stand_on_the_page_can_be_embedded_alone_and_no_others(
-    open_page: Open,
-) -> None:
-    page = open_page("/steps?step=scores", **CLIPBOARD)
-    alone = page.get_by_role("menuitem", name="alone")
-    for link, names in (("", ["matrices", "graph"]), ("&hide=step", ["matrices"])):
-        page.goto(f"{page.url}{link}")
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
-        expect(page.locator(".st-key-matrices")).to_be_visible()
-        expect_rest(page)
-        more(page).click()
-        expect(alone).to_have_text([f"Copy embed code: {name} alone" for name in names])
-
-
 def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> None:
     sentence = HOSTILE[6]
     page = open_page("/?query=1&scale=none", **CLIPBOARD)
@@ -142,28 +125,6 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     expect_search(opened.value, {"s": sentence, "scale": "none", "stage": "scores"} | cat)
     assert opened.value.url.split("?")[0] == whole.split("?")[0]
     expect(opened.value.get_by_role("button", name="Copy link")).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("link", "shown", "hidden"),
-    [
-        ("/?figure=sum", ".equation", ".heatmap, .lines, .nearest"),
-        ("/heads?figure=heads", ".st-key-head_grid", ".st-key-picture, .numbers"),
-        ("/model?figure=window", ".st-key-model_window", ".st-key-picture, .numbers"),
-        ("/cross?figure=matrices&cross=batch", ".st-key-sequence_0", ".st-key-cross, .working"),
-        ("/compare?figure=sweep&compare=sweep", ".st-key-sweep_view", ".st-key-sweep"),
-        ("/guide?figure=figure&chapter=scores", ".st-key-guide_figure", ".st-key-guide_question"),
-    ],
-)
-def test_an_embedded_figure_stands_alone(
-    open_page: Open, link: str, shown: str, hidden: str
-) -> None:
-    """Each of all figures: `tests/app/test_heading.py`."""
-    page = open_page(f"{link}&embed=true", viewport={"width": 640, "height": 480})
-    expect(page.locator(shown).first).to_be_visible()
-    expect(page.locator(hidden).locator("visible=true")).to_have_count(0)
-    expect(page.get_by_role("link", name="Open in Attention explorer")).to_be_visible()
-    page.wait_for_function(FITS)
 
 
 def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> None:

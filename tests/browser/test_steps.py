@@ -11,11 +11,9 @@ from tests.browser.browsing import (
     Open,
     Page,
     check_link,
-    eventually,
     expect,
     expect_in_search,
     expect_search,
-    expect_to_fit,
     search,
 )
 
@@ -69,19 +67,6 @@ def expect_lit(page: Page, title: str) -> None:
     expect(chosen).to_have_text(title)
 
 
-# The words of the graph that reach out of their box, or out of the graph.
-CUT = """() => {
-  const host = document.querySelector(".st-key-step_graph")
-  const within = (inner, outer) => {
-    const [a, b] = [inner, outer].map((one) => one.getBoundingClientRect())
-    return a.left >= b.left - 1 && a.right <= b.right + 1 && a.bottom <= b.bottom + 1
-  }
-  const words = [...host.shadowRoot.querySelectorAll(".step span:not(:empty), text")]
-  const outer = (one) => one.closest(".step") ?? one.closest(".frame")
-  return words.filter((one) => !within(one, outer(one))).map((one) => one.textContent)
-}"""
-
-
 def test_boxes_buttons_and_keys_show_their_step_and_no_press_is_lost(open_page: Open) -> None:
     page = open_page("/steps?variant=qkv")
     expect_lit(page, "x")
@@ -111,38 +96,6 @@ def test_boxes_buttons_and_keys_show_their_step_and_no_press_is_lost(open_page: 
     page.get_by_label("Sentence", exact=True).press_sequentially("nb")
     expect_in_search(page, "s")
     expect(heading(page)).to_have_text("5. Scores")
-
-
-# How many matrices are wider than their place.
-WIDER = """() => [...document.querySelectorAll(".st-key-matrices *")]
-  .flatMap((host) => [...(host.shadowRoot?.querySelectorAll("figure") ?? [])])
-  .filter((figure) => figure.scrollWidth > figure.clientWidth).length"""
-
-
-def test_no_text_of_the_graph_and_no_matrix_is_cut(open_page: Open) -> None:
-    page = open_page("/steps?variant=talking&mask=causal&step=scores")
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 800})
-        matrices_shown(page)
-        expect_to_fit(page)
-        eventually(page, lambda: page.evaluate(CUT), [])
-    eventually(page, lambda: page.evaluate(WIDER), 0)
-    next_button, back = (page.get_by_role("button", name=name) for name in ("Next", "Back"))
-    assert next_button.bounding_box()["y"] == back.bounding_box()["y"]
-
-
-def test_arrow_keys_and_clicks_choose_a_cell_and_the_link_follows(open_page: Open) -> None:
-    page = open_page("/steps?step=weights")
-    result(page).focus()
-    for key in ("ArrowDown", "ArrowRight"):
-        page.keyboard.press(key)
-    expect(words(page)).to_contain_text("“cat” to “cat”: ")
-    page.keyboard.press("End")
-    expect(words(page)).to_contain_text("“street” to “street”: ")
-    expect_search(page, {"step": "weights", "row": "5", "column": "5"})
-    cell(page, 3, 1).click()
-    expect(words(page)).to_contain_text(f"“on” to “cat”: {cell(page, 3, 1).inner_text()}.")
-    expect_search(page, {"step": "weights", "row": "3", "column": "1"})
 
 
 def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
@@ -194,22 +147,6 @@ def test_a_number_is_typed_a_mask_is_painted_and_whoever_gets_the_link_answers_f
     expect(page.locator(".note")).to_have_text("Right: 1 cell is hidden.")
     page.get_by_role("button", name="Hide and guess again").click()
     expect(marked).to_have_count(0)
-
-
-def test_what_is_changed_before_the_last_change_is_answered_takes_nothing_back(
-    open_page: Open,
-) -> None:
-    page = open_page("/steps?input=matrices&step=scores")
-    box_of(page, "W_q queries").wait_for()
-    typed = box(page, "X, row 0, column 0")
-    for number, step in (("1,5", "W_q queries"), ("3", "W_k keys"), ("4", "W_v values")):
-        typed.fill(number)
-        click = "button => addEventListener('keyup', () => button.click(), { once: true })"
-        box_of(page, step).evaluate(click)
-        typed.press("Enter")
-        expect(heading(page)).to_contain_text(step.split()[1].title())
-        own = f"{number.replace(',', '.')} 0 1 0; 0 2 0 2; 1 1 1 1"
-        expect_search(page, {"input": "matrices", "step": step.split()[1], "own_x": own})
 
 
 def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(

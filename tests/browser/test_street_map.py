@@ -84,24 +84,6 @@ def test_one_zooms_from_the_whole_to_a_cell_and_reads_its_weight(
     expect(told(page)).to_contain_text(weight(run[0], query, key))
 
 
-def test_keys_move_the_chosen_cell_and_its_weight_is_said(
-    open_page: Open, run: tuple[Recording, Path]
-) -> None:
-    page, plot = opened(open_page, run[1])
-    greatest = int(run[0].weights(0, 0, TOKENS - 1).argmax())
-    expect(told(page)).to_contain_text(f"Query 600 “word600”, key {greatest}")
-    plot.focus()
-    for keys in ("Home", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
-        page.keyboard.press(keys)
-    expect(told(page)).to_contain_text("Query 598 “word598”, key 2 “word2”")
-    expect(told(page)).to_contain_text(weight(run[0], 598, 2))
-    expect(told(page)).to_have_attribute("role", "status")
-    for _ in range(9):
-        page.keyboard.press("+")
-    page.keyboard.press("End")
-    expect(told(page)).to_contain_text("key 600 “word600”: weight 0.0000.")
-
-
 def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cells(
     open_page: Open, run: tuple[Recording, Path]
 ) -> None:

@@ -109,17 +109,3 @@ def test_the_film_plays_to_its_end_by_itself(open_page: Open) -> None:
     button(page, "Show it again").click()
     eventually(page, lambda: page.evaluate("shown"), [[0, 2], [1, 1], [2, 0]])
     expect(button(page, "Show it again")).to_be_visible()
-
-
-def test_a_link_and_an_embedding_show_the_film_alone_with_its_sentence(open_page: Open) -> None:
-    page = open_page("/model?" + urlencode(LINK), **CLIPBOARD)
-    expect(film(page)).to_be_visible()
-    expect_rest(page)
-    page.get_by_role("button", name="More ways to share").click()
-    expect(page.get_by_role("menuitem", name="team alone")).to_be_visible()
-    page = open_page("/model?" + urlencode(LINK | {"figure": "team", "embed": "true"}))
-    expect(stages(page)).to_have_count(4)
-    expect(film(page).locator(".sentence")).to_have_text(SENTENCE)
-    expect(page.locator(".st-key-model_window")).to_be_hidden()
-    button(page, "Back").click()
-    expect(told(page)).to_contain_text("Head 23.3 goes out too")

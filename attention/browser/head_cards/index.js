@@ -1,7 +1,8 @@
-import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make } from "../shared/elements.js"
-import { lengthOf, sizeOf } from "../shared/words.js"
+import { writeShaded } from "../shared/sentence.js"
+import { lengthOf } from "../shared/words.js"
 
 /** @import { HeadCard } from "../messages.js"
     @import { Mount } from "../shared/component.js"
@@ -25,13 +26,7 @@ function draw({ frame, content: { cards } }) {
 function cardOf(card, shades) {
   const frame = make("article", "", null, { ariaLabel: card.title })
   const sentence = make("p", "sentence", frame)
-  for (const [at, [word, apart]] of card.words.entries()) {
-    const weight = sizeOf(card.weights[at])
-    if (apart && at) sentence.append(" ")
-    const shade = shadeOf(weight, 0, 1, shades)
-    const { style } = make("bdi", "", sentence, { textContent: word })
-    Object.assign(style, { backgroundColor: rgb(shade), color: inkOn(shade) })
-  }
+  writeShaded(sentence, card.words, card.weights, shades)
   sentence.append(" ")
   make("bdi", "answer", sentence, { textContent: card.answer })
   const fall = make("p", "fall", frame)

@@ -1,11 +1,14 @@
+import { writeBars } from "../shared/bars.js"
 import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import * as heads from "../shared/head_map.js"
 import { countDrawing } from "../shared/painter.js"
+import { makeRadios, writeRadios } from "../shared/radios.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
-import { besideWord, finePercent, lengthOf } from "../shared/words.js"
+import { makeWord } from "../shared/sentence.js"
+import { besideWord, finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { ModelWindowHeader } from "../messages.js"
@@ -27,7 +30,7 @@ function build({ root, content, send }) {
   const sentence = make("div", "sentence", frame, { role: "group", ariaLabel: "The sentence" })
   const arc = makeShape("svg", { class: "arc", "aria-hidden": "true" }, sentence)
   const bar = make("div", "bar", frame)
-  const lenses = make("div", "lenses", bar, { role: "radiogroup", ariaLabel: "The map shows" })
+  const lenses = makeRadios(bar, "lenses", "The map shows", (name) => chooseLens(view, name))
   const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const body = make("div", "body", frame)
@@ -59,20 +62,6 @@ function build({ root, content, send }) {
     ...{ bars, large, width: 0, send, pointed: -1, first, lens },
   }
 
-  lenses.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button) chooseLens(view, button.dataset.name ?? "")
-  })
-  lenses.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-    if (!step) return
-    event.preventDefault()
-    const all = childrenOf(lenses)
-    const at = all.findIndex((button) => button.ariaChecked === "true")
-    const next = all[(at + step + all.length) % all.length]
-    next.focus()
-    chooseLens(view, next.dataset.name ?? "")
-  })
   map.tiles.addEventListener("keydown", ({ key }) => {
     if (key === "x" || key === "X") switchOne(view, view.content.chosen)
   })
@@ -175,24 +164,8 @@ function saysOf(content) {
 
 /** @type {(view: View) => void} */
 function drawLenses(view) {
-  const { lenses, content } = view
-  if (lenses.children.length !== content.lenses.length)
-    lenses.replaceChildren(
-      ...content.lenses.map(([name, title]) => {
-        const button = make("button", "", null, {
-          type: "button",
-          role: "radio",
-          textContent: title,
-        })
-        button.dataset.name = name
-        return button
-      }),
-    )
-  for (const button of childrenOf(lenses)) {
-    const chosen = button.dataset.name === content.lens
-    button.ariaChecked = String(chosen)
-    button.tabIndex = chosen ? 0 : -1
-  }
+  const { content } = view
+  writeRadios(view.lenses, content.lenses, content.lens)
   view.legend.textContent = content.legends[content.lens]
   const shown = ["looks", "link"].includes(content.lens) ? "sequential" : "diverging"
   // A vector only moves: of its two colours there is the one on the right.
@@ -305,10 +278,7 @@ function drawSentence(view) {
   for (const [sequence, words] of content.sequences.entries()) {
     const line = make("div", "line", sentence)
     for (const [at, text] of words.entries()) {
-      const word = makeName("button", "word", line, text)
-      Object.assign(word, { type: "button" })
-      Object.assign(word.dataset, { sequence, at })
-      make("small", "", word)
+      makeWord(line, text, { sequence, at })
     }
     const { answer } = content
     if (answer && sequence === content.sequences.length - 1) {
@@ -434,7 +404,7 @@ function drawLarge({ large, content, frame }, head, row) {
   make("small", "", title, { textContent: `from “${asking}”` })
   const seen = strongest(row, MOST_KEYS)
   const height = ROW * seen.length
-  const box = make("div", "lines", large)
+  const box = make("div", "strands", large)
   const svg = makeShape(
     "svg",
     { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -488,27 +458,12 @@ function drawBars({ bars, content }) {
     }
     const [name, rows] = childrenOf(box)
     name.textContent = title
-    while (rows.children.length > texts.length) rows.lastElementChild?.remove()
-    for (const [index, text] of texts.entries()) {
-      const row = childrenOf(rows)[index] ?? emptyRow(rows)
+    for (const [index, row] of writeBars(rows, texts, shares, most).entries()) {
       row.dataset.at = String(at++)
-      row.classList.toggle("answer", text === content.answer?.word)
-      const [piece, bar, share] = childrenOf(row)
-      piece.textContent = text
-      row.title = `Add “${text}” to the sentence`
-      childrenOf(bar)[0].style.width = lengthOf(shares[index] / most)
-      share.textContent = finePercent(shares[index])
+      row.classList.toggle("answer", texts[index] === content.answer?.word)
+      row.title = `Add “${texts[index]}” to the sentence`
     }
   }
-}
-
-/** @type {(rows: HTMLElement) => HTMLElement} */
-function emptyRow(rows) {
-  const row = make("button", "", rows, { type: "button" })
-  make("bdi", "piece", row)
-  make("i", "", make("span", "bar", row, { ariaHidden: "true" }))
-  make("span", "share", row)
-  return row
 }
 
 /** @type {(view: View) => void} */

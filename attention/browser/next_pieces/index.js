@@ -1,6 +1,6 @@
+import { writeBars } from "../shared/bars.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeName, under } from "../shared/elements.js"
-import { finePercent, lengthOf } from "../shared/words.js"
+import { childrenOf, make, under } from "../shared/elements.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
@@ -20,14 +20,5 @@ function build({ root, content, send }) {
 /** A bar's length is its share of the greatest one.
     @type {(view: View) => void} */
 function draw({ list, content: { texts, shares } }) {
-  const most = Math.max(...shares)
-  list.replaceChildren()
-  for (const [index, text] of texts.entries()) {
-    const share = shares[index]
-    const button = make("button", "", list, { type: "button" })
-    makeName("span", "piece", button, text)
-    const bar = make("span", "bar", button, { ariaHidden: "true" })
-    make("i", "", bar).style.width = lengthOf(share / most)
-    make("span", "share", button, { textContent: finePercent(share) })
-  }
+  writeBars(list, texts, shares, Math.max(...shares))
 }

@@ -1,7 +1,9 @@
-import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { childrenOf, make, under } from "../shared/elements.js"
+import { makeRadios, writeRadios } from "../shared/radios.js"
 import { choose, whenMoved, where } from "../shared/selection.js"
+import { makeWord, shadeWord } from "../shared/sentence.js"
 import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -23,7 +25,7 @@ function build({ root, content, send }) {
   const bars = make("div", "bars", effect)
   const link = make("a", "", effect, { textContent: "Go on in the window" })
   const tried = make("section", "", both)
-  const names = make("div", "names", tried, { role: "radiogroup", ariaLabel: "Name to break" })
+  const names = makeRadios(tried, "names", "Name to break", (name) => send("name", name))
   const verdict = make("p", "verdict", tried, { ariaLive: "polite" })
   const evidence = make("a", "", tried, { textContent: "Link to this evidence" })
   const shown = { evidence, line, asking, told, bars, link, names, verdict, pointed: -1 }
@@ -40,10 +42,6 @@ function build({ root, content, send }) {
     })
     words.addEventListener("pointerleave", () => point(view, -1))
   }
-  names.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button) send("name", button.dataset.name ?? "")
-  })
   whenMoved(frame, () => follow(view))
   return view
 }
@@ -63,15 +61,11 @@ function draw(view) {
     bar.style.width = lengthOf(sizeOf(mean))
     make("span", "", bars, { textContent: said })
   }
-  names.replaceChildren(
-    ...content.names.map(({ name, title, holds }) => {
-      const chosen = name === content.tried
-      const button = make("button", holds ? "earned" : "", null, { type: "button", role: "radio" })
-      Object.assign(button, { textContent: title, ariaChecked: String(chosen) })
-      button.dataset.name = name
-      return button
-    }),
+  const choices = content.names.map(
+    ({ name, title }) => /** @type {[string, string]} */ ([name, title]),
   )
+  for (const [at, button] of writeRadios(names, choices, content.tried).entries())
+    button.classList.toggle("earned", content.names[at].holds)
   view.evidence.href = content.evidence
   view.evidence.hidden = !content.evidence
   verdict.textContent = content.verdict
@@ -83,16 +77,9 @@ function draw(view) {
 
 /** @type {(line: HTMLElement, words: string[]) => void} */
 function fill(line, words) {
-  line.replaceChildren(
-    ...words.map((text, at) => {
-      const word = makeName("button", "word", null, text)
-      Object.assign(word, { type: "button" })
-      word.dataset.at = String(at)
-      make("small", "", word)
-      make("span", "mark", word, { ariaHidden: "true", hidden: true })
-      return word
-    }),
-  )
+  line.replaceChildren()
+  for (const [at, text] of words.entries())
+    make("span", "mark", makeWord(line, text, { at }), { ariaHidden: "true", hidden: true })
 }
 
 /** @type {(view: View, query: number) => void} */
@@ -111,8 +98,7 @@ function follow({ content, frame, line, asking, pointed }) {
   const row = content.numbers.subarray(query * count, (query + 1) * count)
   const shades = ramp(palette(frame, "sequential"))
   for (const [at, word] of childrenOf(line).entries()) {
-    const pixel = shadeOf(sizeOf(row[at]), 0, 1, shades)
-    Object.assign(word.style, { background: rgb(pixel), color: inkOn(pixel) })
+    shadeWord(word, row[at], shades)
     const [, small] = childrenOf(word)
     small.textContent = besideWord(row[at])
     if (content.same) mark(word, at === query, content.marks[at])

@@ -1,6 +1,7 @@
-import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
+import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, makeShape, under } from "../shared/elements.js"
+import { writeShaded } from "../shared/sentence.js"
 import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -87,12 +88,9 @@ function folded(parent, name, title) {
 function lookedOf({ words, weights, query, told }, shades, large = false) {
   const figure = make("figure", "looked")
   const line = make("div", "", figure)
-  for (const [at, [word, apart]] of words.entries()) {
-    if (apart && at) line.append(" ")
-    const shade = shadeOf(sizeOf(weights[at]), 0, 1, shades)
-    const title = besideWord(weights[at])
-    const each = make("bdi", at === query ? "asks" : "", line, { textContent: word, title })
-    Object.assign(each.style, { backgroundColor: rgb(shade), color: inkOn(shade) })
+  for (const [at, each] of writeShaded(line, words, weights, shades).entries()) {
+    each.title = besideWord(weights[at])
+    each.classList.toggle("asks", at === query)
   }
   make("figcaption", large ? "large" : "", figure, { textContent: told })
   return figure

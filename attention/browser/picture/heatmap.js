@@ -3,6 +3,7 @@ import * as elements from "../shared/elements.js"
 import { paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { load } from "../shared/plotly.js"
+import { makeRadios, writeRadios } from "../shared/radios.js"
 import { choose, pointAt, where } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
 import { fixed, shown } from "../shared/words.js"
@@ -25,7 +26,6 @@ const { make, makeShape, setLengths } = elements
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildHeatmap(parent, content) {
   const view = build(parent, content)
-  listenToStages(view.menu)
   listenToCells(view)
   return {
     draw: (content) => {
@@ -44,7 +44,7 @@ export function buildHeatmap(parent, content) {
     @param {Content} content */
 function build(parent, content) {
   const ariaLabel = "Stage of the computation"
-  const menu = make("div", "stages", parent, { role: "radiogroup", ariaLabel })
+  const menu = makeRadios(parent, "stages", ariaLabel, (stage) => choose("stage", stage))
   const whole = make("div", "attention-frame", parent)
   const mute = { ariaHidden: "true" }
   /** @type {(name: string, more?: object) => HTMLElement} */
@@ -89,24 +89,6 @@ function layoutFor({ content: { layout, rows, columns, heat }, width }) {
 /** @type {(layout: HeatmapLayout) => string} */
 function sizeOf({ height, margin }) {
   return JSON.stringify([height, margin])
-}
-
-/** @type {(menu: HTMLElement) => void} */
-function listenToStages(menu) {
-  menu.addEventListener("click", (event) => {
-    const stage = elements.under(event, "button")?.textContent
-    if (stage) choose("stage", stage)
-  })
-  menu.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
-    const buttons = elements.childrenOf(menu)
-    const from = buttons.indexOf(/** @type {HTMLElement} */ (event.target))
-    const next = step && buttons.at((from + step) % buttons.length)
-    if (!next) return
-    event.preventDefault()
-    next.focus()
-    choose("stage", next.textContent)
-  })
 }
 
 /** @type {(view: View) => void} */
@@ -156,7 +138,13 @@ function draw(view, stage) {
   chart.style.minHeight = `${layout.height}px`
   const { before, after } = content.caption
   caption.textContent = [before, words, after].filter(Boolean).join(" ")
-  writeStages(view.menu, Object.keys(stages), stage)
+  const names = Object.keys(stages)
+  view.menu.hidden = names.length < 2
+  writeRadios(
+    view.menu,
+    names.map((name) => [name, name]),
+    stage,
+  )
   view.behind = true
   drawBeside(view)
   paint(view)
@@ -183,21 +171,6 @@ function unhidden(numbers, hidden) {
 function goesBeyond(numbers, most) {
   for (let cell = 0; cell < numbers.length; cell++) if (Math.abs(numbers[cell]) > most) return true
   return false
-}
-
-/** @type {(menu: HTMLElement, stages: string[], chosen: string) => void} */
-function writeStages(menu, stages, chosen) {
-  menu.hidden = stages.length < 2
-  const standing = elements.childrenOf(menu).map((button) => button.textContent)
-  const more = { type: "button", role: "radio" }
-  if (standing.join() !== stages.join())
-    menu.replaceChildren(
-      ...stages.map((textContent) => make("button", "", null, { ...more, textContent })),
-    )
-  for (const button of elements.childrenOf(menu)) {
-    button.ariaChecked = String(button.textContent === chosen)
-    button.tabIndex = button.textContent === chosen ? 0 : -1
-  }
 }
 
 /** Has plotly.js draw what is not drawn here: labels, and cells to zoom into.

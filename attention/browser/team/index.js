@@ -1,11 +1,12 @@
+import { writeBars } from "../shared/bars.js"
 import { saveCardOf } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { copied } from "../shared/copying.js"
-import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { childrenOf, make, under } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import { isStill } from "../shared/moving.js"
 import { sharp } from "../shared/painter.js"
-import { finePercent, lengthOf } from "../shared/words.js"
+import { finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { Stage, TeamHeader } from "../messages.js"
@@ -116,21 +117,16 @@ function fill(box, stage, before) {
   for (const line of [stage.looked, stage.tried])
     if (line) make("bdi", "", looked, { textContent: line })
   box.ariaLabel = `${stage.title}. ${stage.told}`
+  const begun = stage.texts.map((text, at) => {
+    const from = before?.texts.indexOf(text) ?? -1
+    return before ? (before.shares[from] ?? 0) : stage.shares[at]
+  })
   rows.replaceChildren()
-  for (const [at, text] of stage.texts.entries()) {
-    const row = make("span", "row", rows)
+  writeBars(rows, stage.texts, begun, 1, "span")
+  rows.getBoundingClientRect() // a change of a bar's length is seen from there
+  for (const [at, row] of writeBars(rows, stage.texts, stage.shares, 1, "span").entries()) {
     row.classList.toggle("answer", at === stage.answer)
     row.classList.toggle("leads", stage.turned && at === 0)
-    makeName("span", "piece", row, text)
-    const bar = make("i", "", make("span", "bar", row, { ariaHidden: "true" }))
-    const share = stage.shares[at]
-    make("span", "share", row, { textContent: finePercent(share) })
-    const from = before?.texts.indexOf(text) ?? -1
-    const begun = before ? (before.shares[from] ?? 0) : share
-    bar.style.width = lengthOf(begun)
-    if (begun === share) continue
-    bar.getBoundingClientRect() // a change of its length is seen from there
-    bar.style.width = lengthOf(share)
   }
 }
 

@@ -1,0 +1,96 @@
+"""Whatever a figure lets one choose is chosen by a click and by keys, and stands in the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    expect_in_search,
+    expect_rest,
+)
+from tests.trained.packaged import packaged
+
+Find = Callable[[Page], Any]
+
+
+def radio(name: str) -> Find:
+    return lambda page: page.get_by_role("radio", name=name, exact=True)
+
+
+def option(figure: str, at: int) -> Find:
+    return lambda page: page.locator(f".st-key-{figure}").get_by_role("option").nth(at)
+
+
+def cell(figure: str, at: int) -> Find:
+    return lambda page: page.locator(f".st-key-{figure} [role=grid] td.cell").nth(at)
+
+
+def name_of_row(page: Page) -> Any:
+    return page.locator(".down span").nth(1)
+
+
+# A link; where one clicks, and what the link says then; a key that follows, and what that says.
+GESTURES: dict[str, tuple[str, Mapping[str, str], Find, Mapping[str, str], str, Mapping[str, str]]]
+GESTURES = {
+    "heads": ("heads", {}, radio("Head 1"), {"head": "1"}, "End", {"head": "4"}),
+    "lines of heads": ("heads", {}, option("head_view", 3), {"query": "3"}, "End", {"query": "5"}),
+    "map of a model": (
+        "model",
+        {"model": "minilm", "head_by": "the chosen one"},
+        radio("layer 1, head 5"),
+        {"layer": "1", "head": "5"},
+        "ArrowDown",
+        {"layer": "2", "head": "5"},
+    ),
+    "lines through layers": (
+        "model",
+        {"model": "minilm", "more": "layer by layer"},
+        option("layer_lines", 6),
+        {"query": "6"},
+        "ArrowUp",
+        {"query": "5"},
+    ),
+    "comparison": ("compare", {}, name_of_row, {"query": "1"}, "End", {"query": "5"}),
+    "step": (
+        "steps",
+        {"step": "weights"},
+        cell("matrices", 19),
+        {"row": "3", "column": "1"},
+        "End",
+        {"row": "5", "column": "5"},
+    ),
+    "operation": (
+        "operations",
+        {},
+        cell("picture_1", -1),
+        {"operation_batch": "1", "operation_column": "1"},
+        "Home",
+        {"operation_batch": "1"},
+    ),
+}
+
+
+@pytest.mark.parametrize("gesture", GESTURES)
+def test_what_is_chosen_by_a_click_or_by_keys_stands_in_the_link(
+    gesture: str, open_page: Open
+) -> None:
+    name, settings, find, clicked, key, moved = GESTURES[gesture]
+    if "model" in settings:
+        packaged(settings["model"])
+    page = open_page(f"/{name}?{urlencode(settings)}")
+    find(page).click()
+    for setting, value in clicked.items():
+        expect_in_search(page, setting, value)
+    expect_rest(page)
+    focused = find(page).locator("xpath=ancestor-or-self::*[@tabindex='0'][1]")
+    focused.press(key)
+    for setting, value in moved.items():
+        expect_in_search(page, setting, value)
+    check_link(page, open_page)
