@@ -104,9 +104,3 @@ def test_a_name_is_broken_by_a_sentence_and_the_link_is_the_evidence(open_page: 
     own.locator("button.word").nth(2).click()
     expect_in_search(page, "query", "2")
     check_link(page, open_page)
-
-
-APART = """box => [".ends :nth-child(2)", "svg .zero:nth-of-type(2)"].map(name => {
-  const { left, right } = box.querySelector(name).getBoundingClientRect()
-  return Math.round((left + right) / 2)
-}).reduce((number, line) => number - line)"""

@@ -33,7 +33,6 @@ from tests.browser.browsing import (
 
 CELLS = ".attention-cells[data-version]"
 PLOTLYS = ".hm image"
-MOST_LABELLED = 32
 
 # What is set by hand in one visit: for these settings one of their choices.
 GIVEN = {"scale": "factor", "mask": "length,window", "positions": "alibi", "stage": "scaled"}

@@ -14,16 +14,6 @@ const THREE = {
   },
 }
 
-/** 34 keys of weight 1/32 whose values are 32, but two without any weight: y is 32. */
-function _many() {
-  const weights = new Float32Array(34).fill(1 / 32)
-  weights.fill(0, 3, 5)
-  const numbers = { scores: weights, weights, values: new Float32Array(34).fill(32) }
-  const keys = Array.from({ length: 34 }, (_, key) => `k${key}`)
-  numbers.output = new Float32Array([32])
-  return { rows: 1, columns: 34, width: 1, scale: 1, keys, numbers }
-}
-
 test("scaled scores that are not sent are the scores in 32-bit floats times the scale", () => {
   const content = { scale: 0.1, numbers: { scores: new Float32Array([3, -1]) } }
   const scaled = [3, -1].map((score) => Math.fround(score * Math.fround(0.1)))
