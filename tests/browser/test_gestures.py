@@ -18,6 +18,7 @@ from tests.browser.browsing import (
 from tests.trained.packaged import packaged
 
 Find = Callable[[Page], Any]
+SAID = {"s": "the cat walks on the street"}
 
 
 def radio(name: str) -> Find:
@@ -39,11 +40,25 @@ def name_of_row(page: Page) -> Any:
 # A link; where one clicks, and what the link says then; a key that follows, and what that says.
 GESTURES: dict[str, tuple[str, Mapping[str, str], Find, Mapping[str, str], str, Mapping[str, str]]]
 GESTURES = {
-    "heads": ("heads", {}, radio("Head 1"), {"head": "1"}, "End", {"head": "4"}),
-    "lines of heads": ("heads", {}, option("head_view", 3), {"query": "3"}, "End", {"query": "5"}),
+    "heads": (
+        "heads",
+        SAID | {"stage": "weights"},
+        radio("Head 1"),
+        {"head": "1"},
+        "End",
+        {"head": "4"},
+    ),
+    "lines of heads": (
+        "heads",
+        SAID,
+        option("head_view", 3),
+        {"query": "3"},
+        "End",
+        {"query": "5"},
+    ),
     "map of a model": (
         "model",
-        {"model": "minilm", "head_by": "the chosen one"},
+        SAID | {"model": "minilm", "head_by": "the chosen one"},
         radio("layer 1, head 5"),
         {"layer": "1", "head": "5"},
         "ArrowDown",
@@ -51,13 +66,13 @@ GESTURES = {
     ),
     "lines through layers": (
         "model",
-        {"model": "minilm", "more": "layer by layer"},
+        SAID | {"model": "minilm", "more": "layer by layer"},
         option("layer_lines", 6),
         {"query": "6"},
         "ArrowUp",
         {"query": "5"},
     ),
-    "comparison": ("compare", {}, name_of_row, {"query": "1"}, "End", {"query": "5"}),
+    "comparison": ("compare", SAID, name_of_row, {"query": "1"}, "End", {"query": "5"}),
     "step": (
         "steps",
         {"step": "weights"},
