@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +20,8 @@ from attention.core.variants import VARIANTS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE, look_up, random_vectors
 from attention.pipeline import Result, Settings, compute, computing
 from attention.pipeline.result import missing_head
-from attention.pipeline.settings import variant_names, vector_names
+from attention.pipeline.settings import vector_names
 from tests.cases import parts_of
-from tests.core.variant_claims import docs_variant
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
@@ -72,18 +70,6 @@ def test_own_vectors_are_offered_only_where_a_file_is_named(
     monkeypatch.setenv(OWN_VECTORS_VARIABLE, "vectors.txt")
     assert vector_names() == ("glove", "own", "random")
     assert Settings(vectors="own").vectors == "own"
-
-
-def test_a_variant_is_offered_and_computed_as_long_as_it_is_registered(tmp_path: Path) -> None:
-    with docs_variant(tmp_path) as variant:
-        assert variant_names() == tuple(VARIANTS)
-        assert variant_names()[-1] == variant.name
-        result = computed(variant=variant.name, config=(("reach", 5.0),), scale="none")
-    between = (result.x[:, None] - result.x).abs().sum(-1)
-    assert_close(result.trace.scaled, -between / 5)
-    assert variant.name not in variant_names()
-    with pytest.raises(ValueError, match=f"variant must be one of .*, got '{variant.name}'"):
-        Settings(variant=variant.name)
 
 
 # The layer

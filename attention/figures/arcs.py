@@ -11,7 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.figures.maps import BASE, BLUE, heading
+from attention.figures.maps import BASE, BLUE, Panel, panels
 from attention.figures.plots import CHOSEN, label
 
 Link = tuple[int, int, float]  # query, key, strength
@@ -19,8 +19,6 @@ STEPS = 24  # straight parts of an arc
 LEVELS = 8  # of width that arcs have
 MOST_WIDE = 7.0
 ROW = 28  # pixels
-COLOURS = (BLUE, CHOSEN, "#4c9f70")
-DASHES = ("solid", "dash", "dot")
 
 
 def arcs(names: Sequence[str], links: Sequence[Link], query: int) -> go.Figure:
@@ -124,38 +122,12 @@ def curves_figure(
     removed: Mapping[str, Sequence[float]], kept: Mapping[str, Sequence[float]]
 ) -> go.Figure:
     """Faithfulness by method: the drop as the first pieces are removed, and as they alone stay."""
-    lines = [
-        {
-            "type": "scatter",
-            "x": [*range(len(values))],
-            "y": list(values),
-            "name": name,
-            "mode": "lines+markers",
-            "line": {"color": COLOURS[at % 3], "width": 2.5, "dash": DASHES[at % 3]},
-            "marker": {"size": 6},
-            "xaxis": f"x{axis}",
-            "yaxis": f"y{axis}",
-            "showlegend": axis == 1,
-            "hovertemplate": f"{verb} %{{x}}<br>drop %{{y:.4f}}<extra>{name}</extra>",
-        }
-        for axis, (numbers, verb) in enumerate(((removed, "removed"), (kept, "kept")), 1)
-        for at, (name, values) in enumerate(numbers.items())
-    ]
-    across = {"tickangle": 0, "fixedrange": True, "showgrid": False, "rangemode": "tozero"}
-    up = {
-        **{"fixedrange": True, "zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.5)"},
-        **{"gridcolor": "rgba(128, 128, 128, 0.25)", "ticklabelstandoff": 4},
-    }
-    layout = BASE | {
-        "height": 340,
-        "margin": {"l": 44, "r": 8, "t": 34, "b": 84},
-        "xaxis": across | {"domain": [0, 0.46], "title": {"text": "pieces removed", "standoff": 8}},
-        "xaxis2": across | {"domain": [0.56, 1], "title": {"text": "pieces kept", "standoff": 8}},
-        "yaxis": up,
-        "yaxis2": up | {"anchor": "x2"},
-        "annotations": [
-            heading("removed: more is better", 0),
-            heading("kept: less is better", 0.56),
-        ],
-    }
-    return go.Figure(lines, layout)
+    count = max(map(len, (*removed.values(), *kept.values())), default=0)
+    return panels(
+        Panel("removed: more is better", removed, "removed %{x}<br>drop %{y:.4f}"),
+        Panel("kept: less is better", kept, "kept %{x}<br>drop %{y:.4f}"),
+        range(count),
+        {"rangemode": "tozero"},
+        ("pieces removed", "pieces kept"),
+        340,
+    )

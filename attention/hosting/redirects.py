@@ -9,21 +9,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Redirects:
-    """Middleware: redirects a request for a page to another address.
+    """Middleware: redirects a request for the bare address of a page to a link.
 
-    targets: by the path of each such page a function of the query that was asked for, which gives
-    the address to go to, "" to stay.
+    opens: by the path of each such page what gives the query of that link, "" to stay.
     """
 
-    def __init__(self, app: ASGIApp, targets: Mapping[str, Callable[[str], str]]) -> None:
-        self.app, self.targets = app, targets
+    def __init__(self, app: ASGIApp, opens: Mapping[str, Callable[[], str]]) -> None:
+        self.app, self.opens = app, opens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        target = self.targets.get(scope["path"]) if is_read else None
-        if target and (address := target(scope["query_string"].decode("utf-8", "replace"))):
+        opens = self.opens.get(scope["path"]) if is_read and not scope["query_string"] else None
+        if opens and (query := opens()):
             headers = {"Cache-Control": "no-store"}  # another release may begin elsewhere
-            redirect = RedirectResponse(address, 307, headers)
+            redirect = RedirectResponse(f"?{query}", 307, headers)
             await redirect(scope, receive, send)
         else:
             await self.app(scope, receive, send)

@@ -161,29 +161,6 @@ def test_each_row_of_generate_is_that_of_the_query_a_token_was_written_after(
     assert numpy.array_equal(first.z, made.attentions[0][1][2, 2].numpy()), "what it was given"
 
 
-def test_padding_in_front_of_what_is_gone_on_from_is_left_out() -> None:
-    model, mask = writer("GPT-2", "eager"), torch.ones_like(IDS)
-    mask[1, :2] = 0
-    made = model.generate(IDS, attention_mask=mask, **WRITING)
-    found = one_sequence(made.attentions, SEQUENCE, entry=1, attention_mask=mask)
-    alone = model.generate(IDS[1:2, 2:], **WRITING)
-    assert torch.equal(made.sequences[1, 2:], alone.sequences[0])
-    assert_close(found.numbers, one_sequence(alone.attentions, SEQUENCE[2:]).numbers)
-    assert found.keys == SEQUENCE[2:-1]
-
-
-def test_a_translation_has_one_row_for_each_written_token_over_its_source() -> None:
-    model, target = writer("BART", "eager"), ["</s>", *MADE, "."]
-    made = model.generate(IDS[:1], **WRITING)
-    passed = model(IDS[:1], decoder_input_ids=made.sequences[:, :-1], output_attentions=True)
-    found = one_sequence(made.cross_attentions, target, TOKENS)
-    assert_close(found.numbers, stacked(passed.cross_attentions))
-    assert (found.tokens, found.keys) == (["→ der", "→ Hund", "→ schläft", "→ ."], TOKENS)
-    itself = one_sequence(made.decoder_attentions, target)
-    assert_close(itself.numbers, stacked(passed.decoder_attentions))
-    assert itself.keys == target[:-1]
-
-
 @pytest.mark.parametrize(("name", "given"), [("Mistral", 3), ("Gemma 3", PIECES)])
 def test_with_a_sliding_window_each_row_has_the_last_keys(name: str, given: int) -> None:
     model = writer(name, "eager")
@@ -251,31 +228,23 @@ STEPS = tuple((weights_of(1, HEADS)[..., -1:, : 2 + step],) for step in range(3)
 WHOLE, TWO = weights_of(BATCH, HEADS), (weights_of(1, 7), weights_of(1, 11))
 REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (WHOLE, {"entry": 3}, "entry must lie below 3, got 3"),
-    (WHOLE, {"entry": -1}, "entry must lie below 3, got -1"),
     (RETURNED, {"entry": 1}, "entry must lie below 1, got 1"),
     ((WHOLE,) * 2, {}, r"\(3, 7, 5, 5\) are those of a batch of 3: give entry, from 0 to 2"),
     (weights_of(HEADS), {"entry": 0}, r"with entry, weights must be \(batch, .*\(7, 5, 5\)"),
     ([*ALONE], {"entry": 0}, r"must be \(batch, .* without entry, got \(7, 5, 5\)"),
     ((weights_of(1, 1, 1),), {}, r"layer must be \(batch, .*, got \(1, 1, 1, 5, 5\)"),
     (TWO, {}, r"as many heads, .* got \(7, 5, 5\) and \(11, 5, 5\)"),
-    (weights_of(1, 1, 1, 1), {}, r"weights must be \(layers, .*, got \(1, 1, 1, 1, 5, 5\)"),
     (ALONE[0].to("meta"), {}, "must be numbers, got a tensor on the meta device"),
     ({"attentions": RETURNED}, {}, "must be numbers, got dict"),
     (((RETURNED,),), {}, "tuples of tuples of tensors, got them 3 deep"),
-    ((ALONE[0] + 0j,), {}, "must be numbers, got torch.complex64"),
-    ((ALONE[0].numpy() > 0,), {}, "must be numbers, got bool"),
     (RETURNED, {"attention_mask": [1, 1]}, "a number for each of 5 keys, got 2"),
-    (RETURNED, {"attention_mask": [1] * 6}, "a number for each of 5 keys, got 6"),
     (RETURNED, {"attention_mask": [[[1]]]}, r"\(batch, keys\) or \(keys,\), got \(1, 1, 1\)"),
     (RETURNED, {"attention_mask": [[1] * 5] * 2}, r"mask \(2, 5\) are those of a batch"),
-    (RETURNED, {"attention_mask": [0] * 5}, r"must be \(…, 0, 0\)"),
     (RETURNED, {"attention_mask": [1, 1, 1, 0, 0]}, "mask must be 0 only at keys that have no w"),
     (BEAMS, {}, r"\(3, 7, 2, 2\) are those of a batch of 3: .*; beams of generate cannot"),
     (STEPS, {}, "whole sequence, 1 given and 3 written, got 5"),
-    (STEPS, {"tokens": [*"abcd"]}, r"step 0 must be those of 1 keys, .*\(7, 1, 2\)"),
     (STEPS, {"tokens": [*"abcd"], "keys": [*"xyz"]}, "step 0 must be those of 3 keys"),
     (RETURNED, {"tokens": "the cat sat on it"}, "list of texts, got one text: 'the cat sat"),
-    (RETURNED, {"keys": "the cat"}, "keys must be a list of texts, got one text: 'the cat'"),
     (RETURNED, {"layer": "all", "head": 3}, r"must lie below 2, 7 and 5, got all, 3 and 0"),
 ]
 
@@ -322,19 +291,14 @@ def test_one_head_is_shown_as_its_heatmap_whatever_holds_it(leading: tuple[int, 
 EYE = torch.eye(3)
 NO_WEIGHTS: list[tuple[Any, list[str], list[str] | None, str]] = [
     (torch.ones(3), THREE, None, r"weights must be \(layers, heads, .*, got \(3,\)"),
-    (torch.ones(1, 1, 1, 1, 3, 3), THREE, None, r"got \(1, 1, 1, 1, 3, 3\)"),
     (EYE, THREE[:2], None, r"\(…, 2, 2\), a row for each token, got .*3, 3\)"),
     (EYE, THREE, KEYS, r"\(…, 3, 5\), a row for each token, got .*3, 3\)"),
     (EYE, [], None, r"\(…, 0, 0\)"),
-    (torch.ones(0, 0), [], None, r"\(…, 0, 0\)"),
     (torch.ones(0, 3, 3), THREE, None, r"a row for each token, got .*0, 3, 3\)"),
     (EYE * math.nan, THREE, None, MUST_BE_WEIGHTS),
-    (EYE * math.inf, THREE, None, MUST_BE_WEIGHTS),
     (EYE * 2 - 1 / 3, THREE, None, MUST_BE_WEIGHTS),
     (EYE * 1.02, THREE, None, MUST_BE_WEIGHTS),
-    (numpy.eye(3) * 1e300, THREE, None, MUST_BE_WEIGHTS),
     (EYE + 0j, THREE, None, "weights must be numbers, got torch.complex64"),
-    (numpy.eye(3) + 0j, THREE, None, "weights must be numbers, got complex128"),
     (numpy.eye(3) > 0, THREE, None, "weights must be numbers, got bool"),
     ([["1", "0"], ["0", "1"]], THREE[:2], None, "weights must be numbers, got <U1"),
     ([[1], [1, 0]], THREE[:2], None, "inhomogeneous"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
-import functools
 import gc
 import os
 import re
@@ -72,7 +71,7 @@ def options() -> dict[str, Any]:
             Middleware(Backpressure),
             Middleware(SecurityHeaders, headers=headers),
             Middleware(Admission, limits=allowed, is_kept=_is_kept),
-            Middleware(Redirects, targets=_targets()),
+            Middleware(Redirects, opens=_opens()),
             Middleware(
                 Preview,
                 site=APP,
@@ -91,18 +90,10 @@ def options() -> dict[str, Any]:
     }
 
 
-def _targets() -> dict[str, Callable[[str], str]]:
-    """Targets of redirects, by the paths of pages that open on a link."""
+def _opens() -> dict[str, Callable[[], str]]:
+    """Queries of the links that pages open on, by their paths."""
     top = _top()
-    return {
-        top + ("" if page.first else page.name): functools.partial(_opening, page.opens)
-        for page in PAGES
-        if page.opens
-    }
-
-
-def _opening(opens: Callable[[], str], query: str) -> str:
-    return f"?{link}" if not query and (link := opens()) else ""
+    return {top + ("" if page.first else page.name): page.opens for page in PAGES if page.opens}
 
 
 def _describe(path: str, query: bytes) -> tuple[str, str] | None:

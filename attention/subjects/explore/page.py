@@ -1,8 +1,11 @@
 """Explore: which words each word looks at, and its new vector."""
 
+import streamlit as st
+
 from attention.app.cached import long_texts, pictures, runs
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
+from attention.app.controls import widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
@@ -10,8 +13,10 @@ from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
-from attention.subjects.explore import map_page, opening_page
+from attention.pipeline import Result
+from attention.subjects.explore import opening_page
 from attention.subjects.explore import scene as scenes
+from attention.subjects.explore.word_map import MapSettings
 from attention.subjects.long_run import text_page
 
 
@@ -38,8 +43,20 @@ def of_token(view: View) -> None:
     query = min(view["query"], len(result.tokens) - 1)
     near = pictures.nearest_words(result, query)
     draw(scene(*scenes.state(result), near), key="nearest")
-    map_page.draw_word_map(view, result, query)
+    draw_word_map(view, result, query)
     offer_files(result, query)
+
+
+def draw_word_map(view: View, result: Result, query: int) -> None:
+    """Where the chosen word goes, on a map that is drawn when asked for."""
+    if result.words is None or result.memory is not None:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        widgets.widget(view, "map", width="content")
+        if view.applies("probes"):
+            widgets.widget(view, "probes", width=320, placeholder="fruit, computer")
+    if view.of(MapSettings).map == "shown":
+        draw(scenes.word_map(view, result, query), key="where_it_goes")
 
 
 def draw_page(file: str) -> None:

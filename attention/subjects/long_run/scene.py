@@ -91,7 +91,7 @@ def _grid(own: Opened, chosen: int, layer_names: Sequence[str] = ()) -> HeadGrid
 
 
 def measured(own: Opened, sort: str) -> Scene:
-    """Measures of all heads in a table, sorted by one of them, with its explanation."""
+    """Measures of all heads in a table, sorted by one of them."""
     seen, read = own.glance.seen, own.weights
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
     rows, numbers, even = heads_words.measure_table(seen, sort, names, read.absent)
@@ -103,10 +103,7 @@ def measured(own: Opened, sort: str) -> Scene:
         columns, even = {"module": modules, **columns}, [even[0], "", *even[1:]]
     apart = isinstance(read, OpenedRun)
     title, digits = heads_words.measured(seen), heads_words.DIGITS
-    return scene(
-        Table(title, rows, columns, even, digits=digits, apart=apart),
-        Words(heads_words.measure_words(seen)),
-    )
+    return scene(Table(title, rows, columns, even, digits=digits, apart=apart))
 
 
 def links(own: Opened, found: DataFrame) -> Scene:
@@ -127,10 +124,7 @@ def links(own: Opened, found: DataFrame) -> Scene:
         for layer, head in zip(shown["layer"], shown["head"], strict=True)
     ]
     columns = {**ends, "weight": shown["weight"].tolist(), "module": shown["module"].tolist()}
-    return scene(
-        Table(LINKS, names, columns, leads=True, apart=True, key="links"),
-        Words("The strongest of each head, without links to the first key."),
-    )
+    return scene(Table(LINKS, names, columns, leads=True, apart=True, key="links"))
 
 
 def street_maps(maps: Sequence[tuple[StreetMap, str, str]], problems: Sequence[str] = ()) -> Scene:

@@ -14,7 +14,7 @@ from torch.testing import assert_close
 
 import attention
 from attention.analysis.token_texts import Texts
-from attention.figures import street_map
+from attention.figures import files, street_map
 from attention.figures.head_map import EXACT, HeadMap
 from attention.figures.street_map import StreetMap, first_question
 from tests.capture.making import OwnAttention, inputs, model
@@ -68,3 +68,16 @@ def test_a_file_answers_as_python_does(
             assert len(ours) == len({(one["query"], one["key"]) for one in ours})
         found.pop("floats")
         assert found == expected
+
+
+def test_the_chosen_row_and_the_part_that_is_seen_are_offered_as_files() -> None:
+    with attention.capture() as captured:
+        model(OwnAttention())(inputs(1, 23))
+    head = HeadMap(captured.one(), 0, 1)
+    question = first_question("run 0 1", 7, []) | {"place": [3, 5, 11, 13]}
+    with files.collecting() as offered:
+        StreetMap(head, [Texts(["a"] * 23)], question).offer()
+    names = [f"{what}-layer-0-head-1" for what in ("row-of-query-7", "part-of-the-map")]
+    kinds = ("csv", "parquet")
+    assert [file.name for file in offered] == [f"{name}.{kind}" for name in names for kind in kinds]
+    assert str(offered[2].make()).count("\n") == 1 + 11 * 13

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy
-import pandas
 import pytest
 import torch
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -19,15 +17,14 @@ from torch.testing import assert_close
 import attention
 from attention.analysis import opened_run
 from attention.analysis.heads import measures
-from attention.app.shell import command, frame
+from attention.app.shell import command
 from attention.app.state.pages import page_named
 from attention.capture import Recording, folders
-from attention.figures.scene import Table, Words
 from attention.hosting.uploads import Uploads
 from attention.subjects.long_run import example
 from attention.subjects.long_run import numbers as files
 from attention.subjects.long_run import scene as scenes
-from attention.subjects.long_run.settings import MEAN, OTHER, TO
+from attention.subjects.long_run.settings import MEAN, OTHER
 from tests.app.test_every_page import TAG
 from tests.capture.making import OwnAttention, inputs, model
 from tests.running import App, Sent, opened, sent_as
@@ -112,30 +109,28 @@ def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_
     assert not TAG.search(app.said)
 
 
-def table_of(own: files.Opened) -> tuple[dict[str, list[float]], str]:
-    """Measures of the heads of a file as they are shown, but the last row, and the words below."""
-    table, words = scenes.measured(own, "head")
-    assert isinstance(table, Table)
-    assert isinstance(words, Words)
+def table_of(own: files.Opened) -> dict[str, list[float]]:
+    """Measures of the heads of a file as they are shown, but the last row."""
+    (table,) = scenes.measured(own, "head")
     shown = sent_as(table.content()).header
     columns = zip(*shown["lines"], strict=True)
     named = dict(zip(["", *shown["columns"]], columns, strict=True))
     del named[""], named["module"]
-    return {name: [float(cell) for cell in cells] for name, cells in named.items()}, words.words
+    return {name: [float(cell) for cell in cells] for name, cells in named.items()}
 
 
 def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
     run, _ = recorded(tmp_path, tokens=601)
     own = files.Opened(opened_run.opened_run(run))
     expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))
-    shown, words = table_of(own)
+    shown = table_of(own)
     assert shown["entropy"][:2] == pytest.approx(expected["entropy"].tolist(), abs=6e-4)
     first = measures(torch.stack([run.weights(0, head, slice(512), slice(512)) for head in (0, 2)]))
     assert float((first["entropy"] - expected["entropy"]).abs().max()) > 0.01
     title, grid = scenes.every_head(own, 1, 1)
     header = sent_as(grid.content()).header
     assert (header["tokens"], header["chosen"], header["heads"]) == (601, 3, 4)
-    assert "spread evenly" not in title.words + words
+    assert "spread evenly" not in title.words
 
 
 def asked(app: App, **more: Any) -> Sent:
@@ -280,33 +275,6 @@ def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(
     assert not TAG.search(hostile.said)
 
 
-def test_the_menu_of_files_has_the_row_the_part_links_and_measures_as_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, content = long_run(tmp_path)
-    app = give(opened("own", find="needle", ends=TO, apart=5), content)
-    asked(app, query=451, key=450, place=[440, 445, 20, 10])
-    offered: dict[str, Any] = {}
-
-    def kept(*given: Any, **more: Any) -> None:
-        offered.update({file.name: file.make for file in given[2]})
-
-    monkeypatch.setattr(frame, "show_files", kept)
-    app.session_state["download"] = True
-    app.run()
-    tables = {
-        "row-of-query-451-layer-0-head-0": run.frame(0, 0, 451),
-        "part-of-the-map-layer-0-head-0": run.frame(0, 0, slice(440, 460), slice(445, 455)),
-        "strongest-links-of-all-heads": run.links(keys=[450], apart=5, each=2),
-        "measures-of-all-heads": run.measures(),
-    }
-    assert offered.keys() == {f"{name}.{kind}" for name in tables for kind in ("csv", "parquet")}
-    for name, table in tables.items():
-        read = pandas.read_parquet(io.BytesIO(offered[f"{name}.parquet"]()))
-        assert read.columns.tolist() == table.columns.tolist()
-        assert len(read) == len(table)
-
-
 def test_a_run_that_takes_too_long_or_too_much_is_refused_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,21 +349,6 @@ def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path: Path
         assert shared.notes == []
 
 
-@pytest.mark.usefixtures("served")
-def test_a_link_of_another_run_than_the_one_that_is_served_is_told_of(tmp_path: Path) -> None:
-    _, content = recorded(tmp_path)
-    command.main(["open", str(tmp_path / "run.safetensors")])
-    mark = opened("own").query_params["run"]
-    assert mark == f"run.safetensors {hashlib.sha256(content).hexdigest()[:12]}"
-    assert opened("own", run=mark).notes == []
-    app = opened("own", run="run.safetensors 0123456789ab")
-    told = "The link shows another file than this: “run.safetensors”, whose SHA-256 begins with "
-    for _ in range(2):
-        assert app.notes == [f"{told}0123456789ab."]
-        give(app, weights_file())
-    assert give(app, None).notes == [f"{told}0123456789ab."]
-
-
 # What cannot be shown
 
 
@@ -414,13 +367,6 @@ def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads: list[i
     (note,) = give(opened("own"), tensors_of(dict.fromkeys(names, empty))).notes
     assert "the file must have weights and tokens, it has a tensor with a long name" in note
     assert len(note) < 300
-
-
-def test_a_file_that_is_put_away_takes_no_room_any_more(room: Uploads) -> None:
-    app = give(opened("own"), weights_file())
-    assert [taken.nbytes >= LAYERS * HEADS * TOKENS * TOKENS for taken in room._taken] == [True]
-    give(app, None)
-    assert not room._taken
 
 
 def test_where_there_is_no_room_for_what_is_in_a_file_the_page_says_so_until_there_is(
