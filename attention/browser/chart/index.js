@@ -6,6 +6,13 @@ import { fontOf, load } from "../shared/plotly.js"
     @import { Chart } from "../shared/plotly.js"
     @typedef {ReturnType<typeof build>} View */
 
+// What words of a lesson light, by the names that others know it by, as plotly.js has it.
+const PARTS = {
+  arrow: ".annotation-arrow-g",
+  left: ".draglayer .xy .nsewdrag",
+  right: ".draglayer .x2y2 .nsewdrag",
+}
+
 /** A figure of plotly.js, which is large: what stands around it is painted first. */
 export default component(build, draw)
 
@@ -26,6 +33,8 @@ function draw(view) {
     if (view.content !== content || !view.width) return
     const layout = { ...content.layout, width: view.width, font: fontOf(frame) }
     await Plotly.react(frame, content.data, layout, { displayModeBar: false })
+    for (const [name, selector] of Object.entries(PARTS))
+      frame.querySelector(selector)?.setAttribute("data-part", name)
     if (!view.listening) listen(view)
   })
 }

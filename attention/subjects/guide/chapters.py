@@ -46,10 +46,10 @@ LIGHTS = {
     "change": ".row figure:nth-of-type(3) .box",
     "divergence": ".row figure:nth-of-type(4) .box",
     "heads": ".tiles",
-    "arrow": ".annotation-arrow-g",
-    "map": ".draglayer .xy .nsewdrag",
-    "left": ".draglayer .xy .nsewdrag",
-    "right": ".draglayer .x2y2 .nsewdrag",
+    "arrow": "[data-part=arrow]",
+    "map": "[data-part=left]",
+    "left": "[data-part=left]",
+    "right": "[data-part=right]",
 }
 
 Link = Mapping[str, Sequence[str]]
