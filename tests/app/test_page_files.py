@@ -10,39 +10,24 @@ from attention.figures import files
 from attention.subjects.model import words as model_words
 from tests.running import App, opened
 
-NUMBERS: list[tuple[str, dict[str, Any], set[str]]] = [
-    (
-        "explore",
-        {"query": 1, "map": "shown"},
-        {"Masked scores", "New vectors y", "Row 1 term by term"},
-    ),
-    ("explore", {"variant": "talking", "head": 3}, {"Mixed weights · head 3", "Vectors x"}),
-    ("explore", {"model": "minilm", "join": "words"}, {"Weights · layer 0, head 0"}),
-    ("steps", {"step": "scores"}, {"Q", "K", "Scores", "Working of the chosen cell"}),
-    ("heads", {"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
-    (
-        "model",
-        {"more": model_words.ASSOCIATIONS, "model": "minilm", "s": "the cat sat on the mat"},
-        {"Shares · ALTI", "Pairs by ALTI", "Faithfulness", "Rank agreement with erasure"},
-    ),
-    ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
-    ("cross", {"cross": "batch"}, {"Weights · sequence 0", "Q · how sequence 0 gets there"}),
-    ("compare", {}, {"Weights B − A", "Divergence and entropy of all rows"}),
-    ("compare", {"model": "minilm", "b_scale": "none"}, {"Which heads matter"}),
-    ("compare", {"compare": "sweep"}, {"Scores"}),
-    ("operations", {}, {"A[0]", "C[1]"}),
-    ("identities", {}, {"q·k / √d_k · In float16", "X · given", "Differences of the checks"}),
-    ("guide", {"chapter": 2}, {"Weights"}),
-    (
-        "model",
+NUMBERS: dict[str, tuple[dict[str, Any], set[str]]] = {  # by page a link, and some of its files
+    "explore": ({"query": 1, "map": "shown"}, {"Masked scores", "Row 1 term by term"}),
+    "steps": ({"step": "scores"}, {"Q", "K", "Scores", "Working of the chosen cell"}),
+    "heads": ({"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
+    "compare": ({}, {"Weights B − A", "Divergence and entropy of all rows"}),
+    "model": (
         {"model": "minilm", "layer": 3, "more": model_words.REASONS},
         {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
-    ("learning", {}, {"Runs side by side"}),
-    ("write", {}, set()),
-    ("answers", {}, set()),
-    ("own", {}, {"Weights · layer 0, head 0", "Measures of all heads"}),
-]
+    "cross": ({}, {"Weights", "Vectors x", "New vectors y"}),
+    "learning": ({}, {"Runs side by side"}),
+    "operations": ({}, {"A[0]", "C[1]"}),
+    "identities": ({}, {"q·k / √d_k · In float16", "X · given", "Differences of the checks"}),
+    "guide": ({"chapter": "scores"}, {"Scores"}),
+    "own": ({}, {"Weights · layer 0, head 0", "Measures of all heads"}),
+    "write": ({}, set()),
+    "answers": ({}, set()),
+}
 
 
 def asked(page: str, link: dict[str, Any]) -> App:
@@ -59,10 +44,11 @@ def labels(app: App) -> set[str]:
     return {item.proto.label for item in app.get("download_button")}
 
 
-@pytest.mark.parametrize(("page", "link", "expected"), NUMBERS)
+@pytest.mark.parametrize("page", NUMBERS)
 def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
-    page: str, link: dict[str, Any], expected: set[str], monkeypatch: pytest.MonkeyPatch
+    page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    link, expected = NUMBERS[page]
     alike: list[str] = []
     another = files._another
 
