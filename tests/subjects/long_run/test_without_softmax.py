@@ -102,4 +102,4 @@ def test_a_map_of_them_has_sizes_as_colours_and_signs_in_its_numbers() -> None:
     said = " ".join(
         getattr(part, "words", "") for part in scenes.street_maps([(figure, "head 4", "")])
     )
-    assert "One below 0 takes its value away" in said
+    assert "which may lie below 0" in said
