@@ -22,7 +22,7 @@ MODULES = {
 }
 FUNCTIONS = {
     **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},
-    **{"change": "changing.changer", "team": "changing.team", "patch_path": "changing.paths"},
+    **{"change": "changing.hooked", "team": "changing.team", "patch_path": "changing.paths"},
     "votes": "changing.votes",
     **dict.fromkeys(("effects", "means", "patch"), "changing.effects"),
     **dict.fromkeys(("measures", "links", "frame"), "analysis.whole_runs"),

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 import attention
-from attention.analysis import causes, losses_on_corpus, switches
+from attention.analysis import losses_on_corpus
+from attention.changing.answers import answer_at
 from attention.trained import sources
 from benchmarks.capture import smollm2
 
@@ -39,7 +40,7 @@ def main() -> None:
     measured = losses_on_corpus.elsewhere(own.about.name)
     assert measured is not None
     run = own.run(TEXT)
-    metric, piece = switches.answer_at(own, run, -1)
+    metric, piece = answer_at(own, run, -1)
     assert piece is not None
     inputs = {"input_ids": run.pieces.ids[None]}
     failed = []
@@ -53,7 +54,7 @@ def main() -> None:
     pieces = len(run.pieces.ids)
     print(f"{pieces} pieces: {1000 * turns[-1][0]:.0f} ms plain, × {ratio:.2f} with one head off")
     seconds, found = timed(lambda: attention.effects(model, inputs, piece, to=measured.means))
-    of_own, expected = timed(lambda: causes.ablate_heads(own, run, metric, to=measured.means))
+    of_own, expected = timed(lambda: attention.effects(own, run, metric, to=measured.means))
     times = seconds / of_own
     differs = float((found.after - expected.after).abs().max())
     print(
@@ -64,7 +65,7 @@ def main() -> None:
         for _ in range(TURNS)
     ]
     cost = statistics.median(voted / plain for plain, (voted, _) in voting)
-    apart = float((voting[-1][1][1].heads - causes.votes(own, run, piece).heads).abs().max())
+    apart = float((voting[-1][1][1].heads - attention.votes(own, run, piece).heads).abs().max())
     print(f"votes of 270 heads: × {cost:.2f} of a plain run; off by {apart:.1e} at most")
     if ratio > MOST_TIMES:
         failed.append("one head off")

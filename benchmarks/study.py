@@ -24,7 +24,6 @@ from attention.analysis.associations import (
     row_agreements,
     ways_of,
 )
-from attention.analysis.interventions import means
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import (
     FILE,
@@ -37,6 +36,7 @@ from attention.analysis.study import (
     read,
     written,
 )
+from attention.changing.effects import means
 from attention.trained import sources
 from attention.trained.models import Model
 from benchmarks.study_parts import Numbers, associations, effects, kept, layers_shown, version

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention.analysis import causes
 from attention.analysis.associations import (
     BASELINES,
     METHODS,
@@ -31,6 +30,10 @@ from attention.analysis.associations import (
     with_identity,
     with_residual,
 )
+from attention.changing.answers import Metric, metric_of_states, movement
+from attention.changing.effects import effects as changed_heads
+from attention.changing.residual import lengths, residual_parts
+from attention.changing.votes import votes
 from attention.trained.models import Model, Run, goes_on
 
 ROOT = Path(__file__).parents[1]
@@ -39,8 +42,7 @@ MAKERS = (
     "core",
     "trained",
     "analysis/associations",
-    "analysis/causes.py",
-    "analysis/interventions.py",
+    "changing",
     "analysis/sentences.py",
 )
 Numbers = Mapping[str, np.ndarray]
@@ -106,12 +108,12 @@ def on_sinks(followed: Followed, sinks: Tensor) -> dict[str, Tensor]:
     """The share of the weights on sinks, and of the lengths, mean over heads and tokens."""
     shares: list[Tensor] = []
     for layer in range(len(followed.layers)):
-        both = causes.lengths(followed.run, layer)
+        both = lengths(followed.run, layer)
         shares.append(
             torch.stack([(each[..., sinks].sum(-1) / each.sum(-1)).mean() for each in both])
         )
-    weights, lengths = torch.stack(shares, -1)
-    return {"on sinks, weights": weights, "on sinks, lengths": lengths}
+    of_weights, of_lengths = torch.stack(shares, -1)
+    return {"on sinks, weights": of_weights, "on sinks, lengths": of_lengths}
 
 
 def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:
@@ -122,13 +124,13 @@ def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:
     """
     run = model.run(text)
     if not goes_on(model):
-        return _totals(model, run, causes.movement(run), to)
+        return _totals(model, run, movement(run), to)
     first, second = model.scores(run.hidden[-1]).topk(2).indices.tolist()
-    found = _totals(model, run, causes.logit_difference(model, first, second), to)
-    votes = causes.votes(model, run, first, second).heads
+    found = _totals(model, run, metric_of_states(model, (first, second)), to)
+    direct = votes(model, run, (first, second)).heads
     direction = model.unembedding[:, first] - model.unembedding[:, second]
     total, norm = (
-        causes.residual_parts(model, run, len(model.layers)).parts.sum(0)[-1],
+        residual_parts(model, run, len(model.layers)).parts.sum(0)[-1],
         model.parts.final_norm,
     )
     by_means = []
@@ -138,15 +140,13 @@ def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:
         assert layer.norm_first
         parts = (mean @ W.unflatten(0, (layer.attention.heads, -1)))[:, 0]
         by_means.append((parts if norm is None else norm.split(parts, total)) @ direction)
-    return found | {"direct": votes, "direct, mean": votes - torch.stack(by_means)}
+    return found | {"direct": direct, "direct, mean": direct - torch.stack(by_means)}
 
 
-def _totals(
-    model: Model, run: Run, metric: causes.Metric, to: Sequence[Tensor]
-) -> dict[str, Tensor]:
+def _totals(model: Model, run: Run, metric: Metric, to: Sequence[Tensor]) -> dict[str, Tensor]:
     return {
-        "zero": causes.ablate_heads(model, run, metric).change,
-        "mean": causes.ablate_heads(model, run, metric, to=to).change,
+        "zero": changed_heads(model, run, metric).change,
+        "mean": changed_heads(model, run, metric, to=to).change,
     }
 
 

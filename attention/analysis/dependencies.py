@@ -27,8 +27,8 @@ from attention.analysis.associations import (
     methods_for,
     ways_of,
 )
-from attention.analysis.interventions import Token
 from attention.analysis.sentences import SENTENCES
+from attention.changing.change import Token
 from attention.trained import sources
 from attention.trained.models import Model
 from attention.training.tasks import grammar

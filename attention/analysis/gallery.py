@@ -15,10 +15,11 @@ from typing import Any
 
 import torch
 
-from attention.analysis import switches
 from attention.analysis.losses_on_corpus import Elsewhere, elsewhere
 from attention.analysis.sentences import ANSWERED, CONTROLS
-from attention.analysis.switches import Head
+from attention.changing.answers import answer_at
+from attention.changing.change import Head
+from attention.changing.known import states_without
 from attention.trained import sources
 from attention.trained.models import Model, Run, Transformer
 
@@ -88,9 +89,8 @@ class Exhibit:
 @torch.no_grad()
 def fall_without(model: Transformer, run: Run, text: str, head: Head) -> Fall:
     """The answer to a sentence with all heads, and with one set to its mean. run: of the text."""
-    metric, piece = switches.answer_at(model, run, -1)
-    means = switches.by_mean(_elsewhere(model.about.name).means)
-    states = switches.states_without(model, run, [head], means)
+    metric, piece = answer_at(model, run, -1)
+    states = states_without(model, run, [head], _elsewhere(model.about.name).means)
     shares = model.scores(states[-1]).softmax(-1)
     assert piece is not None
     word, instead = model.shown([piece, int(shares.argmax())])

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from attention.analysis import causes, switches
-from attention.analysis.interventions import Intervention, Progress, hidden, means
 from attention.analysis.sentences import ANSWERED, SENTENCES
-from attention.analysis.switches import Replacement
+from attention.changing.answers import answer_at
+from attention.changing.change import changes
+from attention.changing.effects import effects, losses_after, means
 from attention.trained import sources
-from attention.trained.encoder_decoder import EncoderDecoder
-from attention.trained.models import Model, Run, goes_on
+from attention.trained.models import Model
 from attention.trained.sources import EN_PT, MINILM, SMOLLM2
 
 FILE = Path(__file__).with_suffix(".safetensors")
@@ -36,10 +36,10 @@ WAYS = ("mean", "zero")
 class Elsewhere:
     """Mean outputs of heads, and the cost of their loss on sentences at large.
 
-    means: of each layer (heads, 1, width), see `interventions.means`; losses: by each of `WAYS`
-    (layers, heads), see `loss_of`, as means over `LOSSES_OVER` sentences; errors: the standard
-    errors of these means; effects: by sentence, of each head set to its mean (layers, heads), see
-    `switches.layer_effects`.
+    means: of each layer (heads, 1, width), see `effects.means`; losses: by each of `WAYS`
+    (layers, heads), see `answers.loss_of`, as means over `LOSSES_OVER` sentences; errors: the
+    standard errors of these means; effects: by sentence, of each head set to its mean (layers,
+    heads), see `effects.effects`.
     """
 
     means: list[Tensor]
@@ -48,63 +48,19 @@ class Elsewhere:
     effects: dict[str, Tensor]
 
 
-def loss_of(model: Model, run: Run) -> Callable[[Tensor], Tensor]:
-    """The loss of a model on a sentence, as a function (…, pieces, d_model) -> (…).
-
-    For models that say a next piece, and for encoder-decoders of the pieces they wrote: nats a
-    piece; for others: the mean over the pieces of 1 - cosine to the vectors of the run.
-    """
-    if isinstance(model, EncoderDecoder):
-        probabilities = causes.written_probability(model, run)
-        return lambda states: -probabilities(states).clamp_min(1e-30).log().mean(-1)
-    if goes_on(model):
-        said = run.pieces.ids[1:]
-
-        def nats(states: Tensor) -> Tensor:
-            logs = model.scores(states[..., :-1, :]).log_softmax(-1)
-            return -logs.gather(-1, said.expand(logs.shape[:-1]).unsqueeze(-1)).squeeze(-1).mean(-1)
-
-        return nats
-    return causes.movement(run)
-
-
-@torch.no_grad()
-def losses_after(
-    model: Model,
-    texts: Sequence[str],
-    several: Sequence[Intervention],
-    progress: Progress | None = None,
-) -> Tensor:
-    """By how much the loss grows with each intervention, on each sentence. (texts, interventions).
-
-    Sentences of one piece are passed over. Raises ValueError without longer ones.
-    """
-    found = []
-    for done, text in enumerate(texts, 1):
-        run = model.run(text)
-        if len(run.inputs[-1].pieces.ids) > 1:
-            loss = loss_of(model, run)
-            found.append(hidden(model, run, several, metric=loss) - loss(run.hidden))
-        if progress is not None:
-            progress(done, len(texts))
-    if not found:
-        raise ValueError("a loss needs sentences of more than one piece")
-    return torch.stack(found)
-
-
 def losses(
     model: Model,
     texts: Sequence[str],
-    replacement: Replacement,
+    to: Any,
     layers: Sequence[int] | None = None,
 ) -> Tensor:
     """By how much the loss grows without each head, on each sentence. (texts, layers, heads).
 
-    layers: which, None = all; see `losses_after`.
+    to: see `Change`; layers: which, None = all; see `losses_after`.
     """
     chosen = range(len(model.layers)) if layers is None else layers
     several = [
-        [replacement(layer, [head])]
+        changes([(layer, head)], to)
         for layer in chosen
         for head in range(model.layers[layer].attention.heads)
     ]
@@ -114,7 +70,7 @@ def losses(
 def measured(model: Model) -> Elsewhere:
     """All of it for one model."""
     mean = means(model, SENTENCES[:MEANS_OVER], "output")
-    ways = {"mean": switches.by_mean(mean), "zero": switches.by_zero()}
+    ways = {"mean": mean, "zero": "zero"}
     others = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
     costs = {way: losses(model, others, ways[way]) for way in WAYS}
     return Elsewhere(
@@ -130,17 +86,14 @@ def standard_error(values: Tensor) -> Tensor:
     return (values.double().std(0) / math.sqrt(len(values))).float()
 
 
-def _effects(model: Model, replacement: Replacement) -> dict[str, Tensor]:
-    found = {}
-    for name, text in ANSWERED:
-        if name == model.about.name:
-            run = model.run(text)
-            metric, _ = switches.answer_at(model, run, -1)
-            layers = range(len(model.layers))
-            found[text] = torch.stack(
-                [switches.layer_effects(model, run, at, metric, replacement) for at in layers]
-            )
-    return found
+def _effects(model: Model, to: Any) -> dict[str, Tensor]:
+    runs = [model.run(text) for name, text in ANSWERED if name == model.about.name]
+    answers = [answer_at(model, run, -1)[0] for run in runs]
+    texts = [text for name, text in ANSWERED if name == model.about.name]
+    return {
+        text: effects(model, run, answer, to=to).change
+        for text, run, answer in zip(texts, runs, answers, strict=True)
+    }
 
 
 @functools.cache

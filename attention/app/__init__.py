@@ -4,6 +4,6 @@
 of Streamlit, `components` draw in the browser, `controls` are the widgets of settings and what
 stands around figures, `shell` stands around pages and serves the app. None of them knows a page.
 
-May import: core, capture, hosting, inputs, trained, training, analysis, pipeline, figures; torch,
-torchtext, cachetools, google, pandas, plotly, segno, streamlit, starlette.
+May import: core, capture, hosting, inputs, trained, training, changing, analysis, pipeline,
+figures; torch, torchtext, cachetools, google, pandas, plotly, segno, streamlit, starlette.
 """

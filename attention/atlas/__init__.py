@@ -7,5 +7,6 @@
 together, `files` reads and writes; `words` says a passport in sentences; `earned` reads its names.
 `python -m attention.atlas` makes the passports of a model.
 
-May import: core, trained, analysis, training; torch, scipy, safetensors, msgspec, distributed.
+May import: core, trained, changing, analysis, training; torch, scipy, safetensors, msgspec,
+distributed.
 """

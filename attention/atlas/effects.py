@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from attention.analysis import losses_on_corpus, switches
-from attention.analysis.causes import Metric
-from attention.analysis.switches import Head, Replacement
+from attention.analysis import losses_on_corpus
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text, Turned
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
+from attention.changing.answers import Metric, answer_at
+from attention.changing.change import Head, changes
+from attention.changing.effects import effects, losses_after
 from attention.trained.models import Model, Run
 
 MEAN, ZERO = losses_on_corpus.WAYS
@@ -27,10 +29,9 @@ NO_PIECE = -1
 Raw = Sequence[dict[str, Tensor]]
 
 
-def ways(subject: Subject, asked: Asked) -> dict[str, Replacement]:
-    """The ways to take a head away that are measured on a text, by name."""
-    found = {MEAN: switches.by_mean(subject.means)}
-    return found | {ZERO: switches.by_zero()} if asked.by_zero else found
+def ways(subject: Subject, asked: Asked) -> dict[str, Any]:
+    """What heads are set to on a text, by name, see `changing.change.Change`."""
+    return {MEAN: subject.means} | ({ZERO: "zero"} if asked.by_zero else {})
 
 
 @dataclass(frozen=True)
@@ -50,24 +51,17 @@ class OnAnswers:
     def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
         model, run = subject.model, subject.model.run(asked.text)
         metric, piece = answer_of(model, run)
-        layers = dict.fromkeys(layer for layer, _ in subject.heads)
-
-        def changes(replacement: Replacement) -> Tensor:
-            found = {
-                layer: switches.layer_effects(model, run, layer, metric, replacement)
-                for layer in layers
-            }
-            return torch.stack([found[layer][head] for layer, head in subject.heads])
-
-        found = {way: changes(replacement) for way, replacement in ways(subject, asked).items()}
-        before = metric(run.hidden).detach()
-        return {"piece": torch.tensor(piece), "before": before, **found}
+        by_way = {
+            way: effects_of_heads(subject, run, metric, to)
+            for way, to in ways(subject, asked).items()
+        }
+        return {"piece": torch.tensor(piece), "before": metric(run.hidden).detach(), **by_way}
 
 
 @dataclass(frozen=True)
 class Elsewhere:
     """On each of some sentences the growth of the loss without each head, by each of `ways`
-    (heads,), see `losses_on_corpus.loss_of`."""
+    (heads,), see `answers.loss_of`."""
 
     name: str = "elsewhere"
     version: int = 1
@@ -76,23 +70,31 @@ class Elsewhere:
         return corpus.elsewhere
 
     def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
-        def growth(replacement: Replacement) -> Tensor:
-            several = [[replacement(layer, [head])] for layer, head in subject.heads]
-            return losses_on_corpus.losses_after(subject.model, [asked.text], several)[0]
+        return {
+            way: losses_after(
+                subject.model, [asked.text], [changes([head], to) for head in subject.heads]
+            )[0]
+            for way, to in ways(subject, asked).items()
+        }
 
-        return {way: growth(replacement) for way, replacement in ways(subject, asked).items()}
+
+def effects_of_heads(subject: Subject, run: Run, metric: Metric, to: Any, **how: Any) -> Tensor:
+    """By how much an answer changes without each of the heads that are measured. (heads,)."""
+    layers = [*dict.fromkeys(layer for layer, _ in subject.heads)]
+    found = effects(subject.model, run, metric, to=to, layers=layers, **how).change
+    return torch.stack([found[layers.index(layer), head] for layer, head in subject.heads])
 
 
 def answer_of(model: Model, run: Run) -> tuple[Metric, int]:
     """The probability of a model's answer where a text ends, and its piece, see
-    `switches.answer_at`.
+    `answers.answer_at`.
 
     For encoder-decoders it is that of the last piece they wrote that is part of their text; for
     models without an answer the cosine of the last word's vector to that of the run, with -1.
     """
     pieces = run.inputs[-1].pieces
     position = (pieces.kept(aside=True) or pieces.kept(aside=False))[-1]
-    metric, piece = switches.answer_at(model, run, position)
+    metric, piece = answer_at(model, run, position)
     if piece is None:
         return lambda states: 1 - metric(states), NO_PIECE
     return metric, piece

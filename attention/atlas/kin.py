@@ -21,13 +21,13 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from attention.analysis.switches import Head
 from attention.atlas.blocks import Block, blocks_over
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import HALVES, Alike
 from attention.atlas.patterns import Raw
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
+from attention.changing.change import Head
 from attention.trained.models import Pieces
 from attention.trained.pieces import SPACES
 

@@ -23,12 +23,12 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES, NAMINGS, Keys, Measure, measures
 from attention.analysis.names import EARNED, HOLDS, holds, shown, targets_of
-from attention.analysis.switches import Head
 from attention.atlas.blocks import Block, blocks_over
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import CHECKED, HALVES, Mean, Measured, Name, Row
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of, middle_of, share_of
+from attention.changing.change import Head
 
 Raw = Mapping[str, Tensor]
 

@@ -16,12 +16,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from attention.analysis import interventions, losses_on_corpus
-from attention.analysis.interventions import Progress
-from attention.analysis.switches import Head
+from attention.analysis import losses_on_corpus
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import Text
 from attention.atlas.twin import twins_of
+from attention.changing.change import Head
+from attention.changing.effects import means
+from attention.changing.known import Progress
 from attention.trained.models import Model, tensors_of
 
 DIGITS = 16  # of a digest, in a file's name
@@ -45,12 +46,12 @@ class Subject:
 
     @functools.cached_property
     def means(self) -> list[Tensor]:
-        """Mean outputs of heads, of each layer (heads, 1, width), see `interventions.means`; of
+        """Mean outputs of heads, of each layer (heads, 1, width), see `effects.means`; of
         packaged models those that come with the library."""
         found = losses_on_corpus.elsewhere(self.model.about.name)
         if found is not None:
             return found.means
-        return interventions.means(self.model, self.corpus.means_over, "output")
+        return means(self.model, self.corpus.means_over, "output")
 
     def text(self, asked: Asked, answer: str = "", before: float = 0.0) -> Text:
         """A text as the atlas has it; answer, before: see there."""

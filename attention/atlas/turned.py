@@ -9,13 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.analysis import switches
-from attention.analysis.interventions import Change, part_of
-from attention.analysis.switches import Replacement
 from attention.atlas.corpus import EVERYDAY, Asked, Corpus
-from attention.atlas.effects import answer_of
+from attention.atlas.effects import answer_of, effects_of_heads
 from attention.atlas.passport import SEED
 from attention.atlas.stages import Subject
+from attention.changing.change import Head, part_of
 from attention.trained.models import Run
 
 TURNED = "turned"
@@ -24,7 +22,7 @@ TURNED = "turned"
 @dataclass(frozen=True)
 class OnTurned:
     """On each prompt but everyday ones the change of the model's answer where each head's step to
-    its mean is turned, (heads,), see `by_turned`.
+    its mean is turned, (heads,), see `turned`.
 
     A head has one rotation, drawn once, the same at all positions and on all prompts, as the step
     to the mean is one. The mean of several would be steadier than the one step that it stands
@@ -40,31 +38,23 @@ class OnTurned:
     def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
         model, run = subject.model, subject.model.run(asked.text)
         metric, _ = answer_of(model, run)
-        replacement = by_turned(run, subject.means)
-        found = {
-            layer: switches.layer_effects(model, run, layer, metric, replacement)
-            for layer in dict.fromkeys(layer for layer, _ in subject.heads)
-        }
-        return {TURNED: torch.stack([found[layer][head] for layer, head in subject.heads])}
+        to = turned(run, subject.means)
+        found = effects_of_heads(subject, run, metric, to, positions=slice(1, None))
+        return {TURNED: found}
 
 
-def by_turned(run: Run, means: Sequence[Tensor]) -> Replacement:
-    """Add to the output of heads the step from there to their mean, turned, but for the first
-    position, see `switches.by_mean`.
+def turned(run: Run, means: Sequence[Tensor]) -> dict[Head, Tensor]:
+    """The output of each head with the step from there to its mean, turned, added to it, but for
+    the first position. (positions, width) each.
 
     means: of each layer (heads, 1, width).
     """
-
-    @functools.cache
-    def turned(layer: int) -> Tensor:
-        output, mean = part_of(run, layer, "output"), means[layer]
-        heads, _, width = mean.shape
-        return (output + (mean - output) @ rotations(layer, heads, width))[:, 1:]
-
-    def change(layer: int, heads: Sequence[int]) -> Change:
-        return Change(layer, to=turned(layer)[[*heads]], heads=heads, positions=slice(1, None))
-
-    return change
+    outputs: dict[Head, Tensor] = {}
+    for layer, mean in enumerate(means):
+        output = part_of(run, layer, "output")
+        moved = (output + (mean - output) @ rotations(layer, len(mean), mean.shape[-1]))[:, 1:]
+        outputs |= {(layer, head): one for head, one in enumerate(moved)}
+    return outputs
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,11 +1,12 @@
-"""Runs of any model, changed: heads off or as in another run, by the hook that captures.
+"""Runs of any model, changed: heads off, at their mean, or as in another run; what that tells.
 
-`changer.change` changes all that a model runs within a block, `edits` is one head's part set to
-other numbers, `replacements` what it is set to, `explicit` one head's attention worked out, and
-`returned` what an attention function returns with some heads changed. `effects` measures each
-head in turn, by `answers`, in `batches` that share the layers before the
-first change; `team` finds those that are needed together, `paths` patches what enters blocks,
-`votes` are what heads add to a logit; `own` asks the project's own models the same.
+A `change.Change` sets a part to something else. Two modules make runs with changes: `known` those
+of the layers of `trained`, `hooked` those of any module, by the hook that captures (`returned` is
+what its attention functions return, `explicit` one head worked out, `batches` share the layers
+before the first change). All else asks both by one protocol, `experiment.Experiment`: `answers`
+are judged, `effects` measures each head in turn, `team` finds those that are needed together,
+`paths` patches what enters blocks, `votes` are what heads add to a logit, by `residual` where
+layers are known, `erasing` takes a piece out of a sentence.
 
-May import: core, capture, trained, analysis; torch.
+May import: core, capture, trained; torch.
 """

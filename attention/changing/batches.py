@@ -1,4 +1,4 @@
-"""Batches of changed runs, which share the layers before the first change.
+"""Any model with an input and an answer, changed in batches that share what is before the change.
 
 A block whose input is that of the plain run in all of a batch gives what it gave there, and is not
 run again; where a model has no such blocks, all of it runs.
@@ -9,23 +9,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from attention.capture.calls import Call
-from attention.changing.changer import Met, changed
-from attention.changing.edits import Edit
+from attention.changing.answers import Answer, metric_of
+from attention.changing.change import Change
+from attention.changing.hooked import Edit, Met, changed
+from attention.changing.known import MAX_PIECES_AT_ONCE, Progress
 from attention.changing.returned import Returned
 from attention.core.arguments import must_be
 
-TOKENS_AT_ONCE = 768  # of all changed runs that are worked out together
 USUAL = {"use_cache": False, "return_dict": True}
-
-
-Metric = Callable[[Any], Tensor]
 
 
 def given_to(
@@ -63,22 +60,6 @@ def repeated(inputs: Any, times: int) -> Any:
     if inputs is None or isinstance(inputs, bool | int | float | str):
         return inputs
     raise ValueError(f"inputs must be tensors, got {type(inputs).__name__}, which is in no batch")
-
-
-@dataclass
-class Plain:
-    """A run of a model as it is: its attentions, and what went in and out of its blocks.
-
-    heads, entries: of each attention by name; tokens: of all entries; blocks: by the id of a
-    module, what went into it and came out, None where it ran more than once; before: the metric.
-    """
-
-    numbers: dict[str, int] = field(default_factory=dict)
-    heads: dict[str, int] = field(default_factory=dict)
-    entries: dict[str, int] = field(default_factory=dict)
-    tokens: int = 1
-    blocks: dict[int, tuple[Tensor, Any]] = field(default_factory=dict)
-    before: float = 0.0
 
 
 def blocks_of(model: nn.Module) -> dict[int, str]:
@@ -120,101 +101,140 @@ def _around(block: nn.Module, forward: Any, told: Callable[..., Any]) -> Callabl
     return runs
 
 
-def plain_run(model: nn.Module, inputs: Any, metric: Metric, last: bool = False) -> Plain:
-    """The model once as it is, with what batches of changed runs need of it."""
-    must_be_at_rest(model)
-    found = Plain()
+class Hooked:
+    """A model of PyTorch with an input and an answer, see `experiment.Experiment`.
 
-    def told(met: Met, call: Call, returned: Returned) -> None:
-        found.heads[met.name], found.entries[met.name] = call.queries.shape[1], len(call.queries)
-        found.tokens = max(found.tokens, call.n_queries * len(call.queries))
+    inputs, answer, tokenizer: see `effects`; beside: changes that are made in all runs. Raises
+    ValueError where the model is training, or no attention of it is seen.
+    """
 
-    def block(module: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
-        made = forward(*args, **kwargs)
+    @torch.no_grad()
+    def __init__(
+        self,
+        model: nn.Module,
+        inputs: Any,
+        answer: Answer,
+        tokenizer: Any = None,
+        beside: Sequence[Change] = (),
+    ) -> None:
+        must_be_at_rest(model)
+        self.model, self.inputs, self.answer, self.tokenizer = model, inputs, answer, tokenizer
+        self._beside = beside
+        self._metric, self._last = (
+            metric_of(answer, inputs, tokenizer),
+            ends_together(inputs, answer),
+        )
+        self._heads: dict[str, int] = {}  # of each attention by name
+        self._entries: dict[str, int] = {}
+        self._tokens = 1  # of all entries
+        # by the id of a block, what went into it and came out, None where it ran more than once
+        self._blocks: dict[int, tuple[Tensor, Any]] = {}
+        args, kwargs = given_to(model, inputs, self._last)
+        with (
+            told_of_blocks(model, self._keep),
+            changed(model, [*map(Edit, beside)]) as changer,
+            changer.telling(self._meets),
+        ):
+            outputs = model(*args, **kwargs)
+        self._numbers = dict(changer.numbers)
+        if not self._heads:
+            changer.check([Edit(Change(0))])
+        self.before = self._metric(outputs).float().mean().cpu()
+        self.counts = {self._numbers[name]: heads for name, heads in self._heads.items()}
+
+    def _meets(self, met: Met, call: Call, returned: Returned) -> None:
+        self._heads[met.name], self._entries[met.name] = call.queries.shape[1], len(call.queries)
+        self._tokens = max(self._tokens, call.n_queries * len(call.queries))
+
+    def _keep(self, module: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
+        """Runs a block, and keeps what went in and came out."""
+        output = forward(*args, **kwargs)
         x = args[0] if args else kwargs.get("hidden_states")
-        first = made[0] if isinstance(made, tuple) and made else made
-        plain = isinstance(made, Tensor) or (
-            isinstance(made, tuple) and all(each is None for each in made[1:])
+        first = output[0] if isinstance(output, tuple) and output else output
+        plain = isinstance(output, Tensor) or (
+            isinstance(output, tuple) and all(each is None for each in output[1:])
         )
         if plain and isinstance(x, Tensor) and isinstance(first, Tensor) and x.shape == first.shape:
-            again = id(module) in found.blocks
-            found.blocks[id(module)] = (x.new_full((0,), 0), None) if again else (x, made)
-        return made
+            again = id(module) in self._blocks
+            self._blocks[id(module)] = (x.new_full((0,), 0), None) if again else (x, output)
+        return output
 
-    args, kwargs = given_to(model, inputs, last)
-    with told_of_blocks(model, block), changed(model, []) as changer, changer.telling(told):
-        outputs = model(*args, **kwargs)
-    found.numbers = dict(changer.numbers)
-    if not found.heads:
-        changer.check([Edit(0, 0, "output", 0.0)])
-    found.before = float(metric(outputs).mean())
-    return found
+    def beside(self, some: Sequence[Change]) -> Hooked:
+        """The same with these changes in all runs."""
+        several = [*self._beside, *some]
+        if not some:
+            return self
+        return Hooked(self.model, self.inputs, self.answer, self.tokenizer, several)
+
+    @torch.no_grad()
+    def after(
+        self, several: Sequence[Sequence[Change]], progress: Progress | None = None
+    ) -> Tensor:
+        """The answer of each of some changed runs, the mean over the entries. (several,).
+
+        Raises ValueError where they cannot go as one batch.
+        """
+        at_once = max(1, MAX_PIECES_AT_ONCE // self._tokens)
+        answers = []
+        for begin in range(0, len(several), at_once):
+            some = several[begin : begin + at_once]
+            lanes = [
+                Edit(change, (lane, len(some)))
+                for lane, of_lane in enumerate(some)
+                for change in of_lane
+            ]
+            outputs = self._batch(lanes, len(some))
+            answers.append(self._metric(outputs).unflatten(0, (len(some), -1)).mean(-1))
+            if progress is not None:
+                progress(begin + len(some), len(several))
+        return torch.cat(answers)
+
+    def _batch(self, lanes: Sequence[Edit], count: int) -> Any:
+        """Outputs of a batch of so many runs."""
+        first = min(self._number_of(edit.change) for edit in lanes)
+        later = [name for name, number in self._numbers.items() if number >= first]
+        parts = {id(part): name for name, part in self.model.named_modules()}
+        same = [True]  # all runs are still the plain one
+
+        def block(module: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
+            before, within = self._blocks.get(id(module)), f"{parts[id(module)]}."
+            now = args[0] if args else kwargs.get("hidden_states")
+            same[0] &= not any(name.startswith(within) for name in later)
+            if before is None or before[1] is None or not isinstance(now, Tensor):
+                same[0] = False
+            elif same[0] and len(now) == count * len(before[0]):
+                x, output = before
+                if torch.equal(now[: len(x)], x):
+                    tensor = output[0] if isinstance(output, tuple) else output
+                    whole = tensor.repeat(count, *(1 for _ in tensor.shape[1:]))
+                    return (whole, *output[1:]) if isinstance(output, tuple) else whole
+            return forward(*args, **kwargs)
+
+        def meets(met: Met, call: Call, returned: Returned) -> None:
+            before = self._entries.get(met.name, 0)
+            if len(call.queries) != count * before:
+                raise ValueError(
+                    f"the batch must be the first axis of the inputs: {met.name} had {before} "
+                    f"entries, and {len(call.queries)} with {count} runs"
+                )
+
+        args, kwargs = given_to(self.model, repeated(self.inputs, count), self._last)
+        beside = [change for change in self._beside if self._number_of(change) >= first]
+        edits = [*map(Edit, beside), *lanes]
+        with told_of_blocks(self.model, block), changed(self.model, edits) as changer:
+            changer.numbers |= self._numbers
+            with changer.telling(meets):
+                outputs = self.model(*args, **kwargs)
+            changer.conclude(lanes)
+        return outputs
+
+    def _number_of(self, change: Change) -> int:
+        """The number of the layer that is changed; the first where none has its name."""
+        return self._numbers.get(change.layer, 0) if isinstance(change.layer, str) else change.layer
 
 
-def changed_metrics(
-    model: nn.Module,
-    inputs: Any,
-    metric: Metric,
-    plain: Plain,
-    several: Sequence[Sequence[Edit]],
-    last: bool = False,
-) -> Tensor:
-    """The metric of each of some changed runs, the mean over the entries of the inputs. (several,).
-
-    several: the edits of each, without lanes. Raises ValueError where they cannot go as one batch.
-    """
-    at_once = max(1, TOKENS_AT_ONCE // plain.tokens)
-    found = []
-    for begin in range(0, len(several), at_once):
-        some = several[begin : begin + at_once]
-        lanes = [
-            replace(one, lane=(lane, len(some)), came=set())
-            for lane, of_one in enumerate(some)
-            for one in of_one
-        ]
-        args = given_to(model, repeated(inputs, len(some)), last)
-        outputs = _batch(model, args, plain, lanes, len(some))
-        found.append(metric(outputs).unflatten(0, (len(some), -1)).mean(-1))
-    return torch.cat(found)
-
-
-def _batch(
-    model: nn.Module, given: tuple[Any, Any], plain: Plain, lanes: Sequence[Edit], count: int
-) -> Any:
-    """Outputs of a batch of so many runs."""
-    first = min(
-        plain.numbers.get(one.layer, 0) if isinstance(one.layer, str) else one.layer
-        for one in lanes
-    )
-    later = [name for name, number in plain.numbers.items() if number >= first]
-    parts = {id(part): name for name, part in model.named_modules()}
-    same = [True]  # all runs are still the plain one
-
-    def block(module: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
-        before, within = plain.blocks.get(id(module)), f"{parts[id(module)]}."
-        now = args[0] if args else kwargs.get("hidden_states")
-        same[0] &= not any(name.startswith(within) for name in later)
-        if before is None or before[1] is None or not isinstance(now, Tensor):
-            same[0] = False
-        elif same[0] and len(now) == count * len(before[0]):
-            x, made = before
-            if torch.equal(now[: len(x)], x):
-                tensor = made[0] if isinstance(made, tuple) else made
-                whole = tensor.repeat(count, *(1 for _ in tensor.shape[1:]))
-                return (whole, *made[1:]) if isinstance(made, tuple) else whole
-        return forward(*args, **kwargs)
-
-    def told(met: Met, call: Call, returned: Returned) -> None:
-        before = plain.entries.get(met.name, 0)
-        if len(call.queries) != count * before:
-            raise ValueError(
-                f"the batch must be the first axis of the inputs: {met.name} had {before} entries, "
-                f"and {len(call.queries)} with {count} runs"
-            )
-
-    with told_of_blocks(model, block), changed(model, lanes) as changer:
-        changer.numbers |= plain.numbers
-        with changer.telling(told):
-            outputs = model(*given[0], **given[1])
-        changer.conclude(lanes)
-    return outputs
+def ends_together(inputs: Any, answer: Answer) -> bool:
+    """True where an answer is that of the last position, at which all entries end."""
+    mask = inputs.get("attention_mask") if hasattr(inputs, "get") else None
+    at_end = not isinstance(mask, Tensor) or bool((mask[..., -1] != 0).all())
+    return at_end and not callable(answer)

@@ -3,103 +3,150 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attention.analysis import interventions
-from attention.analysis.causes import Effects, Metric
 from attention.capture.calls import Call
 from attention.capture.recording import Recording
-from attention.changing.answers import Answer, metric_of
-from attention.changing.batches import changed_metrics, given_to, plain_run
-from attention.changing.changer import Met, change, changed
-from attention.changing.edits import Chosen, Head, edits
+from attention.changing.answers import Answer, loss_of, loss_of_tokens
+from attention.changing.batches import given_to
+from attention.changing.change import PARTS, PATH, Change, Chosen, Head, changes, part_of
+from attention.changing.experiment import Experiment, experiment
 from attention.changing.explicit import keys_of
-from attention.changing.own import effects_of_own
+from attention.changing.hooked import Met, change, changed
+from attention.changing.known import Known, Progress, run_of
 from attention.changing.returned import Returned
 from attention.core.arguments import must_be, must_be_several
-from attention.trained.models import Model
+from attention.trained.models import Model, Run
 
-OF_MEANS = ("output", "queries", "keys", "values")
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """An answer as it is, and the same for each head of each layer with that head changed.
+
+    before: of the run as it is, (…); after (layers, heads, …).
+    """
+
+    before: Tensor
+    after: Tensor
+
+    @property
+    def change(self) -> Tensor:
+        """By how much the change moves the answer. (layers, heads, …)."""
+        return self.after - self.before
+
+    def strongest(self, count: int) -> list[Head]:
+        """So many (layer, head) whose change moves an answer of one number most, in order."""
+        order = self.change.flatten().abs().argsort(descending=True, stable=True)
+        return [divmod(at, self.after.shape[1]) for at in order[:count].tolist()]
 
 
 @torch.no_grad()
 def effects(
     model: nn.Module | Model,
     inputs: Any,
-    answer: Answer | Metric,
+    answer: Answer,
     *,
     to: Any = "zero",
     part: str = "output",
     positions: Chosen = None,
     layers: Sequence[int] | None = None,
+    off: Collection[Head] = (),
     tokenizer: Any = None,
+    progress: Progress | None = None,
 ) -> Effects:
     """The effect of every head on an answer: `before`, and `after` with each one changed alone.
 
-    inputs: what the model takes, batch first; answer: an id or a word, its probability at the last
-    token; two of them, the difference of their logits; or a function of the outputs that gives
-    (entries,). Both are means over the entries. to, part, positions: see `change`; layers: which,
-    None = all. Returns floats `before` (), `after` and `change` (layers, heads).
-    Runs go as batches, from the first changed layer on where the model allows it. Of this project's
-    models: inputs are a text or a run, answer may be a metric of the last hidden states, and to may
-    be a run. Raises ValueError where layers have different numbers of heads, or the model is
+    inputs: what the model takes, batch first, of this project's models a text or a run; answer: an
+    id or a word, its probability at the last token; two of them, the difference of their logits; or
+    a function of the outputs that gives (entries,), of this project's models one of the last hidden
+    states. Of others both are means over the entries. to, part, positions: see `Change`; layers:
+    which, None = all; off: heads that are changed in `before` already, and in all runs. Returns
+    `before` (…), `after` and `change` (layers, heads, …).
+    Runs go as batches, from the first changed layer on where the model allows it. With heads set
+    to zero or a mean it is ablation (Michel et al. 2019), to another run activation patching (Vig
+    et al. 2020). Raises ValueError where layers have different numbers of heads, or the model is
     training.
     """
-    if isinstance(model, Model):
-        given = {"to": to, "part": part, "positions": positions, "layers": layers}
-        return effects_of_own(model, inputs, answer, **given)
-    must_be("model", model, nn.Module, Model)
-    metric = metric_of(answer, inputs, tokenizer)
-    last = ends_together(inputs, answer)
-    plain = plain_run(model, inputs, metric, last)
-    counts = {plain.numbers[name]: heads for name, heads in plain.heads.items()}
-    chosen = sorted(counts) if layers is None else [*layers]
-    if missing := [layer for layer in chosen if layer not in counts]:
-        raise ValueError(f"layers must be among {len(counts)} that ran, got {missing}")
-    if len({counts[layer] for layer in chosen}) != 1:
-        told = {layer: counts[layer] for layer in chosen}
-        raise ValueError(f"layers must have as many heads, or be chosen by layers=…, got {told}")
-    if isinstance(to, str) and to == "mean":
-        to = means(model, [inputs], part)
+    asked = experiment(model, inputs, answer, tokenizer)
+    chosen = sorted(asked.counts) if layers is None else [*layers]
+    if missing := [layer for layer in chosen if layer not in asked.counts]:
+        raise ValueError(f"layers must be among {len(asked.counts)} that ran, got {missing}")
+    if len({asked.counts[layer] for layer in chosen}) != 1:
+        counts = {layer: asked.counts[layer] for layer in chosen}
+        raise ValueError(f"layers must have as many heads, or be chosen by layers=…, got {counts}")
+    to = replacement(model, inputs, to, part)
+    if off:
+        asked = asked.beside(changes(off, to, part, positions))
     several = [
-        edits([(layer, head)], to, part, positions, None)
+        changes([(layer, head)], to, part, positions)
         for layer in chosen
-        for head in range(counts[layer])
+        for head in range(asked.counts[layer])
     ]
-    after = changed_metrics(model, inputs, metric, plain, several, last)
-    return Effects(torch.tensor(plain.before), after.unflatten(0, (len(chosen), -1)))
+    after = asked.after(several, progress)
+    return Effects(asked.before, after.unflatten(0, (len(chosen), -1)))
 
 
-def ends_together(inputs: Any, answer: Answer) -> bool:
-    """True where an answer is that of the last position, at which all entries end."""
-    mask = inputs.get("attention_mask") if hasattr(inputs, "get") else None
-    at_end = not isinstance(mask, Tensor) or bool((mask[..., -1] != 0).all())
-    return at_end and not callable(answer)
+def replacement(model: nn.Module | Model, inputs: Any, to: Any, part: str = "output") -> Any:
+    """What heads are set to: "mean" becomes the means over these inputs."""
+    return means(model, [inputs], part) if isinstance(to, str) and to == "mean" else to
+
+
+@torch.no_grad()
+def losses_after(
+    model: nn.Module | Model,
+    several: Sequence[Any],
+    runs: Sequence[Sequence[Change]],
+    progress: Progress | None = None,
+) -> Tensor:
+    """By how much the loss grows in each changed run, on each of some inputs. (several, runs).
+
+    several: texts, or inputs as the model takes them; the loss: see `answers.loss_of`. Texts of one
+    piece are passed over. Raises ValueError without longer ones.
+    """
+    growths = []
+    for done, inputs in enumerate(several, 1):
+        asked: Experiment | None
+        if isinstance(model, Model):
+            run = run_of(model, inputs)
+            long = len(run.inputs[-1].pieces.ids) > 1
+            asked = Known(model, run, loss_of(model, run)) if long else None
+        else:
+            asked = experiment(model, inputs, loss_of_tokens(inputs))
+        if asked is not None:
+            growths.append(asked.after(runs) - asked.before)
+        if progress is not None:
+            progress(done, len(several))
+    if not growths:
+        raise ValueError("a loss needs sentences of more than one piece")
+    return torch.stack(growths)
 
 
 @torch.no_grad()
 def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output") -> list[Tensor]:
-    """The mean of a part of each head over the tokens of some inputs. Of each layer (heads, 1,
-    width), float32.
+    """The mean of a part over the tokens of some inputs. Of each layer (heads, 1, width), float32,
+    of the residual path of this project's models (1, d_model).
 
-    several: inputs as the model takes them, of this project's models texts; padding and the first
-    token of each text count for nothing. part: output, queries, keys or values. Layers without a
-    softmax have no heads in it. Raises ValueError where there are no tokens.
+    several: inputs as the model takes them, of this project's models texts or runs; padding and the
+    first token of each text, which often takes a role of its own (Xiao et al. 2023), count for
+    nothing. Layers without a softmax have no heads in it. Raises ValueError for weights, which have
+    no mean over sentences of different lengths, and where there are no tokens.
     """
-    if part not in OF_MEANS:
-        raise ValueError(f"a mean is that of one of {', '.join(OF_MEANS)}, got {part!r}")
+    kinds = [name for name in (*PARTS, *PATH) if name != "weights"]
+    if part not in kinds:
+        raise ValueError(f"a mean is that of one of {', '.join(kinds)}, got {part!r}")
     if isinstance(model, Model):
-        return interventions.means(model, several, part)
+        return _means_of_known(model, several, part)
     must_be("several", several, Sequence, how="a list of inputs, each as the model takes them")
     sums: dict[int, Tensor] = {}
     counts: dict[int, int] = {}
 
-    def told(met: Met, call: Call, returned: Returned) -> None:
-        made = [_part_of(call, returned, part, head) for head in range(call.queries.shape[1])]
-        numbers = torch.stack(made, 1).double()
+    def meets(met: Met, call: Call, returned: Returned) -> None:
+        of_heads = [_part_of(call, returned, part, head) for head in range(call.queries.shape[1])]
+        numbers = torch.stack(of_heads, 1).double()
         counted = torch.ones(len(numbers), numbers.shape[2], dtype=torch.bool)
         if met.kept is not None and met.kept.shape == counted.shape:
             counted = met.kept.cpu()
@@ -108,7 +155,7 @@ def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output"
         sums[met.number] = sums.get(met.number, 0) + total
         counts[met.number] = counts.get(met.number, 0) + int(counted.sum())
 
-    with changed(model, []) as changer, changer.telling(told):
+    with changed(model, []) as changer, changer.telling(meets):
         for inputs in several:
             args, kwargs = given_to(model, inputs)
             model(*args, **kwargs)
@@ -123,11 +170,27 @@ def means(model: nn.Module | Model, several: Sequence[Any], part: str = "output"
     ]
 
 
+def _means_of_known(model: Model, several: Sequence[Any], part: str) -> list[Tensor]:
+    must_be_several("several", several, str, Run, example='["a sentence"]')
+    behind: list[list[Tensor]] = [[] for _ in model.layers]
+    for text in several:
+        run = run_of(model, text)
+        for layer, numbers in enumerate(behind):
+            numbers.append(part_of(run, layer, part)[..., 1:, :].double())
+    if not several or any(sum(each.shape[-2] for each in numbers) == 0 for numbers in behind):
+        raise ValueError(
+            f"means need a token behind the first one, got none in {len(several)} inputs"
+        )
+    return [torch.cat(numbers, -2).mean(-2, keepdim=True).float() for numbers in behind]
+
+
 def _part_of(call: Call, returned: Returned, part: str, head: int) -> Tensor:
     if part == "output":
         return returned.output(head)
     if part == "queries":
         return call.queries[:, head]
+    if part in PATH:
+        raise ValueError(f"part must be of heads, got {part!r}")
     return keys_of(call, call.keys if part == "keys" else call.values(), head)
 
 
@@ -147,11 +210,12 @@ def patch(
     patches each head by itself. Raises ValueError where the recording has no such part.
     """
     must_be("from_", from_, Recording, how="capture(values=True) makes one")
+    off: Collection[tuple[int | str, int]]
     if heads is None:
         changeable = [one for one in from_.attentions if one.weights_are_a_distribution]
-        heads = [(one.name, head) for one in changeable for head in one.heads]
+        off = [(one.name, head) for one in changeable for head in one.heads]
     else:
-        must_be_several("heads", heads, tuple, example="[(layer, head)]")
+        off = heads
     args, kwargs = given_to(model, inputs)
-    with change(model, off=heads, to=from_, part=part, positions=positions):
+    with change(model, off=off, to=from_, part=part, positions=positions):
         return model(*args, **kwargs)

@@ -9,24 +9,24 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention.analysis.causes import Metric
 from attention.changing.answers import Answer, metric_of
 from attention.changing.batches import (
-    TOKENS_AT_ONCE,
+    ends_together,
     given_to,
     must_be_at_rest,
     repeated,
     told_of_blocks,
 )
-from attention.changing.effects import ends_together
-from attention.changing.own import path_of_own
+from attention.changing.change import Change
+from attention.changing.experiment import experiment
+from attention.changing.known import MAX_PIECES_AT_ONCE, run_of
 from attention.core.arguments import must_be
 from attention.trained.models import Model
 
 
 @torch.no_grad()
 def patch_path(
-    model: nn.Module | Model, corrupted: Any, clean: Any, answer: Answer | Metric, **options: Any
+    model: nn.Module | Model, corrupted: Any, clean: Any, answer: Answer, **options: Any
 ) -> Tensor:
     """The answer of a corrupted run, with what enters one layer at one position as in a clean one.
 
@@ -37,7 +37,12 @@ def patch_path(
     Raises ValueError where lengths differ, or there are no blocks with one tensor each.
     """
     if isinstance(model, Model):
-        return path_of_own(model, corrupted, clean, answer)
+        here, there = run_of(model, corrupted), run_of(model, clean)
+        layers, count = range(len(model.layers)), len(here.pieces.ids)
+        several = [
+            [Change(layer, "x", there, positions=[at])] for layer in layers for at in range(count)
+        ]
+        return experiment(model, here, answer).after(several).reshape(len(layers), count)
     must_be("model", model, nn.Module, Model)
     must_be_at_rest(model)
     return _of_blocks(model, corrupted, clean, answer, **options)
@@ -56,7 +61,7 @@ def _of_blocks(
     if len({id(block) for block, _ in there}) < len(there):
         raise ValueError(f"each block of {type(model).__name__} must run once, one runs again")
     count = there[0][1].shape[1]
-    at_once = max(1, TOKENS_AT_ONCE // count)
+    at_once = max(1, MAX_PIECES_AT_ONCE // count)
     found = []
     for block, stream in there:
         for begin in range(0, count, at_once):

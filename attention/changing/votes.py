@@ -14,16 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from attention.analysis import causes
-from attention.analysis.causes import Part, Votes
 from attention.capture.calls import Call
 from attention.capture.mixing import CONVOLUTION, PRODUCTS
 from attention.capture.watching import Frame
-from attention.changing.answers import Logits, logits_of, words_of
-from attention.changing.batches import given_to, must_be_at_rest
-from attention.changing.changer import Changer, Met, changed
-from attention.changing.effects import ends_together
-from attention.changing.own import run_of
+from attention.changing.answers import Logits, logits_of
+from attention.changing.batches import ends_together, given_to, must_be_at_rest
+from attention.changing.hooked import Changer, Met, changed
+from attention.changing.known import run_of
+from attention.changing.residual import Part, Votes, votes_of_parts
 from attention.changing.returned import OfDotProduct, OfTransformers, Returned
 from attention.core.arguments import must_be
 from attention.trained.models import Model, Transformer
@@ -48,15 +46,14 @@ def votes(
     models a text or a run; answer: an id or a word, its logit; or two, the difference of their
     logits; position: None = the last token. `heads` is (layers, heads), the mean over the entries;
     with the "rest", of embedding, feed-forwards and biases, votes sum to the logit before a cap.
-    Norms on the way are held, as in `analysis.causes.votes`. Raises ValueError where the model has
+    Norms on the way are held, see `residual.residual_parts`. Raises ValueError where the model has
     no unembedding, or a layer's way to it is not seen or not linear.
     """
     if isinstance(model, Model):
         must_be("model", model, Transformer, nn.Module)
         assert isinstance(model, Transformer)
-        word, *other = words_of(answer)
         at = -1 if position is None else position
-        return causes.votes(model, run_of(model, inputs), word, other[0] if other else None, at)
+        return votes_of_parts(model, run_of(model, inputs), answer, at)
     must_be("model", model, nn.Module, Transformer)
     must_be_at_rest(model)
     unembedding = getattr(model, "get_output_embeddings", lambda: None)()

@@ -2,8 +2,8 @@
 
 Settings of a page stand beside the words for it. Nothing here displays anything.
 
-May import: core, capture, inputs, trained, analysis, pipeline; torch, torchtext, numpy, pandas,
-plotly, safetensors.
+May import: core, capture, inputs, trained, changing, analysis, pipeline; torch, torchtext, numpy,
+pandas, plotly, safetensors.
 """
 
 from attention.figures.layer_maps import layer_map

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from attention.analysis import effects
 from attention.analysis import heads as analysed
 from attention.analysis.heads import Keys, Overview
 from attention.analysis.words import Words, slots, whole_words
+from attention.changing.change import Change
+from attention.changing.known import hidden
 from attention.core.functional import Trace
 from attention.core.printing import distinct_names, listed, percent
 from attention.figures.tables import number
@@ -93,16 +94,17 @@ def piece_at(result: Result, query: int) -> int:
 
 
 def changed_states(model: Model, run: Run, result: Result) -> Tensor:
-    """The last hidden states if a layer is changed as in a result, see `effects.changed_output`.
+    """The last hidden states if the heads of a layer put out what they do in a result.
 
-    What is ignored there stays as it was trained.
+    What is ignored there stays as it was trained. (pieces, d_model).
     """
     assert result.trained is not None
     position = result.trained.position
     changed = result.layer_trace.output.clone()
     changed[[*result.trained.cut]] = 0.0
-    kept = torch.tensor(run.inputs[position].pieces.kept(result.settings.special == "ignored"))
-    return effects.changed_output(model, run, position, changed, kept)
+    kept = run.inputs[position].pieces.kept(result.settings.special == "ignored")
+    with torch.no_grad():
+        return hidden(model, run, [[Change(position, to=changed, positions=kept)]])[0]
 
 
 def following(

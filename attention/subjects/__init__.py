@@ -3,8 +3,8 @@
 A folder here has a module `declaration` with its pages, and `figures` where it draws some of
 its own in the browser.
 
-May import: core, capture, inputs, trained, training, analysis, atlas, pipeline, figures, hosting,
-app; torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml,
+May import: core, capture, inputs, trained, training, changing, analysis, atlas, pipeline, figures,
+hosting, app; torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml,
 markdown_it.
 """
 

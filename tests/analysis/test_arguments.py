@@ -11,17 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from attention.analysis import causes, switches
 from attention.analysis.associations import associate
-from attention.analysis.causes import ablate_heads, logit_difference, patch_heads
-from attention.analysis.interventions import (
-    Change,
-    Token,
-    exchanged,
-    hidden,
-    means,
-    part_of,
-)
+from attention.changing.answers import answer_at, metric_of_states, movement, piece_id
+from attention.changing.change import Change, Token, part_of
+from attention.changing.effects import effects, means
+from attention.changing.known import Known, hidden, states_without
+from attention.changing.residual import guesses, lengths, residual_parts
+from attention.changing.votes import votes
 from attention.trained import sources
 from attention.trained.models import Padded, Run
 from tests.cases import over
@@ -54,7 +50,6 @@ NO_RUN = r"run must be a Run \(model\.run\(text\) gives one\), got 'x' \(str\)"
 NO_LAYER = "layer must be one of 2, counted from 0, got 99"
 NO_POSITION = "position must be one of 8, counted from 0, got 99"
 NUMBERS = "must be a list, each a whole number, as "
-ZERO = switches.by_zero()
 REFUSED: dict[str, list[Callable[[], Any]]] = {
     r"text must be a str, got \['x'\] \(list\)": [lambda: model().run(["x"])],
     r"text must be a str, got None": [lambda: model().all_pieces(None)],
@@ -82,11 +77,9 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
     ],
     NO_RUN: [
         lambda: hidden(model(), anything("x"), [[Change(0)]]),
-        lambda: ablate_heads(model(), anything("x"), metric),
-        lambda: patch_heads(model(), run(), anything("x"), metric),
+        lambda: Known(model(), anything("x"), metric),
         lambda: part_of(anything("x"), 0, "output"),
-        lambda: exchanged(run(), anything("x"), 0),
-        lambda: causes.movement(anything("x")),
+        lambda: movement(anything("x")),
     ],
     r"interventions must be a list, each a list, as \[\[Change\(0\)\]\], one .*, got .*Change\(": [
         lambda: hidden(model(), run(), anything([Change(0)])),
@@ -96,77 +89,63 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
         lambda: hide(3)
     ],
     "layer must be a whole number, got '0'": [
-        lambda: Change(anything("0")),
         lambda: part_of(run(), anything("0"), "output"),
     ],
     NO_LAYER: [
         lambda: hide(Change(99)),
         lambda: part_of(run(), 99, "output"),
-        lambda: exchanged(run(), run(), 99),
-        lambda: causes.lengths(run(), 99),
-        lambda: switches.layer_effects(model(), run(), 99, metric, ZERO),
+        lambda: lengths(run(), 99),
     ],
-    "layer must be one of 3, counted from 0, got 99": [
-        lambda: causes.residual_parts(model(), run(), 99)
-    ],
+    "layer must be one of 3, counted from 0, got 99": [lambda: residual_parts(model(), run(), 99)],
     "part must be one of output, .*, got 'nope'": [
         lambda: Change(0, "nope"),
         lambda: part_of(run(), 0, "nope"),
-        lambda: patch_heads(model(), run(), run(), metric, "nope"),
+        lambda: effects(model(), run(), metric, part="nope"),
     ],
     rf"heads {NUMBERS}\[0\], or a slice, got 1 \(int\)": [lambda: Change(0, heads=anything(1))],
     rf"heads {NUMBERS}\[0\], or a slice, got '1' \(str\)": [lambda: Change(0, heads=anything("1"))],
     rf"heads {NUMBERS}\[0\], or a slice, got \[0\.5\]": [lambda: Change(0, heads=anything([0.5]))],
     rf"positions {NUMBERS}\[0\], or a slice, got 1 \(int\)": [
         lambda: Change(0, positions=anything(1)),
-        lambda: ablate_heads(model(), run(), metric, positions=anything(1)),
-        lambda: patch_heads(model(), run(), run(), metric, positions=anything(1)),
+        lambda: effects(model(), run(), metric, positions=anything(1)),
     ],
     "positions must be among 8, counted from 0, got 99": [
-        lambda: patch_heads(model(), run(), run(), metric, positions=[99])
+        lambda: effects(model(), run(), metric, to=run(), positions=[99])
     ],
     r"to must broadcast to \(heads, positions, width\) = \(2, 8, 127\) of the output of layer 0, "
     r"got \(3, 5, 7\)": [lambda: hide(Change(0, to=torch.ones(3, 5, 7)))],
     r"to must broadcast to \(positions, d_model\) = \(8, 330\) of the fed of layer 1, got \(1, 8, "
     r"330\)": [lambda: hide(Change(1, "fed", torch.ones(1, 8, 330)))],
-    r"to must be a number or a Tensor, got \[1, 2\]": [lambda: Change(0, to=anything([1, 2]))],
-    "to must be a number or a Tensor, got None": [lambda: Change(0, to=anything(None))],
-    "to must be a number or a Tensor, got True": [lambda: Change(0, to=True)],
-    r"piece must be a whole number \(causes\.piece_id gives that of a text\), got 'x'": [
+    "means must be tensors, got 1": [lambda: Change(0, to=[1, 2])],
+    'to must be "zero", "mean", a number, .*, got None': [lambda: Change(0, to=None)],
+    'to must be "zero", "mean", a number, .*, got True': [lambda: Change(0, to=True)],
+    r"piece must be a whole number \(answers\.piece_id gives that of a text\), got 'x'": [
         lambda: Token(0, anything("x"))
     ],
     "piece must be one of 78, counted from 0, got 1000000": [lambda: hide(Token(0, 10**6))],
     "positions must be among 8, counted from 0, got -9": [lambda: hide(Token(-9, 1))],
-    r'texts must be a list, each a str, as \["a sentence"\], got \'x b\' \(str\)': [
+    r"several must be a list, each a str or a Run, as .*, got \'x b\' \(str\)": [
         lambda: means(model(), "x b", "output")
     ],
-    r"texts must be a list, .* got \[1\]": [lambda: means(model(), anything([1]), "output")],
+    r"several must be a list, .* got \[1\]": [lambda: means(model(), anything([1]), "output")],
     r"metric must be a function \(as movement\(run\) gives one\), got 3": [
-        lambda: ablate_heads(model(), run(), anything(3))
+        lambda: Known(model(), run(), anything(3))
     ],
-    r"means must be a tensor \(heads, 1, width\) for each of 2 layers, .*, got \[\(2, 1, 5\)\]": [
-        lambda: ablate_heads(model(), run(), metric, to=[torch.ones(2, 1, 5)])
+    r"means must have head 0 of layer 1, got \[\(2, 1, 127\)\]": [
+        lambda: effects(model(), run(), metric, to=[torch.ones(2, 1, 127)])
     ],
-    r"means must be a tensor .*, got Tensor": [
-        lambda: ablate_heads(model(), run(), metric, to=anything(torch.ones(2, 2, 1, 127)))
+    r"to must broadcast to \(heads, positions, width\) = \(1, 7, 127\) .*, got \(1, 1, 5\)": [
+        lambda: effects(model(), run(), metric, to=[torch.ones(2, 1, 5)] * 2)
     ],
-    "a word must be a whole number or a str, got 1.5": [
-        lambda: causes.piece_id(model(), anything(1.5))
-    ],
+    "a word must be a whole number or a str, got 1.5": [lambda: piece_id(model(), anything(1.5))],
     NO_POSITION: [
-        lambda: logit_difference(model(), "x", "b", 99)(run().hidden),
-        lambda: causes.votes(model(), run(), "x", "b", 99),
-        lambda: causes.guesses(model(), run(), 99),
-        lambda: switches.answer_at(model(), run(), 99),
+        lambda: metric_of_states(model(), ("x", "b"), 99)(run().hidden),
+        lambda: votes(model(), run(), ("x", "b"), position=99),
+        lambda: guesses(model(), run(), 99),
+        lambda: answer_at(model(), run(), 99),
     ],
     r"heads that are off must be a list, each a tuple, as \[\(layer, head\)\], got \(0, 1\)": [
-        lambda: switches.states_without(model(), run(), anything((0, 1)), ZERO)
-    ],
-    r"replacement must be a function \(as by_zero\(\) gives one\), got 'zero'": [
-        lambda: switches.states_without(model(), run(), [(0, 0)], anything("zero"))
-    ],
-    "layer must be one of 1, counted from 0, got 1": [
-        lambda: switches.by_mean([torch.ones(2, 1, 127)])(1, [0])
+        lambda: states_without(model(), run(), anything((0, 1)), "zero")
     ],
     r"must be one of .*, or the Path of a folder or GGUF file \(a text names none\), got '/'": [
         lambda: sources.load("/")

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.analysis import causes
 from attention.atlas import circuits, matrices
 from attention.atlas.matrices import EMBEDDING, HeadMatrices, Place
 from attention.atlas.passport import Circuit
+from attention.changing.votes import votes
 from attention.trained import sources
 from attention.trained.models import Model
 from tests.cases import over
@@ -173,8 +173,8 @@ def test_heads_of_smollm2_that_suppress_and_copy_are_told_by_their_weights(monke
     assert found[3].copying.value < -0.9  # east is looked at, and west is said
     assert found[3].suppressed.value > 0.3
     run = model.run("The sun rises in the east and sets in the")
-    votes = causes.votes(model, run, " east").heads
-    assert float(votes[23, 3]) == float(votes.min()) < -1
+    of_heads = votes(model, run, " east").heads
+    assert float(of_heads[23, 3]) == float(of_heads.min()) < -1
     assert found[4].copying.value > 0.8
     assert {one.by for one in found.values()} == {matrices.FED}
     assert all(one.copying.low > -0.5 and one.copying.high < 0.5 for one in found.values())

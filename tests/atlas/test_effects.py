@@ -8,11 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.analysis import switches
 from attention.atlas import effects, stages, turned
 from attention.atlas.corpus import Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import CHECKED, FOUND, Mean
 from attention.atlas.stages import Subject
+from attention.changing.answers import answer_at
+from attention.changing.change import Head
+from attention.changing.effects import effects as changed_heads
+from attention.changing.known import states_without
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Model, goes_on
@@ -182,13 +185,13 @@ def test_effects_are_those_of_the_switches() -> None:
     subject, raw = measured(model, "everyday", 1)
     (asked,) = subject.corpus.prompts
     run = model.run(asked.text)
-    metric, piece = switches.answer_at(model, run, -1)
+    metric, piece = answer_at(model, run, -1)
     for way, replacement in (
-        ("mean", switches.by_mean(subject.means)),
-        ("zero", switches.by_zero()),
+        ("mean", subject.means),
+        ("zero", "zero"),
     ):
         for layer in range(2):
-            expected = switches.layer_effects(model, run, layer, metric, replacement)
+            expected = changed_heads(model, run, metric, to=replacement, layers=[layer]).change[0]
             torch.testing.assert_close(raw[0][way][4 * layer : 4 * layer + 4], expected)
     assert int(raw[0]["piece"]) == piece
     assert float(raw[0]["before"]) == pytest.approx(float(metric(run.hidden)))
@@ -203,7 +206,7 @@ def test_effects_are_those_of_the_switches() -> None:
         ("girls and boys", (24, 7)),
     ],
 )
-def test_heads_that_answers_are_known_to_hang_on_are_needed(kind: str, head: switches.Head) -> None:
+def test_heads_that_answers_are_known_to_hang_on_are_needed(kind: str, head: Head) -> None:
     model = packaged("smollm2")
     texts = corpus_of(model)
     subject = Subject(model, texts)
@@ -212,7 +215,7 @@ def test_heads_that_answers_are_known_to_hang_on_are_needed(kind: str, head: swi
     for asked in some:
         run = model.run(asked.text)
         metric, _ = effects.answer_of(model, run)
-        without = switches.states_without(model, run, [head], switches.by_mean(subject.means))
+        without = states_without(model, run, [head], subject.means)
         lost.append(float(metric(without) - metric(run.hidden)))
     (found,) = effects.kinds_of(some, lost, [None] * len(some), {})
     assert found.needed

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.analysis.interventions import means
 from attention.atlas import stages
 from attention.atlas.corpus import Asked, Corpus, corpus_of
 from attention.atlas.stages import Subject
+from attention.changing.effects import means
 from attention.trained import sources
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention.analysis import switches
-from attention.analysis.interventions import part_of
 from attention.atlas import effects, turned
 from attention.atlas.corpus import EVERYDAY, Corpus, corpus_of
 from attention.atlas.stages import Subject
+from attention.changing.change import Change, part_of
+from attention.changing.effects import effects as changed_heads
 from attention.trained import sources
 from tests.analysis.conftest import Case, each_model
 from tests.properties import given, settings
@@ -44,13 +44,13 @@ def test_a_vector_is_turned_to_all_sides_alike() -> None:
 def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_position(
     case: Case,
 ) -> None:
-    for layer in range(len(case.model.layers)):
-        output = part_of(case.run, layer, "output")
-        means = [output.new_zeros(0)] * layer + [output.mean(1, keepdim=True)]
+    outputs = [part_of(case.run, layer, "output") for layer in range(len(case.model.layers))]
+    means = [output.mean(1, keepdim=True) for output in outputs]
+    to = turned.turned(case.run, means)
+    for layer, output in enumerate(outputs):
         head = output.shape[0] - 1
-        change = turned.by_turned(case.run, means)(layer, [head])
         after = output.clone()
-        change.apply(after)
+        Change(layer, to=to, heads=[head], positions=slice(1, None)).write(after)
         step = (means[layer] - output)[head, 1:]
         assert torch.equal(after[:head], output[:head])
         assert torch.equal(after[:, 0], output[:, 0])
@@ -63,9 +63,9 @@ def test_a_step_of_nothing_costs_nothing() -> None:
     run = model.run(corpus_of(model).prompts[0].text)
     metric, _ = effects.answer_of(model, run)
     there = [part_of(run, layer, "output") for layer in range(2)]
-    for layer in range(2):
-        found = switches.layer_effects(model, run, layer, metric, turned.by_turned(run, there))
-        torch.testing.assert_close(found, torch.zeros(4), rtol=0, atol=1e-6)
+    to = turned.turned(run, there)
+    found = changed_heads(model, run, metric, to=to, positions=slice(1, None)).change
+    torch.testing.assert_close(found, torch.zeros(2, 4), rtol=0, atol=1e-6)
 
 
 def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:

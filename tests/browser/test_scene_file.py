@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import attention
-from attention.analysis.switches import by_mean, states_without
 from attention.app.state.openings import OPENINGS
+from attention.changing.known import states_without
 from attention.figures.layer_words import shown as shown_of
 from attention.figures.scene import Scene, Words
 from attention.figures.worked_out import Held, packed
@@ -120,7 +120,7 @@ def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_ho
         tiles.nth(every.index(head)).click()
         switch.click()
         expect(switch).to_contain_text(f"head {head[0]}.{head[1]} is off")
-        states = states_without(model, run, (head,), by_mean(numbers.means_of(asked.model)))
+        states = states_without(model, run, (head,), numbers.means_of(asked.model))
         share = float(metric(states))
         expect(page.locator(".bars .so h3")).to_have_text(f"{head[0]}.{head[1]} off")
         assert float(answer.inner_text().removesuffix(" %")) == pytest.approx(100 * share, abs=0.5)

@@ -1,4 +1,4 @@
-"""Residual patching by layer and position, of decoders of transformers and of the own models."""
+"""Residual patching by layer and position, as by a hook on the blocks of transformers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import pytest
 import torch
 
 import attention
-from attention.analysis.causes import logit_difference
-from attention.trained import sources
 from tests.capture.families import FAMILIES, TEXT, writer
 
 CLEAN, CORRUPTED = TEXT[:1], TEXT[:1].clone()
@@ -41,17 +39,6 @@ def test_a_patched_position_is_as_by_a_hook_on_its_block(name):
         clean, corrupted = (model(input_ids=ids).logits[0, -1] for ids in (CLEAN, CORRUPTED))
     torch.testing.assert_close(found[0, 3], clean[5] - clean[7], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(found[0, 2], corrupted[5] - corrupted[7], atol=1e-5, rtol=1e-5)
-
-
-def test_an_own_model_is_patched_by_its_runs():
-    model = sources.load("grammar")
-    clean, corrupted = model.run("the dog sees the cats"), model.run("the dogs sees the cats")
-    metric = logit_difference(model, int(clean.pieces.ids[1]), int(corrupted.pieces.ids[1]))
-    found = attention.patch_path(model, corrupted, clean, metric)
-    assert found.shape == (len(model.layers), len(clean.pieces.ids))
-    place = (clean.pieces.ids != corrupted.pieces.ids).nonzero().flatten().tolist()
-    assert len(place) == 1
-    torch.testing.assert_close(found[0, place[0]], metric(clean.hidden), atol=1e-4, rtol=1e-4)
 
 
 def test_other_lengths_and_models_without_blocks_are_refused():

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import attention
-from attention.analysis.causes import logit_difference
+from attention.changing.answers import metric_of_states
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Transformer
@@ -193,21 +193,9 @@ def test_the_calls_of_a_tutorial_take_an_own_model_and_texts():
     model = sources.load("grammar")
     clean, corrupted = "the dog sees the cats", "the dogs sees the cats"
     words = tuple(int(model.pieces(text).ids[1]) for text in (clean, corrupted))
-    run, metric = model.run(clean), logit_difference(model, *words)
+    run, metric = model.run(clean), metric_of_states(model, words)
     votes = attention.votes(model, clean, words)
     torch.testing.assert_close(votes.votes.sum(), metric(run.hidden), atol=1e-4, rtol=1e-4)
     path = attention.patch_path(model, corrupted, clean, words)
     same = attention.patch_path(model, model.run(corrupted), run, metric)
     assert torch.equal(path, same)
-    there = attention.effects(model, corrupted, words, to=run)
-    torch.testing.assert_close(there.before, metric(model.run(corrupted).hidden))
-    means = attention.means(model, [clean, corrupted])
-    off = attention.effects(model, clean, words, to=means, layers=[1])
-    every = attention.effects(model, clean, words, to=means)
-    assert torch.equal(off.after[0], every.after[1])
-    share = attention.effects(model, clean, words[0])
-    expected = model.scores(run.hidden[-1]).softmax(-1)[words[0]]
-    torch.testing.assert_close(share.before, expected)
-    order = every.change.abs().flatten().sort(descending=True).values
-    strongest = every.strongest(3)
-    assert [abs(float(every.change[head])) for head in strongest] == order[:3].tolist()

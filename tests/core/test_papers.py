@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from attention.analysis.effects import without_each
 from attention.core.papers import VASWANI, plain
 from attention.core.positions import Rotary
 from attention.core.variants import VARIANTS
@@ -52,7 +51,6 @@ def test_a_citation_reads_as_plain_text_with_its_address_behind_it() -> None:
     [
         (Rotary.__doc__, "Su et al. 2021, section 3.4.2, eq. 34"),
         (TrainedAttention.without.__doc__, "Michel et al. 2019, section 2.3"),
-        (without_each.__doc__, "Michel et al. 2019, section 2.3"),
         (VARIANTS["grouped"].source, "https://arxiv.org/abs/1911.02150), section 3"),
     ],
 )

@@ -14,10 +14,12 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
-from attention.analysis import continuing, effects, glances, interventions
+from attention.analysis import continuing, glances
 from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.analysis.continuing import SamplingSettings
+from attention.changing import known as known_runs
+from attention.changing.effects import effects
 from attention.core import analysis
 from attention.core.functional import LongTrace
 from attention.figures import layer_words
@@ -50,7 +52,8 @@ def run_of(name: str) -> tuple[Model, Run]:
 
 def moved_by(model: Model, run: Run, result: Result) -> Tensor:
     """Distance by which the layer of a result moves what comes out of the model."""
-    return effects.cosines_to_trained(run, layer_words.changed_states(model, run, result))
+    states = layer_words.changed_states(model, run, result)
+    return cosine_similarity(states, run.hidden, dim=-1)
 
 
 @each_packaged
@@ -97,12 +100,13 @@ def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() ->
 def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
     monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ) -> None:
-    monkeypatch.setattr(interventions, "MAX_PIECES_AT_ONCE", most)
+    monkeypatch.setattr(known_runs, "MAX_PIECES_AT_ONCE", most)
     if most == 0:
         monkeypatch.setattr(computing, "MAX_KEPT", 0)  # all runs are long ones
     model, run = run_of(name)
+    cosine = lambda states: cosine_similarity(states, run.hidden, dim=-1)  # noqa: E731
     for position in (len(model.layers) - 5, len(model.layers) - 1):
-        cosines = effects.without_each(model, run, position)
+        cosines = effects(model, run, cosine, layers=[position]).after[0]
         assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))
         for head in (0, 3, len(cosines) - 1):
             result = computed(name, layer=position, cut=str(head))

@@ -14,8 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from attention.analysis import causes, switches, team
 from attention.analysis.associations import associate, methods_for
+from attention.changing import residual
+from attention.changing.answers import answer_at
+from attention.changing.effects import effects
+from attention.changing.known import Known, states_without
+from attention.changing.team import estimated_effects
+from attention.changing.votes import votes
 from attention.pipeline.long_texts import states
 from attention.trained import by_transformers, sources
 from attention.trained.checkpoints import check_folder, load_folder
@@ -74,7 +79,7 @@ def test_a_model_that_is_both_has_the_same_heads_and_the_same_answer(name: str) 
         same(ours.trace().output, theirs.trace().output)
     assert goes_on(hooked) == goes_on(known)
     (metric, piece), (other, same_piece) = (
-        switches.answer_at(model, run, -1) for model, run in ((known, expected), (hooked, made))
+        answer_at(model, run, -1) for model, run in ((known, expected), (hooked, made))
     )
     assert piece == same_piece
     same(other(made.hidden), metric(expected.hidden))
@@ -85,17 +90,17 @@ def test_a_model_that_is_both_has_the_same_heads_and_the_same_answer(name: str) 
 def test_heads_that_are_off_cost_it_the_same_one_by_one_and_all_together(name: str) -> None:
     found = []
     for model, run in both(name):
-        metric, _ = switches.answer_at(model, run, -1)
+        metric, _ = answer_at(model, run, -1)
         last, heads = len(model.layers) - 1, model.layers[0].attention.heads
         layers = (0, last // 2, last)
-        to_zero, whole = switches.by_zero(), [(last // 2, head) for head in range(heads)]
+        whole = [(last // 2, head) for head in range(heads)]
         other = model.run(TEXTS[name].replace("cat", "dog").replace("France", "Spain"))
         found.append(
             [
-                *(switches.layer_effects(model, run, at, metric, to_zero) for at in layers),
-                switches.states_without(model, run, whole, to_zero),
-                switches.states_without(model, run, [(last, 1)], switches.as_in(run, other)),
-                team.estimated_effects(model, run, metric, to_zero, [(last, 0)]),
+                effects(model, run, metric, layers=layers).change,
+                states_without(model, run, whole, "zero"),
+                states_without(model, run, [(last, 1)], other),
+                estimated_effects(Known(model, run, metric), [(last, 0)]),
             ]
         )
     for expected, made in zip(*found, strict=True):
@@ -118,15 +123,15 @@ def test_a_decoder_has_the_same_votes_lengths_sums_and_guesses() -> None:
     assert hooked.adds_up
     piece, other = known.scores(expected.hidden[-1]).topk(2).indices.tolist()
     theirs, ours = (
-        causes.votes(known, expected, piece, other),
-        causes.votes(hooked, made, piece, other),
+        votes(known, expected, (piece, other)),
+        votes(hooked, made, (piece, other)),
     )
     same(ours.heads, theirs.heads)
     scores = hooked.scores(made.hidden[-1])
     assert_close(ours.votes.sum(), scores[piece] - scores[other], atol=1e-4, rtol=0)
-    same(causes.guesses(hooked, made), causes.guesses(known, expected), 2e-5)
+    same(residual.guesses(hooked, made), residual.guesses(known, expected), 2e-5)
     for ours_of, theirs_of in zip(
-        causes.lengths(made, 23), causes.lengths(expected, 23), strict=True
+        residual.lengths(made, 23), residual.lengths(expected, 23), strict=True
     ):
         same(ours_of, theirs_of)
     assert not by_hook("minilm").adds_up  # norms stand on its path
@@ -226,10 +231,10 @@ def test_what_a_known_layout_is_needed_for_is_refused_and_never_wrong(tmp_path: 
         lambda: layer.attention.without([0]),
         lambda: ran.attended,
         lambda: ran.edited(fed=x),
-        lambda: causes.residual_parts(model, run, 2),
-        lambda: causes.lengths(run, 1),
-        lambda: causes.votes(model, run, 5, 6),
-        lambda: causes.score_parts(model, run, 1, 0, 2, 1),
+        lambda: residual.residual_parts(model, run, 2),
+        lambda: residual.lengths(run, 1),
+        lambda: votes(model, run, (5, 6)),
+        lambda: residual.score_parts(model, run, 1, 0, 2, 1),
     ]
     for ask in asked:
         with pytest.raises(UnknownLayout, match="its layout is not known here"):
@@ -249,7 +254,7 @@ def test_edits_are_those_of_a_hook_on_w_o_leave_nothing_behind_and_threads_do_no
     with pytest.raises(ValueError, match="output of an edited trace must be"):
         model.hidden(run.batch, edit=fails)
     found: list[Tensor] = []
-    expected = switches.states_without(model, run, [(1, 2)], switches.by_zero())
+    expected = states_without(model, run, [(1, 2)], "zero")
 
     def without_head_2(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         changed = given[0].unflatten(-1, (4, 8)).clone()
@@ -263,7 +268,7 @@ def test_edits_are_those_of_a_hook_on_w_o_leave_nothing_behind_and_threads_do_no
 
     def work() -> None:
         for _ in range(5):
-            off = switches.states_without(model, run, [(1, 2)], switches.by_zero())
+            off = states_without(model, run, [(1, 2)], "zero")
             found.append(off - expected)
             found.append(model.run(SENTENCE).hidden - run.hidden)
 

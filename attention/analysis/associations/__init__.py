@@ -24,7 +24,7 @@ from attention.analysis.associations.erasing import (
     ways_of,
 )
 from attention.analysis.associations.faithfulness import Curves, agreement, curves, row_agreements
-from attention.analysis.associations.followed import Followed, mask_of
+from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.gradient import gradients
 from attention.analysis.associations.layers import (
     mean_weights,
@@ -59,7 +59,6 @@ __all__ = [
     "gradient",
     "gradients",
     "layers",
-    "mask_of",
     "mean_weights",
     "methods_for",
     "mixing_ratio",

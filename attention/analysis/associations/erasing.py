@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from attention.analysis.associations.followed import Followed, mask_of
+from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.method import ABNAR, Method, Step, register
 from attention.analysis.associations.paths import product, rolled, row_normalised
 from attention.analysis.associations.two_words import ROW, WORDS, Row, distances
-from attention.analysis.interventions import MAX_PIECES_AT_ONCE, Change, Token, changed_runs
+from attention.changing.change import Change, Token
+from attention.changing.erasing import mask_of
+from attention.changing.known import MAX_PIECES_AT_ONCE, changed_runs
 from attention.core.matrix import Matrix
 from attention.core.papers import ARXIV
 from attention.trained.layers import LayerRun

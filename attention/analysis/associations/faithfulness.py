@@ -12,7 +12,8 @@ from scipy.stats import rankdata
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from attention.analysis.associations.followed import Followed, mask_of
+from attention.analysis.associations.followed import Followed
+from attention.changing.erasing import mask_of
 
 FEWEST = 5  # keys of a row that has a rank correlation
 

@@ -11,16 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from attention.analysis.interventions import (
-    MAX_PIECES_AT_ONCE,
-    Intervention,
-    Progress,
-    changed_runs,
-)
+from attention.changing.change import Intervention
+from attention.changing.known import MAX_PIECES_AT_ONCE, Progress, changed_runs
 from attention.trained.layers import Layer, LayerRun
 from attention.trained.models import Edit, LayerInput, Model, Padded, Pieces, Run, goes_on
-
-MASKS = ("[MASK]", "<mask>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +157,3 @@ class Followed:
         hidden (…, pieces, d_model) -> (…, pieces), see `directions`.
         """
         return (hidden * self.directions).sum(-1)
-
-
-@functools.lru_cache(maxsize=16)
-def mask_of(model: Model) -> int | None:
-    """The id of the piece that stands for a hidden one, where the model was trained with it."""
-    for text in MASKS:
-        pieces = model.pieces(text)
-        at = [position for position, shown in enumerate(pieces.texts) if shown == text]
-        if len(at) == 1 and sum(not special for special in pieces.special) <= 1:
-            return int(pieces.ids[at[0]])
-    return None

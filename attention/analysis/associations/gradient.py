@@ -10,7 +10,7 @@ from torch import Tensor
 from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.method import Method, Step, register
 from attention.analysis.associations.two_words import ROW, WORDS, Row, square
-from attention.analysis.interventions import MAX_PIECES_AT_ONCE
+from attention.changing.known import MAX_PIECES_AT_ONCE
 from attention.core.matrix import Matrix
 from attention.core.papers import ARXIV
 from attention.core.printing import number

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.two_words import WORDS, Row, small_model
-from attention.analysis.interventions import Progress
+from attention.changing.known import Progress
 from attention.core.arguments import must_be, must_be_several
 from attention.core.matrix import Matrix
 from attention.core.papers import ARXIV

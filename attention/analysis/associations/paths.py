@@ -16,7 +16,7 @@ from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.layers import Raw
 from attention.analysis.associations.method import ABNAR, Method, Step, register
 from attention.analysis.associations.two_words import ROW, WORDS, Row, square
-from attention.analysis.interventions import Progress
+from attention.changing.known import Progress
 from attention.core.printing import number
 
 WHOLE = 10_000_000  # capacities of a flow are whole numbers of this part

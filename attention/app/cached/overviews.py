@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
-from attention.analysis import effects, glances
+from attention.analysis import glances
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.app.cached import kept
 from attention.app.cached.runs import result_of, run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.changing.effects import effects
 from attention.figures import layer_words
 from attention.inputs.text import plain
 from attention.pipeline import Settings
@@ -40,7 +42,12 @@ def overview_of(settings: Settings) -> Overview:
 
 @kept(32)
 def _without_each(name: str, text: str, layer: int) -> Tensor:
-    return effects.without_each(load_model(name), run_model(name, text), layer)
+    run = run_model(name, text)
+
+    def cosines(states: Tensor) -> Tensor:
+        return cosine_similarity(states, run.hidden, dim=-1)
+
+    return effects(load_model(name), run, cosines, layers=[layer]).after[0]
 
 
 def without_each(view: View) -> Tensor:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from torch import Tensor
+from torch.nn.functional import cosine_similarity
 
-from attention.analysis import effects, sweeps
+from attention.analysis import sweeps
 from attention.analysis.sweeps import Sweep
 from attention.app.cached import kept
 from attention.app.cached.runs import if_there_are_words, result_of, run_of
@@ -64,7 +65,9 @@ def output_cosines(
     states: see `changed_states`.
     """
     run = run_of(view.settings())
-    cosines = {side: effects.cosines_to_trained(run, hidden) for side, hidden in states.items()}
+    cosines = {
+        side: cosine_similarity(hidden, run.hidden, dim=-1) for side, hidden in states.items()
+    }
     return run.inputs[-1].pieces.texts, cosines
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.analysis import effects, sweeps
+from attention.analysis import sweeps
 from attention.app.cached import runs
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
@@ -22,6 +22,8 @@ from attention.subjects.compare import numbers
 from attention.subjects.compare import scene as scenes
 from attention.subjects.compare.figures import SweptHeatmap
 from attention.trained.sources import NONE
+
+MAX_PIECES_UNASKED = 64  # up to which all heads of a layer are cut out unasked
 
 
 def names(view: View) -> Sequence[str]:
@@ -141,7 +143,7 @@ def rows(view: View) -> None:
 def which_heads_matter(view: View) -> None:
     """Show how far each head moves what comes out; at once where that is quick, else on request."""
     tokens, _ = runs.sequence_tokens(view)
-    if len(tokens) > effects.MAX_PIECES_UNASKED and not st.button("Work it out", key="cut_each"):
+    if len(tokens) > MAX_PIECES_UNASKED and not st.button("Work it out", key="cut_each"):
         st.caption("The model runs once without each head, which takes a moment for so many.")
         return
     with st.spinner("Running the model without each head …"):

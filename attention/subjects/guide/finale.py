@@ -8,13 +8,12 @@ from urllib.parse import urlencode
 
 import torch
 
-from attention.analysis import causes
 from attention.analysis.heads import NAMINGS
-from attention.analysis.interventions import Progress
 from attention.analysis.losses_on_corpus import elsewhere
 from attention.analysis.names import WORDS, holds, targets_of
-from attention.analysis.switches import by_mean, by_zero, states_without
 from attention.atlas.earned import names_of
+from attention.changing.known import Progress, states_without
+from attention.changing.votes import votes
 from attention.core.printing import distinct_names, percent
 from attention.figures.card import card_words
 from attention.pipeline import Result, Settings
@@ -70,15 +69,15 @@ def _of_next_word(model: Transformer, run: Run, settings: Settings, progress: Pr
     shares = model.scores(run.hidden[-1]).softmax(-1)
     most, ids = shares.topk(SHOWN)
     word, other = ids[:2].tolist()
-    votes = causes.votes(model, run, word, other).heads
-    layer, head = divmod(int(votes.argmax()), votes.shape[1])
+    of_heads = votes(model, run, (word, other)).heads
+    layer, head = divmod(int(of_heads.argmax()), of_heads.shape[1])
     progress(1, 2)
     packaged = elsewhere(model.about.name)
-    replacement = by_zero() if packaged is None else by_mean(packaged.means)
-    cut = states_without(model, run, [(layer, head)], replacement)[-1]
+    to = "zero" if packaged is None else packaged.means
+    cut = states_without(model, run, [(layer, head)], to)[-1]
     texts = model.shown(ids.tolist())
     found = (
-        f"Of its {votes.numel()} heads, {model.title_of(layer)} head {head} says most for "
+        f"Of its {of_heads.numel()} heads, {model.title_of(layer)} head {head} says most for "
         f"“{word_of(texts[0])}” rather than “{word_of(texts[1])}”."
     )
     return Ending(

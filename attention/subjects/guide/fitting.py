@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from attention.analysis.interventions import Progress
 from attention.app.cached import kept
 from attention.app.cached.runs import if_there_are_words, result_of, run_model, untold
 from attention.app.controls import works
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.changing.known import Progress
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
 from attention.pipeline import Result, Settings

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from attention.analysis import associations as followed
 from attention.analysis.associations import METHODS, Curves, Followed
-from attention.analysis.interventions import Progress
 from attention.app.cached import kept
 from attention.app.cached.runs import run_model, untold
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.changing.known import Progress
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
 from attention.subjects.model import association_words

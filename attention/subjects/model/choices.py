@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from attention.analysis.switches import Head
 from attention.app.cached import runs
 from attention.app.components.turns import Handler
 from attention.app.controls import works
 from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.changing.change import Head
 from attention.subjects.model import continuations, numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention.analysis.switches import Head
+from attention.changing.change import Head
 from attention.subjects.model.words import Answered, name_of, quoted
 from attention.trained.models import Model
 

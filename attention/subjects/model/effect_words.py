@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.analysis import causes
-from attention.analysis.causes import Part
+from attention.changing import residual
+from attention.changing.residual import Part
 from attention.core.printing import distinct_names, percent
 from attention.figures.tables import number
 from attention.trained.models import Model, Run, Transformer
@@ -42,8 +42,8 @@ class Guesses:
 
 @torch.no_grad()
 def guesses(model: Transformer, run: Run) -> Guesses:
-    """The guesses of each layer at the end of the sentence, see `causes.guesses`."""
-    scores = causes.guesses(model, run)
+    """The guesses of each layer at the end of the sentence, see `residual.guesses`."""
+    scores = residual.guesses(model, run)
     words: list[int] = scores[-1].topk(2).indices.tolist()
     ranks = (scores[:, None] > scores[:, words, None]).sum(-1) + 1
     shares = scores.softmax(-1)
@@ -87,11 +87,11 @@ class Reasons:
 
 @torch.no_grad()
 def reasons(model: Model, run: Run, layer: int, head: int, query: int, key: int) -> Reasons:
-    """Why a query looks at a key, see `causes.score_parts`; the heads of a layer are one part.
+    """Why a query looks at a key, see `residual.score_parts`; the heads of a layer are one part.
 
     Raises ValueError where a layer before attends to another sequence.
     """
-    parts, terms = causes.score_parts(model, run, layer, head, query, key)
+    parts, terms = residual.score_parts(model, run, layer, head, query, key)
     at = {name: index for index, name in enumerate(dict.fromkeys(map(_part_name, parts)))}
     group = torch.tensor([at[_part_name(part)] for part in parts])
     joined = torch.zeros(len(at), len(at), dtype=torch.float64)
@@ -112,7 +112,7 @@ def length_rows(run: Run, layer: int, head: int, query: int) -> tuple[Tensor, li
 
     Also the names of the keys, and a sentence on the first one and special tokens.
     """
-    weights, lengths = causes.lengths(run, layer)
+    weights, lengths = residual.lengths(run, layer)
     pieces = run.inputs[layer].memory_pieces or run.inputs[layer].pieces
     sinks = [at == 0 or special for at, special in enumerate(pieces.special)]
     shares = lengths / lengths.sum(-1, keepdim=True).clamp_min(torch.finfo(lengths.dtype).tiny)

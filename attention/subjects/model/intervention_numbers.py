@@ -21,7 +21,7 @@ def guesses_of(name: str, s: str) -> Guesses:
 
 @kept(32)
 def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) -> Reasons:
-    """Why a query of a sentence looks at a key, see `causes.reasons`."""
+    """Why a query of a sentence looks at a key, see `effect_words.reasons`."""
     return effect_words.reasons(
         load_model(model), run_model(model, plain(s)), layer, head, query, key
     )

@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
-from attention.analysis import causes, glances, switches
+from attention.analysis import glances
 from attention.analysis.associations import methods_for
-from attention.analysis.causes import Metric
 from attention.analysis.dependencies import sentences_for
 from attention.analysis.glances import Glance
-from attention.analysis.interventions import Progress, check_same_length, means
 from attention.analysis.losses_on_corpus import MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.study import most_trusted
-from attention.analysis.switches import Head, Replacement
 from attention.app.cached import kept
 from attention.app.cached.overviews import glances_of
 from attention.app.cached.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.changing.answers import Metric, answer_at, metric_of_states
+from attention.changing.change import Head
+from attention.changing.effects import effects, means
+from attention.changing.erasing import can_erase, without_piece
+from attention.changing.known import Progress, check_same_length, states_without
+from attention.changing.votes import votes
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
@@ -108,18 +112,17 @@ def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
     return means(load_model(name), sentences_for(name)[:MEANS_OVER], "output")
 
 
-def replacement_of(asked: Asked) -> Replacement:
-    """Replacement of heads that are off."""
+def replacement_of(asked: Asked) -> Any:
+    """Replacement of heads that are off, see `changing.change.Change`."""
     if asked.way == AS_IN:
-        run, other = (run_model(asked.model, text) for text in (asked.text, asked.second))
-        return switches.as_in(run, other)
-    return switches.by_mean(means_of(asked.model)) if asked.way == MEAN else switches.by_zero()
+        return run_model(asked.model, asked.second)
+    return means_of(asked.model) if asked.way == MEAN else "zero"
 
 
 def metric_of(asked: Asked) -> tuple[Metric, int | None]:
     """Metric of the answer, and the piece it is about."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    return switches.answer_at(model, run, asked.position)
+    return answer_at(model, run, asked.position)
 
 
 @kept(64)
@@ -127,8 +130,8 @@ def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
     model = load_model(asked.model)
     run = run_model(asked.model, asked.text)
     if erased >= 0:
-        run = model.run_pieces(switches.without_piece(model, run.pieces, erased))
-    return switches.states_without(model, run, off, replacement_of(asked))
+        run = model.run_pieces(without_piece(model, run.pieces, erased))
+    return states_without(model, run, off, replacement_of(asked))
 
 
 def erased_of(view: View, asked: Asked) -> int:
@@ -138,7 +141,7 @@ def erased_of(view: View, asked: Asked) -> int:
     if asked.way == AS_IN or not 0 <= view["erased"] < len(kept):
         return -1
     at = kept[view["erased"]]
-    return at if switches.can_erase(model, pieces, at, asked.position) else -1
+    return at if can_erase(model, pieces, at, asked.position) else -1
 
 
 @kept(256)
@@ -169,7 +172,8 @@ def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, 
 def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = metric_of(asked)
-    return switches.layer_effects(model, run, layer, metric, replacement_of(asked), (), progress)
+    to = replacement_of(asked)
+    return effects(model, run, metric, to=to, layers=[layer], progress=progress).change[0]
 
 
 def effects_so_far(asked: Asked) -> Tensor:
@@ -248,7 +252,7 @@ def votes_of(asked: Asked) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     assert isinstance(model, Transformer)
     (_, _, word), (_, _, other), *_ = answered(asked).likeliest[0]
-    return causes.votes(model, run, word, other).heads
+    return votes(model, run, (word, other)).heads
 
 
 @kept(256)
@@ -259,7 +263,7 @@ def lead_lost(asked: Asked, head: Head) -> float:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     assert isinstance(model, Transformer)
     (_, _, word), (_, _, other), *_ = answered(asked).likeliest[0]
-    lead = causes.logit_difference(model, word, other)
+    lead = metric_of_states(model, (word, other))
     without = _states(replace(asked, way=ZERO, second=""), (head,), -1)
     return float(lead(run.hidden) - lead(without))
 

@@ -8,15 +8,16 @@ from functools import partial
 
 from torch import Tensor
 
-from attention.analysis import team
 from attention.analysis.dependencies import sentences_for
-from attention.analysis.interventions import Progress
 from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, standard_error
-from attention.analysis.switches import Head
-from attention.analysis.team import Found
 from attention.app.cached import kept
 from attention.app.cached.runs import run_model
 from attention.app.state.shared import load_model
+from attention.changing import team
+from attention.changing.change import Head, changes
+from attention.changing.effects import losses_after
+from attention.changing.known import Known, Progress
+from attention.changing.team import Found
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import PARTS, Step, Tell
 from attention.subjects.model import numbers
@@ -44,12 +45,13 @@ class Search:
 def _next_of(asked: Asked, off: tuple[Head, ...], every: bool, progress: Progress) -> Found | None:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = numbers.metric_of(asked)
-    effects, sign = numbers.effects_of(asked, progress), numbers.answered(asked).sign
-    replacement = numbers.replacement_of(asked)
+    effects = None if every and off else numbers.effects_of(asked, progress)
     return team.next_head(
-        *(model, run, metric, replacement, effects, off),
-        sign=sign,
-        every=every,
+        Known(model, run, metric),
+        off,
+        numbers.replacement_of(asked),
+        effects=effects,
+        sign=numbers.answered(asked).sign,
         progress=progress,
     )
 
@@ -121,8 +123,8 @@ class Beside:
 @kept(256, key=lambda asked, off, progress: (asked.model, asked.way, frozenset(off)))
 def _elsewhere_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> tuple[float, float]:
     others = sentences_for(asked.model)[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
-    model, replacement = load_model(asked.model), numbers.replacement_of(asked)
-    costs = team.cost_elsewhere(model, others, replacement, off, progress)
+    model, off_there = load_model(asked.model), changes(off, numbers.replacement_of(asked))
+    costs = losses_after(model, others, [off_there], progress)[:, 0]
     return float(costs.double().mean()), float(standard_error(costs))
 
 
@@ -133,9 +135,10 @@ def _chance_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> list[
     teams = team.other_teams(off, model.layers[0].attention.heads)
     if not teams:
         return []
-    replacement = numbers.replacement_of(asked)
-    found: list[float] = team.by_chance(model, run, metric, replacement, teams, progress).tolist()
-    return found
+    to = numbers.replacement_of(asked)
+    several = [changes(each, to) for each in teams]
+    answers: list[float] = Known(model, run, metric).after(several, progress).tolist()
+    return answers
 
 
 def steps_to_beside(asked: Asked, off: tuple[Head, ...]) -> list[Step]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.analysis.losses_on_corpus import LOSSES_OVER
-from attention.analysis.switches import Head
-from attention.analysis.team import DRAWS
+from attention.changing.change import Head
+from attention.changing.team import DRAWS
 from attention.core.printing import fixed
 from attention.subjects.model.words import (
     Answered,

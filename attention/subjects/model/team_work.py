@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from attention.analysis.switches import Head
 from attention.app.components.turns import Handler
 from attention.app.controls import works
+from attention.changing.change import Head
 from attention.subjects.model import choices, team_numbers
 from attention.subjects.model.figures import TeamFilm
 from attention.subjects.model.team_numbers import Search

@@ -9,12 +9,13 @@ from urllib.parse import urlencode
 import torch
 from torch import Tensor
 
-from attention.analysis.switches import Head, can_erase
 from attention.app.cached import runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
 from attention.atlas.earned import names_of
+from attention.changing.change import Head
+from attention.changing.erasing import can_erase
 from attention.core.printing import distinct_names
 from attention.subjects.model import numbers
 from attention.subjects.model import words as model_words

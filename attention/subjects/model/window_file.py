@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from attention.analysis.switches import Head
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.changing.change import Head
 from attention.figures.scene import Scene
 from attention.figures.worked_out import Done
 from attention.subjects.model import numbers, scene, team_numbers, team_scene, window

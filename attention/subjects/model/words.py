@@ -12,7 +12,7 @@ from torch import Tensor
 from attention.analysis.associations import NAMED
 from attention.analysis.losses_on_corpus import LOSSES_OVER, Elsewhere
 from attention.analysis.study import Trusted
-from attention.analysis.switches import Head
+from attention.changing.change import Head
 from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
 from attention.trained.encoder_decoder import EncoderDecoder

@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import switches
 from attention.app.cached import runs
+from attention.changing.answers import answer_at
+from attention.changing.effects import effects
+from attention.changing.known import states_without
 from attention.subjects.model import numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow
@@ -61,9 +63,9 @@ def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox: ByTran
     assert [layer["name"] for layer in header["layers"]] == ["layer 0", "layer 1", "layer 2"]
     assert [name for name, _ in header["lenses"]] == [LOOKS, LOST, SAYS]
     run = neox.run(SENTENCE)
-    metric, piece = switches.answer_at(neox, run, -1)
+    metric, piece = answer_at(neox, run, -1)
     assert piece is not None
-    last = switches.layer_effects(neox, run, 2, metric, switches.by_zero())
+    last = effects(neox, run, metric, layers=[2]).change[0]
     assert_close(effects_sent(app)[-4:], last, atol=1e-5, rtol=1e-3)
     (trained,) = header["bars"]
     assert trained["shares"][0] == pytest.approx(float(metric(run.hidden)), rel=1e-4)
@@ -72,7 +74,7 @@ def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox: ByTran
             "model", model=NAME, s=SENTENCE, off_to=ZERO, off=model_words.write_off(off, neox)
         )
         now = switched.sent["model_window"].header
-        states = switches.states_without(neox, run, off, switches.by_zero())
+        states = states_without(neox, run, off, "zero")
         _, without = now["bars"]
         most = float(neox.scores(states[-1]).softmax(-1).max())
         assert without["shares"][0] == pytest.approx(most, rel=1e-4)

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import switches
 from attention.analysis.losses_on_corpus import elsewhere
 from attention.analysis.sentences import SENTENCES
 from attention.app.state.openings import OPENINGS
+from attention.changing.answers import answer_at
+from attention.changing.known import states_without
 from attention.subjects.model import numbers
 from attention.subjects.model.deciding_words import ALONE, DECIDES
 from attention.subjects.model.known_heads import EXAMPLES
@@ -47,11 +48,11 @@ def recomputed(text: str, heads: Sequence[int]) -> Tensor:
     """By how much the probability of the likeliest next piece falls without each of these heads, by
     a run of its own. heads: by their place among all."""
     model, run = packaged(MODEL), run_model(MODEL, text)
-    metric, _ = switches.answer_at(model, run, -1)
+    metric, _ = answer_at(model, run, -1)
     there = elsewhere(MODEL)
     assert there is not None
-    means = switches.by_mean(there.means)
-    states = [switches.states_without(model, run, [divmod(at, HEADS)], means) for at in heads]
+    means = there.means
+    states = [states_without(model, run, [divmod(at, HEADS)], means) for at in heads]
     return metric(run.hidden) - torch.stack([metric(each) for each in states])
 
 

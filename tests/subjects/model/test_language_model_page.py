@@ -7,8 +7,9 @@ from torch.testing import assert_close
 
 from attention.analysis import glances
 from attention.analysis.heads import strongest_edges
-from attention.analysis.interventions import Change, hidden
 from attention.app.cached import runs
+from attention.changing.change import Change
+from attention.changing.known import hidden
 from attention.core.printing import percent
 from attention.subjects.model import scene
 from attention.subjects.model.figures import LinesThroughLayers

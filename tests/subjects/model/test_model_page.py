@@ -9,12 +9,19 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import causes, glances, switches, team
+from attention.analysis import glances
 from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, Elsewhere, elsewhere
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
+from attention.changing import effects as changing
+from attention.changing.answers import answer_at, metric_of_states
+from attention.changing.change import changes
+from attention.changing.erasing import without_piece
+from attention.changing.known import Known, states_without
+from attention.changing.team import other_teams
+from attention.changing.votes import votes
 from attention.hosting import reruns
 from attention.hosting.jobs import State
 from attention.subjects.model import numbers as model_numbers
@@ -101,9 +108,9 @@ def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> Non
     by_layer = rows(app).unflatten(0, (len(titles), -1))
     for found, row in zip(by_layer, glances.rows_of_each(run, query, query), strict=True):
         assert_close(found[:, : row.shape[1]], row)
-    metric, _ = switches.answer_at(model, run, query)
-    means = switches.by_mean(there(name).means)
-    last = switches.layer_effects(model, run, len(titles) - 1, metric, means)
+    metric, _ = answer_at(model, run, query)
+    means = there(name).means
+    last = changing.effects(model, run, metric, to=means, layers=[len(titles) - 1]).change[0]
     assert_close(effects(app)[-len(last) :], last, atol=1e-5, rtol=1e-3)
     (sentences,) = header(app)["told"].values()
     assert len(sentences) == len(effects(app))
@@ -121,9 +128,9 @@ def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the
     app.tell("model_window", "switched", (23 * 9 + 4, 1))
     assert app.query_params["off"] in ("23.4", ["23.4"])
     model, run = model_and_run("smollm2", PARIS.s)
-    means = switches.by_mean(there("smollm2").means)
-    metric, _ = switches.answer_at(model, run, -1)
-    share = float(metric(switches.states_without(model, run, [(23, 4)], means)))
+    means = there("smollm2").means
+    metric, _ = answer_at(model, run, -1)
+    share = float(metric(states_without(model, run, [(23, 4)], means)))
     before, now = header(app)["bars"]
     assert before == trained
     assert now["shares"][now["texts"].index("Paris")] == pytest.approx(share, rel=1e-4)
@@ -160,10 +167,10 @@ def test_what_a_head_says_stands_beside_what_is_lost_without_it() -> None:
     head, (model, run) = (23, 4), model_and_run("smollm2", PARIS.s)
     assert isinstance(model, Transformer)
     word, other = model.scores(run.hidden[-1]).topk(2).indices.tolist()
-    lead = causes.logit_difference(model, word, other)
-    without = switches.states_without(model, run, [head], switches.by_zero())
+    lead = metric_of_states(model, (word, other))
+    without = states_without(model, run, [head], "zero")
     lost = float(lead(run.hidden) - lead(without))
-    says = float(causes.votes(model, run, word, other).heads[head])
+    says = float(votes(model, run, (word, other)).heads[head])
     told_of_all = said(**SMOLLM2, layer=23, head=4, lens=told.SAYS)["told"][told.SAYS]
     assert told.gap_words(says, lost) in told_of_all[23 * 9 + 4]
     assert "at zero" not in told_of_all[23 * 9 + 5]
@@ -187,9 +194,9 @@ def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> 
 def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
     link = {"off_to": AS_IN, "off": "3 4", "query": 2}
     model, run = model_and_run("minilm")
-    other = switches.as_in(run, run_model("minilm", "the blue cat sat"))
-    states = switches.states_without(model, run, told.read_off("3 4", model), other)
-    metric, _ = switches.answer_at(model, run, 2)
+    other = run_model("minilm", "the blue cat sat")
+    states = states_without(model, run, told.read_off("3 4", model), other)
+    metric, _ = answer_at(model, run, 2)
     moved = told.percent(float(metric(states)))
     assert moved in said(off_second="the blue cat sat", **link)["offWords"]
     for second, words in (("two words more", "the second 5"), ("", "Type the other")):
@@ -202,8 +209,8 @@ def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
     app = at_once(query=2).tell("model_window", "act", "needs")
     app.until(lambda: len(told.read_off(str(app.values["off"]), packaged("minilm"))) == 4)
     model, run = model_and_run("minilm")
-    metric, _ = switches.answer_at(model, run, 2)
-    means = switches.by_mean(there("minilm").means)
+    metric, _ = answer_at(model, run, 2)
+    means = there("minilm").means
     found = searched(told.MOST_NEEDED, model, run, metric, means, sign=-1)
     assert told.read_off(app.values["off"], model) == [each.head for each in found]
     app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
@@ -218,9 +225,9 @@ def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back() -> None
     stages = film(app)["stages"]
     assert [stage["head"] for stage in stages] == [-1, 37, 4, 31]
     model, run = model_and_run("minilm")
-    metric, _ = switches.answer_at(model, run, 2)
-    means = switches.by_mean(there("minilm").means)
-    states = switches.states_without(model, run, [(3, 1), (0, 4)], means)
+    metric, _ = answer_at(model, run, 2)
+    means = there("minilm").means
+    states = states_without(model, run, [(3, 1), (0, 4)], means)
     assert stages[2]["shares"] == [pytest.approx(float(metric(states)), rel=1e-3)]
     app.tell("team", "team", [37, 4])
     assert told.read_off(str(app.values["off"]), model) == [(3, 1), (0, 4)]
@@ -234,12 +241,12 @@ def test_heads_that_are_off_are_asked_elsewhere_and_beside_others_by_chance() ->
     app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
     elsewhere, chance = (doubt["text"] for doubt in film(app)["doubts"])
     model, run = model_and_run("minilm")
-    means, off = switches.by_mean(there("minilm").means), [(3, 1), (0, 4)]
+    means, off = there("minilm").means, [(3, 1), (0, 4)]
     others = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
-    costs = team.cost_elsewhere(model, others, means, off)
+    costs = changing.losses_after(model, others, [changes(off, means)])[:, 0]
     assert f" {100 * float(costs.mean()):.1f} ± " in elsewhere
-    metric, _ = switches.answer_at(model, run, 2)
-    moved = team.by_chance(model, run, metric, means, team.other_teams(off, 12))
+    metric, _ = answer_at(model, run, 2)
+    moved = Known(model, run, metric).after([changes(each, means) for each in other_teams(off, 12)])
     low, high = (told.percent(float(each)) for each in (moved.min(), moved.max()))
     assert f"20 times two other heads of the same layers: the vector moves by {low} to {high}" in (
         chance
@@ -313,9 +320,9 @@ def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> 
     app, (model, run) = at_once(**SMOLLM2, query=4, key=3), model_and_run("smollm2", PARIS.s)
     assert ("erase", "Erase “France”") in [tuple(act) for act in header(app)["acts"]]
     app.tell("model_window", "act", "erase")
-    left = model.run_pieces(switches.without_piece(model, run.pieces, 3))
+    left = model.run_pieces(without_piece(model, run.pieces, 3))
     assert left.pieces.ids.tolist() == run.pieces.ids[[0, 1, 2, 4]].tolist()
-    metric, _ = switches.answer_at(model, run, -1)
+    metric, _ = answer_at(model, run, -1)
     falls = "Without the word “France” “Paris” falls from 77 % to "
     assert header(app)["offWords"].startswith(falls)
     assert header(app)["answer"]["now"] == told.percent(float(metric(left.hidden)))
@@ -325,9 +332,9 @@ def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> 
 
 def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
     model, run = model_and_run("minilm")
-    masked = switches.without_piece(model, run.pieces, 4)
+    masked = without_piece(model, run.pieces, 4)
     assert (masked.ids != run.pieces.ids).nonzero().flatten().tolist() == [4]
-    metric, _ = switches.answer_at(model, run, 2)
+    metric, _ = answer_at(model, run, 2)
     moved = float(metric(model.run_pieces(masked).hidden))
     for special, first in (("kept", 0), ("ignored", 1)):  # counted among the pieces that are shown
         now = said(query=2 - first, key=4 - first, erased=4 - first, special=special)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import causes
+from attention.changing import residual
 from attention.figures.chart import Chart
 from attention.figures.matrices import Matrices
 from attention.subjects.model import effect_words, scene
@@ -41,7 +41,7 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None
     rows, *_ = effect_words.length_rows(run, 3, 1, 6)
     assert_close(lengths.matrices[0].numbers, rows)
     assert lengths.chosen == (0, 5)
-    *_, terms = causes.score_parts(model, run, 3, 1, 6, 5)
+    *_, terms = residual.score_parts(model, run, 3, 1, 6, 5)
     for bars in part(shown, "parts", Chart).figure.data:
         assert sum(bars.y) == pytest.approx(float(terms.sum()), abs=1e-3)
     app = opened("model", **link, more=REASONS).tell("lengths", "cell", (1, 2))

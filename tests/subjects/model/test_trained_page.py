@@ -13,10 +13,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import additions, continuing, effects
+from attention.analysis import additions, continuing
 from attention.analysis.continuing import SamplingSettings
 from attention.app.shell import server
 from attention.app.state.pages import OF_MODELS, PAGES
+from attention.changing.effects import effects
 from attention.core.settings import settings_of
 from attention.figures import layer_words
 from attention.figures.scene import Table
@@ -302,7 +303,8 @@ def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() ->
     for side, change in (("cosine A", {"cut": "1,2"}), ("cosine B", {"scale": "none"})):
         cosines = moved_by(model, run, result_of("minilm", layer=3, **change))
         assert numbers(moved[side])[:-1] == pytest.approx(cosines.tolist(), abs=1e-4)
-    means = effects.without_each(model, run, 3).double().mean(-1)
+    cosine = lambda states: torch.cosine_similarity(states, run.hidden, dim=-1)  # noqa: E731
+    means = effects(model, run, cosine, layers=[3]).after[0].double().mean(-1)
     assert matters[""] == [f"without head {head}" for head in means.argsort(stable=True)]
     assert numbers(matters["mean cosine"]) == pytest.approx(means.sort().values.tolist(), abs=1e-4)
     assert {f"A: {NOT_AS}heads cut out: 1, 2.", f"B: {NOT_AS}scale: none."} <= {*app.notes}

@@ -8,11 +8,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import causes
-from attention.analysis.causes import Part
-from attention.analysis.interventions import Change, hidden, means
+from attention.changing import residual
+from attention.changing.answers import metric_of_states, written_probability
+from attention.changing.change import Change
+from attention.changing.known import hidden
+from attention.changing.residual import Part
+from attention.changing.votes import votes
 from attention.trained.parts import LayerNorm
-from tests.analysis.conftest import CLOSE, Case, each_tiny
+from tests.analysis.conftest import CLOSE, Case
 from tests.trained.making import GOING_ON
 
 each_decoder = pytest.mark.parametrize("case", GOING_ON, indirect=True)
@@ -24,7 +27,7 @@ def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
     n_layers = len(case.model.layers)
     entered = [layer_input.entered for layer_input in case.run.inputs]
     for layer, expected in enumerate([*entered, case.run.hidden]):
-        split = causes.residual_parts(case.model, case.run, layer)
+        split = residual.residual_parts(case.model, case.run, layer)
         assert len(split.names) == len(split.parts) == len({*split.names})
         total = split.parts.sum(0)
         total = case.model.final(total) if layer == n_layers else total
@@ -36,13 +39,13 @@ def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
 @each_decoder
 def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) -> None:
     for position in (-1, 2):
-        votes = causes.votes(case.model, case.run, 7, 11, position)
+        found = votes(case.model, case.run, (7, 11), position=position)
         scores = case.run.hidden[position] @ case.model.unembedding
         rounding = 1e-4 * float(scores.abs().max())  # where the two are nearly equal
         difference = pytest.approx(float(scores[7] - scores[11]), rel=1e-4, abs=rounding)
-        assert float(votes.votes.sum()) == difference
-    at = votes.names.index(Part("head", 1, 2))
-    assert votes.heads[1, 2] == votes.votes[at]
+        assert float(found.votes.sum()) == difference
+    at = found.names.index(Part("head", 1, 2))
+    assert found.heads[1, 2] == found.votes[at]
 
 
 @each_decoder
@@ -60,7 +63,7 @@ def test_the_vote_of_a_head_in_the_last_layer_is_its_output_through_the_unembedd
     else:
         voted = added / (x.square().mean() + norm.eps).sqrt() * norm.weight
     expected = voted @ (model.unembedding[:, 3] - model.unembedding[:, 5])
-    found = causes.votes(model, run, 3, 5).heads[-1, 1]
+    found = votes(model, run, (3, 5)).heads[-1, 1]
     assert float(found) == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
 
 
@@ -69,7 +72,7 @@ def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
     for layer, head, query, key in ((0, 1, 3, 2), (1, 2, 4, 1), (1, 0, 3, 3)):
         layer_input = case.run.inputs[layer]
         expected = float(layer_input.trace().scores[head, query, key])
-        names, parts = causes.score_parts(case.model, case.run, layer, head, query, key)
+        names, parts = residual.score_parts(case.model, case.run, layer, head, query, key)
         assert parts.shape == (len(names), len(names))
         size = float(parts.abs().sum())
         assert float(parts.sum()) == pytest.approx(expected, rel=1e-4, abs=1e-6 * size)
@@ -77,57 +80,10 @@ def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
 
 @each_decoder
 def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
-    found = causes.guesses(case.model, case.run)
+    found = residual.guesses(case.model, case.run)
     assert_close(found[-1], case.model.scores(case.run.hidden[-1]), **CLOSE)
     assert_close(found[0], case.model.scores(case.model.final(case.run.inputs[0].x[-1])), **CLOSE)
     assert len(found) == len(case.model.layers) + 1
-
-
-@each_tiny
-@torch.no_grad()
-def test_each_effect_is_that_of_the_head_alone(case: Case) -> None:
-    metric = causes.movement(case.run)
-    found = causes.ablate_heads(case.model, case.run, metric)
-    assert found.after.shape == (len(case.model.layers), case.model.layers[0].attention.heads)
-    assert_close(found.before, torch.tensor(0.0), atol=1e-6, rtol=0)
-    alone = metric(hidden(case.model, case.run, [[Change(1, heads=[2])]])[0])
-    assert_close(found.after[1, 2], alone, **CLOSE)
-    assert (found.change > 1e-6).all()
-
-
-@MINILM
-@torch.no_grad()
-def test_zero_and_mean_take_out_other_things_and_a_model_that_does_not_go_on_has_no_votes(
-    case: Case,
-) -> None:
-    metric = causes.movement(case.run)
-    mean = means(case.model, ["it was tired", "she opened the window"], "output")
-    zero = causes.ablate_heads(case.model, case.run, metric).change
-    to_mean = causes.ablate_heads(case.model, case.run, metric, to=mean).change
-    change = Change(3, to=mean[3][5], heads=[5], positions=slice(1, None))
-    expected = metric(hidden(case.model, case.run, [[change]])[0])
-    assert_close(to_mean[3, 5], expected, atol=1e-6, rtol=1e-3)
-    assert not torch.allclose(zero, to_mean, atol=1e-4)
-    with pytest.raises(ValueError, match="not trained to say"):
-        causes.votes(case.model, case.run, 1, 2)
-
-
-@each_decoder
-@torch.no_grad()
-def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None:
-    model, clean, corrupted = case
-    metric = causes.logit_difference(model, 7, 11)
-    found = causes.patch_heads(model, corrupted, clean, metric)
-    assert_close(found.before, metric(corrupted.hidden))
-    same = causes.patch_heads(model, clean, clean, metric)
-    assert_close(same.after, metric(clean.hidden).expand(same.after.shape), **CLOSE)
-    ends = metric(clean.hidden), metric(corrupted.hidden)
-    assert float(causes.scaled(ends[0], *ends)) == 1
-    assert float(causes.scaled(ends[1], *ends)) == 0
-    with pytest.raises(ValueError, match="must differ"):
-        causes.scaled(ends[0], ends[0], ends[0])
-    last = causes.patch_heads(model, corrupted, clean, metric, positions=[-1])
-    assert (last.after[-1] - found.after[-1]).abs().max() < 1e-4  # the last layer: its own query
 
 
 @pytest.mark.parametrize("case", ["gpt2"], indirect=True)
@@ -135,10 +91,10 @@ def test_a_head_exchanged_moves_from_corrupted_towards_clean(case: Case) -> None
 def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
     model, run, _ = case
     cat, mat = (int(model.pieces(word).ids[0]) for word in (" cat", " mat"))
-    metric = causes.logit_difference(model, " cat", " mat")
-    assert metric(run.hidden) == causes.logit_difference(model, cat, mat)(run.hidden)
-    by_words = causes.votes(model, run, " cat", mat)
-    assert torch.equal(by_words.votes, causes.votes(model, run, cat, " mat").votes)
+    metric = metric_of_states(model, (" cat", " mat"))
+    assert metric(run.hidden) == metric_of_states(model, (cat, mat))(run.hidden)
+    by_words = votes(model, run, (" cat", mat))
+    assert torch.equal(by_words.votes, votes(model, run, (cat, " mat")).votes)
     for wrong, words in (
         ("", "a word must be one piece, '' makes 0"),
         ("x y", "a word must be one piece, 'x y' makes 3: 'x', "),
@@ -146,13 +102,13 @@ def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
         (-1, "must lie below 300, got -1"),
     ):
         with pytest.raises(ValueError, match=words):
-            causes.logit_difference(model, 1, wrong)
+            metric_of_states(model, (1, wrong))
 
 
 @pytest.mark.parametrize("case", ["en-pt"], indirect=True)
 @torch.no_grad()
 def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) -> None:
-    metric = causes.written_probability(case.model, case.run)
+    metric = written_probability(case.model, case.run)
     assert_close(metric(case.run.hidden), case.model.probabilities(case.run))
     states = hidden(case.model, case.run, [[Change(7, heads=[1])], []])
     found = metric(states)
@@ -166,7 +122,7 @@ def test_the_length_of_a_term_is_that_of_weight_times_value_through_the_output_m
     case: Case,
 ) -> None:
     layer = len(case.model.layers) - 1
-    weights, found = causes.lengths(case.run, layer)
+    weights, found = residual.lengths(case.run, layer)
     layer_input = case.run.inputs[layer]
     trace, attention = layer_input.trace(), layer_input.layer.attention
     d_v = trace.values.shape[-1]

@@ -1,4 +1,4 @@
-"""`change`: heads of a model off, or as they were elsewhere, in all that it runs within a block."""
+"""`change`: heads of any model off, or as they were elsewhere, by the hook that captures."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from attention.capture.calls import Call, Function, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.runs import CROSS
 from attention.capture.watching import Frame, Watch
-from attention.changing.edits import Chosen, Edit, Head, edits
+from attention.changing.change import PATH, Change, Chosen, Place, changes
 from attention.changing.explicit import keys_of, weights_of
 from attention.changing.returned import FORMS, CannotChange, Returned
 from attention.core.arguments import must_be
@@ -29,7 +30,7 @@ UNDER_WAY = threading.local()  # changers of this thread, `stack`
 def change(
     model: nn.Module,
     *,
-    off: Collection[Head],
+    off: Collection[tuple[int | str, int]],
     to: Any = "zero",
     part: str = "output",
     positions: Chosen = None,
@@ -38,35 +39,96 @@ def change(
     """Changes heads in all that a model of PyTorch runs within the block, in this thread.
 
     off: pairs (layer, head); layers are numbers in the order in which attentions run, as `capture`
-    has them, or names of modules. to: "zero", a number, a tensor that broadcasts to (positions,
-    width), a list of means with a tensor (heads, 1, width) for each layer, a dict of tensors by
-    (layer, head), a recording of `capture(values=True)` at the same positions, or "mean": over the
-    positions of each forward pass but the first. part: "output" of the heads, before the output
-    projection; "queries", "keys", "values" as they enter the attention function, "weights" behind
-    the softmax: of these heads alone, also where they share keys. positions: which, counted in the
-    whole sequence with what is cached, of keys and values those of keys; None = all, but with means
-    not the first. forwards: which calls of each attention, counted from 0; those of `generate` are
-    the prompt and then each token.
+    has them, or names of modules. to: see `Change`; a recording is one of `capture(values=True)`.
+    part: "output" of the heads, before the output projection; "queries", "keys", "values" as they
+    enter the attention function, "weights" behind the softmax: of these heads alone, also where
+    they share keys. positions: which, counted in the whole sequence with what is cached, of keys
+    and values those of keys; None = all, but with means not the first. forwards: which calls of
+    each attention, counted from 0; those of `generate` are the prompt and then each token.
 
     The model runs on its own kernels; other heads are untouched to the bit, nothing is left behind.
     Raises ValueError where heads cannot be changed, or do not run. Heads are set to means as by
     Michel et al. 2019, to recordings as by Vig et al. 2020.
     """
     must_be("model", model, nn.Module)
-    some = edits(off, to, part, positions, forwards)
-    with changed(model, some) as changer:
+    edits = [*map(Edit, changes(off, to, part, positions, forwards))]
+    with changed(model, edits) as changer:
         yield
-        changer.conclude(some)
+        changer.conclude(edits)
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """A change of heads of a model that runs.
+
+    lane: which of so many equal parts of the batch, None: all of it; came: positions that were
+    changed. Raises ValueError for a part that has no heads.
+    """
+
+    change: Change
+    lane: tuple[int, int] | None = None
+    came: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if self.change.part in PATH:
+            raise ValueError(f"part must be of heads, got {self.change.part!r}")
+
+    def of(self, number: int, name: str, forward: int) -> bool:
+        """True where it changes this call of an attention."""
+        forwards = self.change.forwards
+        return self.change.layer in (number, name) and (forwards is None or forward in forwards)
+
+    def heads(self, count: int) -> Sequence[int]:
+        """The heads that it changes, among so many."""
+        heads = self.change.heads
+        return range(count)[heads or slice(None)] if isinstance(heads, slice | None) else heads
+
+    def entries(self, count: int) -> slice:
+        """The entries of a batch that it changes."""
+        if self.lane is None:
+            return slice(0, count)
+        at, lanes = self.lane
+        return slice(at * count // lanes, (at + 1) * count // lanes)
+
+    @property
+    def never(self) -> list[int]:
+        """Positions that were asked for by their numbers, and never changed."""
+        positions = self.change.positions
+        if positions is None or isinstance(positions, slice):
+            return []
+        return [int(at) for at in positions if at >= 0 and int(at) not in self.came]
+
+    def apply(self, now: Tensor, head: int, met: Met, start: int, kept: Tensor | None) -> Tensor:
+        """The part with its changes, a new tensor. now: (entries, positions, width), of which the
+        first position is `start` in the whole sequence. Raises ValueError where it does not fit."""
+        at = self._chosen(start, start + now.shape[1]).to(now.device)
+        if not len(at):
+            return now
+        self.came.update(at.tolist())
+        place = Place(met.number, met.name, head, self.change.part, at, now, kept)
+        shape = len(now), len(at), now.shape[2]
+        after = now.clone()
+        after[:, at - start] = self.change.value(place, "(entries, positions, width)", shape)
+        return after
+
+    def _chosen(self, start: int, stop: int) -> Tensor:
+        positions = self.change.positions
+        if positions is None or isinstance(positions, slice):
+            chosen = torch.arange(stop)[positions or slice(None)]
+        else:
+            asked = torch.tensor([*positions], dtype=torch.long)
+            chosen = torch.where(asked < 0, asked + stop, asked)
+        return chosen[(chosen >= start) & (chosen < stop)]
 
 
 @contextmanager
-def changed(model: nn.Module, some: Sequence[Edit]) -> Iterator[Changer]:
+def changed(model: nn.Module, edits: Sequence[Edit]) -> Iterator[Changer]:
     """Edits of a model for the length of a block, beside those that are under way already."""
     stack: list[Changer] = UNDER_WAY.__dict__.setdefault("stack", [])
     known = [one for one in stack if one.model is model]
     changer = known[0] if known else Changer(model)
     before = changer.edits
-    changer.edits = [*before, *some]
+    changer.edits = [*before, *edits]
     try:
         if known:
             yield changer
@@ -172,8 +234,10 @@ class Changer(Watch):
         with self.mode.aside():
             if self.told is not None:
                 self.told(met, call, returned)
-            for head in dict.fromkeys(edit.head for edit in some):
-                self._change(call, met, head, [one for one in some if one.head == head], returned)
+            count = call.queries.shape[1]
+            for head in dict.fromkeys(head for edit in some for head in edit.heads(count)):
+                of_head = [edit for edit in some if head in edit.heads(count)]
+                self._change(call, met, head, of_head, returned)
             return self.quietly(returned.whole)
 
     def _change(
@@ -188,9 +252,9 @@ class Changer(Watch):
         for lane in sorted({edit.lane for edit in some}, key=lambda lane: lane or (-1, 0)):
             among = [edit for edit in some if edit.lane in (None, lane)]
             entries = among[-1].entries(len(output)) if lane else slice(0, len(output))
-            part = partial(_part, among, met=met, entries=entries)
+            part = partial(_part, among, head=head, met=met, entries=entries)
             now = output[entries]
-            if {edit.part for edit in among} - {"output"}:
+            if {edit.change.part for edit in among} - {"output"}:
                 queries = part("queries", call.queries[entries, head])
                 keys = part("keys", keys_of(call, call.keys, head)[entries])
                 values = part("values", keys_of(call, call.values(), head)[entries])
@@ -210,6 +274,12 @@ class Changer(Watch):
         if call.cross or (call.cross is None and CROSS.search(name)):
             start = self.start[0] if self.start[1] == n_queries else 0
             return Met(number, name, start, 0, None)
+        if n_keys < n_queries:  # they are pooled, or some are left out: nothing is cached
+            self.totals[name], self.start = (
+                (n_queries, call.keys[:, :, -1].detach()),
+                (0, n_queries),
+            )
+            return Met(number, name, 0, 0, None if kept is None else kept != 0)
         used = n_keys
         if n_keys > n_queries:
             used = max(n_queries, min(n_keys, self.masks.rules(call).reach))
@@ -225,42 +295,46 @@ class Changer(Watch):
         kept = None if kept is None else kept[:, total - n_queries :]
         return Met(number, name, total - n_queries, total - used, kept)
 
-    def check(self, some: Sequence[Edit]) -> None:
+    def check(self, edits: Sequence[Edit]) -> None:
         """Raise ValueError where the layer of an edit has not run."""
         ran = {*self.met, *(self.numbers[name] for name in self.met)}
-        missing = list(dict.fromkeys(edit.layer for edit in some if edit.layer not in ran))
+        layers = dict.fromkeys(edit.change.layer for edit in edits)
+        missing = [layer for layer in layers if layer not in ran]
         if missing:
             there = ", ".join(f"{self.numbers[name]} ({name})" for name in self.numbers) or "none"
             unseen = "; ".join(f"{name} {why}" for name, why in [*self.unseen.items()][:5])
             more = f"; cannot be changed: {unseen}" if unseen else ""
             raise ValueError(f"layers must be among those that ran, {there}, got {missing}{more}")
 
-    def conclude(self, some: Sequence[Edit]) -> None:
+    def conclude(self, edits: Sequence[Edit]) -> None:
         """Raise ValueError where one of these edits was never made, once all has run."""
-        self.check(some)
-        for edit in some:
-            where = f"head {edit.head} of layer {edit.layer}"
-            ran = [name for name in self.met if edit.layer in (self.numbers[name], name)]
+        self.check(edits)
+        for edit in edits:
+            layer, heads, forwards = edit.change.layer, edit.change.heads, edit.change.forwards
+            where = f"head {', '.join(map(str, edit.heads(0) if heads else []))} of layer {layer}"
+            ran = [name for name in self.met if layer in (self.numbers[name], name)]
             count = max(self.forwards[name] for name in ran)
-            if edit.forwards is not None and not any(0 <= at < count for at in edit.forwards):
+            if forwards is not None and not any(0 <= at < count for at in forwards):
                 raise ValueError(
                     f"forwards must be among the {count} of {where}, counted from 0, got "
-                    f"{[*edit.forwards]}"
+                    f"{[*forwards]}"
                 )
             never = edit.never
             if never or not edit.came:
                 reach = max(self.totals[name][0] if name in self.totals else 0 for name in ran)
                 raise ValueError(
                     f"positions must be among {f'the {reach}' if reach else 'those'} at which "
-                    f"{where} ran, got {never or edit.positions}"
+                    f"{where} ran, got {never or edit.change.positions}"
                 )
 
 
-def _part(among: Sequence[Edit], part: str, now: Tensor, *, met: Met, entries: slice) -> Tensor:
+def _part(
+    among: Sequence[Edit], part: str, now: Tensor, *, head: int, met: Met, entries: slice
+) -> Tensor:
     """A part of a head of some entries, with its edits. (entries, positions, width)."""
     start = met.first_key if part in ("keys", "values") else met.start
     kept = None if met.kept is None or start != met.start else met.kept[entries]
     for edit in among:
-        if edit.part == part:
-            now = edit.apply(now, start, met.number, met.name, kept)
+        if edit.change.part == part:
+            now = edit.apply(now, head, met, start, kept)
     return now

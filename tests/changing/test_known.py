@@ -10,20 +10,10 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import interventions
-from attention.analysis.interventions import (
-    PARTS,
-    PATH,
-    Change,
-    Intervention,
-    Token,
-    changed_runs,
-    check_same_length,
-    exchanged,
-    hidden,
-    means,
-    part_of,
-)
+from attention.changing import known
+from attention.changing.change import PARTS, PATH, Change, Intervention, Token, part_of
+from attention.changing.effects import means
+from attention.changing.known import changed_runs, check_same_length, hidden
 from attention.trained.models import Run
 from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
 from tests.cases import over
@@ -43,7 +33,7 @@ def everywhere(case: Case, change: Callable[[int], Change]) -> list[Change | Tok
 def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
     assert torch.equal(hidden(case.model, case.run, [[]])[0], case.run.hidden)
     for part in (*PARTS, *PATH):
-        same = everywhere(case, lambda layer, part=part: exchanged(case.run, case.run, layer, part))
+        same = everywhere(case, lambda layer, part=part: Change(layer, part, case.run))
         assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
     same = tokens_of(case.run)
     assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
@@ -65,10 +55,10 @@ def test_the_residual_path_exchanged_gives_the_other_run_from_there_on(case: Cas
         if case.model.layers[layer].crosses:
             continue  # keys and values are still those of the first sentence
         for part in ("x", "middle"):
-            several = [[exchanged(case.run, case.other, layer, part)]]
+            several = [[Change(layer, part, case.other)]]
             if not any(one.crosses for one in case.model.layers):
                 assert_close(hidden(case.model, case.run, several)[0], case.other.hidden, **CLOSE)
-            some = [exchanged(case.run, case.other, layer, part, positions=[1, -1])]
+            some = [Change(layer, part, case.other, positions=[1, -1])]
             found = dict(changed_runs(case.model, case.run, [some]))[layer]
             for position, of in ((0, case.run), (1, case.other), (-1, case.other)):
                 assert_close(getattr(found, part)[position], part_of(of, layer, part)[position])
@@ -84,7 +74,7 @@ def test_every_intervention_changes_something_in_every_layer(case: Case, part: s
     for layer in range(len(case.model.layers)):
         heads = range(case.model.layers[layer].attention.heads)
         several: list[Intervention] = [[Change(layer, part, heads=[head])] for head in heads]
-        several += [[exchanged(case.run, case.other, layer, part, [head])] for head in heads]
+        several += [[Change(layer, part, case.other, [head])] for head in heads]
         moved = (hidden(case.model, case.run, several) - case.run.hidden).abs().amax((1, 2))
         # what was written is the same, so the first layer that crosses gets the same queries
         same = part == "queries" and case.model.layers[layer].crosses
@@ -106,19 +96,6 @@ def test_a_mean_changes_something_and_leaves_other_positions_as_they_are(case: C
             assert not torch.equal(runs[layer].output, case.run.inputs[layer].entered)
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("case", ["minilm"], indirect=True)
-def test_a_mean_is_that_of_all_pieces_behind_the_first(case: Case) -> None:
-    texts = ["the cat", "it was a tired old mat"]
-    parts = [part_of(case.model.run(text), 2, "values")[:, 1:] for text in texts]
-    expected = torch.cat(parts, 1).mean(1, keepdim=True)
-    assert_close(means(case.model, texts, "values")[2], expected, **CLOSE)
-    with pytest.raises(ValueError, match="a mean is that of one of output, queries, keys, values"):
-        means(case.model, texts, "weights")
-    with pytest.raises(ValueError, match="more than one piece"):
-        means(case.model, [], "values")
-
-
 @pytest.mark.parametrize("most", [31, 0], ids=["some", "one by one"])
 @each_tiny
 @torch.no_grad()
@@ -135,12 +112,12 @@ def test_several_interventions_in_a_batch_are_each_by_itself(
         [Change(1, "output", heads=[0]), Change(1, "queries", heads=[1])],
         [Change(1, "values", heads=[0]), Change(1, "weights", heads=[1], positions=[-1])],
         [Change(0, "fed"), Change(1, "x", 0.5, positions=[1]), Change(1, "output", heads=[0])],
-        [Change(1, "attended", positions=[2]), Change(1, "middle", 0.0, positions=[1])],
+        [Change(1, "attended", positions=[2]), Change(1, "middle", positions=[1])],
     ]
     alone = [hidden(case.model, case.run, [some])[0] for some in several]
     for one, found in zip(alone, several, strict=True):
         assert bool(found) == ((one - case.run.hidden).abs().max() > 1e-6)
-    monkeypatch.setattr(interventions, "MAX_PIECES_AT_ONCE", most)
+    monkeypatch.setattr(known, "MAX_PIECES_AT_ONCE", most)
     reported = []
     together = hidden(
         case.model, case.run, several, progress=lambda *counts: reported.append(counts)
@@ -176,9 +153,10 @@ def test_what_does_not_fit_is_refused(case: Case) -> None:
     longer = case.model.run("the cat sat on the mat and looked at it, and at the other")
     lengths = len(case.run.pieces.ids), len(longer.pieces.ids)
     said = f"the first has {lengths[0]}, the second {lengths[1]}"
-    for refused in (check_same_length, lambda *runs: exchanged(*runs, 0)):
-        with pytest.raises(ValueError, match=said):
-            refused(case.run, longer)
+    with pytest.raises(ValueError, match=said):
+        check_same_length(case.run, longer)
+    with pytest.raises(ValueError, match=said):
+        hidden(case.model, case.run, [[Change(0, to=longer)]])
     with pytest.raises(ValueError, match=r"part must be one of output, .* got 'scores'"):
         Change(0, "scores")
     with pytest.raises(ValueError, match=r"fed is that of all heads together, got heads \[1\]"):

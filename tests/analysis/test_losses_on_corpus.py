@@ -1,0 +1,132 @@
+"""The measured facts that the window opens on: they recompute, and say what is said of them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attention.analysis.losses_on_corpus import (
+    LOSSES_OVER,
+    MEANS_OVER,
+    elsewhere,
+    losses,
+    standard_error,
+)
+from attention.analysis.sentences import ANSWERED, SENTENCES
+from attention.changing.answers import answer_at
+from attention.changing.change import Head, changes
+from attention.changing.effects import effects, losses_after, means
+from attention.changing.known import Known, states_without
+from attention.changing.team import CANDIDATES, Found, next_head, other_teams
+from attention.subjects.model.known_heads import EXAMPLES
+from tests.trained.packaged import packaged, run_model
+
+OTHERS = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
+ANNA = "Anna met Tom at the park. Anna gave the ball to"
+FOUR: list[Head] = [(0, 7), (23, 3), (24, 4), (29, 0)]
+MARY = "When Mary and John went to the store, John gave a drink to"
+BERLIN = "My sister lives in Berlin, so she speaks"
+
+
+def said_without(text: str, off: list[Head], way: str = "mean") -> tuple[str, float, float]:
+    """The likeliest word without heads, its share, and that of the answer there was."""
+    model, run = packaged("smollm2"), run_model("smollm2", text)
+    to = elsewhere("smollm2").means if way == "mean" else way
+    states = states_without(model, run, off, to)
+    shares = model.scores(states[-1]).softmax(-1)
+    (word,) = model.shown([int(shares.argmax())])
+    metric, _ = answer_at(model, run, -1)
+    return word.strip("·"), float(shares.max()), float(metric(states))
+
+
+def test_one_head_of_270_carries_paris_and_no_other_sentence_needs_it() -> None:
+    text = "The capital of France is"
+    assert said_without(text, [])[2] == pytest.approx(0.773, abs=1e-3)
+    assert 0.12 < said_without(text, [(23, 4)])[2] < 0.15
+    assert float(elsewhere("smollm2").losses["mean"][23, 4]) < 0.004
+
+
+def test_each_answered_example_opens_on_the_head_that_its_answer_loses_most_without() -> None:
+    opened = {known.s: (known.layer, known.head) for known in EXAMPLES}
+    for name, text in ANSWERED:
+        lost = elsewhere(name).effects[text]
+        assert float(lost[opened[text]]) == float(lost.min()) < -0.05
+
+
+def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:
+    off, there = [(1, 3), (1, 5)], elsewhere("smollm2")
+    zero, mean = (said_without(MARY, off, way)[2] for way in ("zero", "mean"))
+    assert zero < 0.07 < 0.9 < mean
+    assert float(there.losses["zero"][1, 5]) > 0.2
+    assert float(there.losses["mean"][1, 5]) < 0.03
+
+
+def test_what_is_packaged_recomputes_from_its_sentences() -> None:
+    model, there = packaged("minilm"), elsewhere("minilm")
+    mean = means(model, SENTENCES[:MEANS_OVER], "output")
+    assert_close(torch.stack(there.means), torch.stack(mean), atol=1e-4, rtol=1e-3)
+    layer = len(model.layers) - 1
+    for way, to in (("mean", mean), ("zero", "zero")):
+        found = losses(model, OTHERS, to, [layer])
+        assert len(found) == LOSSES_OVER
+        assert_close(there.losses[way][layer], found.mean(0)[0], atol=1e-4, rtol=1e-2)
+        error = found.std(0)[0] / math.sqrt(LOSSES_OVER)
+        assert_close(there.errors[way][layer], error, atol=1e-4, rtol=1e-2)
+
+
+@pytest.mark.parametrize(("name", "text"), ANSWERED)
+def test_packaged_effects_recompute(name: str, text: str) -> None:
+    model, run, there = packaged(name), run_model(name, text), elsewhere(name)
+    metric, _ = answer_at(model, run, -1)
+    layers = [len(model.layers) - 1, len(model.layers) - 7]
+    found = effects(model, run, metric, to=there.means, layers=layers).change
+    assert_close(there.effects[text][layers], found, atol=1e-4, rtol=1e-2)
+
+
+def test_four_heads_turn_tom_into_anna() -> None:
+    share = pytest.approx(0.271, abs=2e-3)
+    assert said_without(ANNA, []) == ("Tom", share, share)
+    assert said_without(ANNA, FOUR[:1])[2] == pytest.approx(0.006, abs=1e-3)
+    assert said_without(ANNA, FOUR[:2])[0] == "Anna"
+    assert said_without(ANNA, FOUR)[:2] == ("Anna", pytest.approx(0.928, abs=5e-3))
+
+
+def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search() -> None:
+    model, run = packaged("smollm2"), run_model("smollm2", ANNA)
+    asked = Known(model, run, answer_at(model, run, -1)[0])
+    to = elsewhere("smollm2").means
+    alone = effects(model, run, asked.metric, to=to).change
+    found: list[Found] = []
+    for _ in FOUR:
+        one = next_head(asked, [each.head for each in found], to, effects=alone)
+        assert one is not None
+        found.append(one)
+    assert [one.head for one in found] == FOUR
+    assert [one.tried for one in found] == [270, *[CANDIDATES] * 3]
+
+
+def test_the_four_cost_little_elsewhere_and_chance_takes_as_much_once() -> None:
+    model, run = packaged("smollm2"), run_model("smollm2", ANNA)
+    there = elsewhere("smollm2")
+    costs = losses_after(model, OTHERS, [changes(FOUR, there.means)])[:, 0]
+    assert float(costs.mean()) == pytest.approx(0.055, abs=3e-3)
+    assert float(standard_error(costs)) == pytest.approx(0.042, abs=3e-3)
+    assert float(there.losses["mean"][FOUR[0]]) == pytest.approx(-0.02, abs=6e-3)
+    asked = Known(model, run, answer_at(model, run, -1)[0])
+    points = asked.after([changes(each, there.means) for each in other_teams(FOUR, 9)])
+    points = points - asked.before
+    assert len(points) == 20
+    assert float(points.min()) < -0.2
+    assert float(points.max()) > 0.1
+
+
+def test_one_head_turns_german_into_spanish_and_no_other_of_its_layer_does() -> None:
+    assert said_without(BERLIN, [])[::2] == ("German", pytest.approx(0.176, abs=2e-3))
+    assert said_without(BERLIN, [(23, 4)])[::2] == ("Spanish", pytest.approx(0.036, abs=2e-3))
+    before = said_without(BERLIN, [])[2]
+    others = [said_without(BERLIN, other)[2] for other in other_teams([(23, 4)], 9)]
+    assert len(others) == 8
+    assert all(abs(before - after) <= 0.06 for after in others)
