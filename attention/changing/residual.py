@@ -100,8 +100,7 @@ def votes_of_parts(model: Transformer, run: Run, words: Logits, position: int = 
     """The vote of each part for one piece, or for one rather than another, see `votes.votes`.
 
     words: see `answers.piece_id`. The last norm is taken apart as in `residual_parts`; the votes
-    sum to the score, or to the difference of both, before the cap where the model has one (direct
-    logit attribution, Elhage et al. 2021).
+    sum to the score, or to the difference of both (direct logit attribution, Elhage et al. 2021).
     Raises ValueError for models that were not trained to go on.
     """
     must_be_within("position", position, len(run.hidden))
