@@ -30,7 +30,7 @@ Raw = Sequence[dict[str, Tensor]]
 
 
 def ways(subject: Subject, asked: Asked) -> dict[str, Any]:
-    """What heads are set to on a text, by name, see `changing.change.Change`."""
+    """Replacements of heads on a text, by name, see `changing.change.Change`."""
     return {MEAN: subject.means} | ({ZERO: "zero"} if asked.by_zero else {})
 
 

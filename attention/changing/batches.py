@@ -160,7 +160,7 @@ class Hooked:
         return output
 
     def beside(self, some: Sequence[Change]) -> Hooked:
-        """The same with these changes in all runs."""
+        """This experiment with these changes in all runs."""
         several = [*self._beside, *some]
         if not some:
             return self

@@ -91,7 +91,7 @@ def effects(
 
 
 def replacement(model: nn.Module | Model, inputs: Any, to: Any, part: str = "output") -> Any:
-    """What heads are set to: "mean" becomes the means over these inputs."""
+    """Replacement of heads: "mean" becomes the means over these inputs."""
     return means(model, [inputs], part) if isinstance(to, str) and to == "mean" else to
 
 

@@ -36,7 +36,7 @@ class Experiment(Protocol):
         """
 
     def beside(self, some: Sequence[Change]) -> Experiment:
-        """The same with these changes in all runs."""
+        """This experiment with these changes in all runs."""
 
 
 def experiment(

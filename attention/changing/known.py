@@ -145,7 +145,7 @@ class Known:
 
     @torch.no_grad()
     def beside(self, some: Sequence[Change]) -> Known:
-        """The same with these changes in all runs: those of later layers begin there."""
+        """This experiment with these changes in all runs: those of later layers begin there."""
         if not some:
             return self
         inputs = [*self.run.inputs]

@@ -20,8 +20,9 @@ from attention.changing.answers import answer_at
 from attention.changing.change import Head, changes
 from attention.changing.effects import effects, losses_after, means
 from attention.changing.known import Known, states_without
-from attention.changing.team import CANDIDATES, Found, next_head, other_teams
+from attention.changing.team import CANDIDATES, other_teams
 from attention.subjects.model.known_heads import EXAMPLES
+from tests.changing.searching import searched
 from tests.trained.packaged import packaged, run_model
 
 OTHERS = SENTENCES[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
@@ -96,14 +97,8 @@ def test_four_heads_turn_tom_into_anna() -> None:
 
 def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search() -> None:
     model, run = packaged("smollm2"), run_model("smollm2", ANNA)
-    asked = Known(model, run, answer_at(model, run, -1)[0])
-    to = elsewhere("smollm2").means
-    alone = effects(model, run, asked.metric, to=to).change
-    found: list[Found] = []
-    for _ in FOUR:
-        one = next_head(asked, [each.head for each in found], to, effects=alone)
-        assert one is not None
-        found.append(one)
+    metric, _ = answer_at(model, run, -1)
+    found = searched(4, model, run, metric, to=elsewhere("smollm2").means)
     assert [one.head for one in found] == FOUR
     assert [one.tried for one in found] == [270, *[CANDIDATES] * 3]
 

@@ -33,8 +33,8 @@ from attention.subjects.model.words import AS_IN
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer
-from tests.analysis.test_team import searched
 from tests.cases import over
+from tests.changing.searching import searched
 from tests.hostile import HOSTILE
 from tests.running import App, opened, viewed
 from tests.trained.packaged import packaged, run_model
@@ -211,7 +211,7 @@ def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
     model, run = model_and_run("minilm")
     metric, _ = answer_at(model, run, 2)
     means = there("minilm").means
-    found = searched(told.MOST_NEEDED, model, run, metric, means, sign=-1)
+    found = searched(told.MOST_NEEDED, model, run, metric, to=means, sign=-1)
     assert told.read_off(app.values["off"], model) == [each.head for each in found]
     app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
     titles = [stage["title"] for stage in film(app)["stages"]]
