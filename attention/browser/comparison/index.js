@@ -1,10 +1,10 @@
-import { cellAt, chooseByKeys } from "../shared/choosing.js"
+import { cellAt, listenToCells } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, under } from "../shared/elements.js"
 import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
-import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { whenMoved, where } from "../shared/selection.js"
 import { fixed, inFull, precise, roomFor } from "../shared/words.js"
 
 /** @import { ComparisonHeader } from "../messages.js"
@@ -57,30 +57,25 @@ function build({ root, content }) {
     bits: /** @type {Float32Array} */ (new Float32Array()),
     shown: /** @type {Shown[]} */ ([]),
   }
-  chooseByKeys(row, () => view.content.size)
-  row.addEventListener("pointermove", (event) => {
-    const [query, key] = pointedAt(view, event)
-    pointAt(query === undefined ? null : { query, key: key ?? null })
-  })
-  row.addEventListener("pointerleave", () => pointAt(null))
-  row.addEventListener("click", (event) => {
-    const name = under(event, ".down span")
-    const [at] = name
-      ? [[...(name.parentNode?.children ?? [])].indexOf(name)]
-      : pointedAt(view, event)
-    if (at !== undefined) choose("query", at)
-  })
+  listenToCells(
+    row,
+    () => view.content.size,
+    (event) => pointedAt(view, event),
+  )
   whenMoved(frame, () => mark(view))
   return view
 }
 
-/** @type {(view: View, event: PointerEvent | MouseEvent) => [number?, number?]} */
+/** @type {(view: View, event: PointerEvent | MouseEvent)
+      => { query: number, key?: number } | null} */
 function pointedAt({ shown }, event) {
+  const name = under(event, ".down span")
+  if (name) return { query: [...(name.parentNode?.children ?? [])].indexOf(name) }
   const matrix = shown.find(({ box }) => box === under(event, ".box"))
-  if (!matrix) return []
+  if (!matrix) return null
   const { canvas, rows, columns } = matrix
-  const [row, column] = cellAt(event, canvas.getBoundingClientRect(), rows, columns)
-  return columns === 1 ? [row] : [row, column]
+  const [query, key] = cellAt(event, canvas.getBoundingClientRect(), rows, columns)
+  return columns === 1 ? { query } : { query, key }
 }
 
 /** In new elements: on paper a canvas that was cleared covers what lies below it.

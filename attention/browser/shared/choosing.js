@@ -20,6 +20,20 @@ export function chooseByKeys(element, count) {
   })
 }
 
+/** Points at what lies under the pointer, chooses its query by a click, and others by keys; at: what
+    lies there, null where nothing does.
+    @type {(element: HTMLElement, count: () => number,
+      at: (event: PointerEvent | MouseEvent) => { query: number, key?: number | null } | null) => void} */
+export function listenToCells(element, count, at) {
+  chooseByKeys(element, count)
+  element.addEventListener("pointermove", (event) => pointAt(at(event)))
+  element.addEventListener("pointerleave", () => pointAt(null))
+  element.addEventListener("click", (event) => {
+    const cell = at(event)
+    if (cell) choose("query", cell.query)
+  })
+}
+
 /** The row and the column of the cell at a point, of the nearest one beyond the edge.
     @typedef {{ left: number, top: number, width: number, height: number }} Box
     @typedef {{ clientX: number, clientY: number }} Point

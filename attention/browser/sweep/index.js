@@ -1,10 +1,10 @@
-import { cellAt, chooseByKeys } from "../shared/choosing.js"
+import { cellAt, listenToCells } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, setLengths } from "../shared/elements.js"
 import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
-import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { whenMoved, where } from "../shared/selection.js"
 import { fixed, roomFor } from "../shared/words.js"
 
 /** @import { SweepHeader } from "../messages.js"
@@ -57,22 +57,16 @@ function build({ root, content, send }) {
     view.moving = false
     view.release()
   })
-  chooseByKeys(plot, () => view.content.size)
-  const rowUnder = (/** @type {MouseEvent} */ event) => {
-    const { size } = view.content
-    const box = view.matrix?.canvas.getBoundingClientRect() ?? new DOMRect()
-    const inside = event.clientY >= box.top && event.clientY < box.bottom
-    return inside ? cellAt(event, box, size, size)[0] : null
-  }
-  plot.addEventListener("click", (event) => {
-    const query = rowUnder(event)
-    if (query !== null) choose("query", query)
-  })
-  plot.addEventListener("pointermove", (event) => {
-    const query = rowUnder(event)
-    pointAt(query === null ? null : { query })
-  })
-  plot.addEventListener("pointerleave", () => pointAt(null))
+  listenToCells(
+    plot,
+    () => view.content.size,
+    (event) => {
+      const { size } = view.content
+      const box = view.matrix?.canvas.getBoundingClientRect() ?? new DOMRect()
+      const inside = event.clientY >= box.top && event.clientY < box.bottom
+      return inside ? { query: cellAt(event, box, size, size)[0] } : null
+    },
+  )
   whenMoved(frame, () => view.entropy.length && mark(view))
   return view
 }
