@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-import threading
 from collections.abc import Awaitable, Callable, Iterator
 
 import numpy
@@ -96,27 +95,5 @@ def test_who_is_cut_off_may_come_back_to_an_opened_file_for_a_while(server: Serv
     async def opens(visit: Opener, content: bytes) -> bool:
         await visit.open(content)
         return shows(visit)
-
-    asyncio.run(story())
-
-
-def test_a_file_that_comes_after_its_visit_has_ended_is_not_kept(server: Server) -> None:
-    async def story() -> None:
-        content, ended = file_of(9), threading.Event()
-        async with Opener(server.port) as late:
-            late.file = "late"
-            asked = asyncio.to_thread(late.ask, "PUT", content, ended.wait)
-            arriving = asyncio.create_task(asked)
-            async with Opener(server.port) as another:
-                await until(lambda: refuses(another, content))
-        async with Opener(server.port) as another:
-            ended.set()
-            assert await arriving == 204
-            await another.open(content)
-            assert shows(another), another.notes
-
-    async def refuses(visit: Opener, content: bytes) -> bool:
-        await visit.open(content)
-        return not shows(visit)
 
     asyncio.run(story())
