@@ -74,7 +74,8 @@ def offer_frame(title: str, make: Callable[[], DataFrame], of: str = "") -> None
             for name in frame
             if frame[name].dtype.kind == "O"
         }
-        return frame.assign(**texts).to_csv(index=False, lineterminator="\n")
+        titles = [_safe(str(name)) for name in frame]
+        return frame.assign(**texts).to_csv(index=False, header=titles, lineterminator="\n")
 
     label, name = _label(title, of), _slug(f"{title} {of}")
     offer(f"{label}, CSV", f"{name}.csv", csv)
@@ -154,7 +155,7 @@ def written(
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([title, *map(_safe, columns)])
+    writer.writerow(map(_safe, [title, *columns]))
     for name, line in zip(names, lines, strict=True):
         writer.writerow([_safe(name), *map(_cell, line)])
     return text.getvalue()

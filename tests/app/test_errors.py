@@ -6,6 +6,8 @@ import logging
 
 import pytest
 from streamlit import config, error_util
+from streamlit.elements import exception
+from streamlit.proto.Exception_pb2 import Exception as ExceptionProto
 
 from attention.app.state.view import own_settings
 from attention.app.streamlit_fixes import errors
@@ -50,3 +52,14 @@ def test_streamlit_alone_writes_all_of_it(logged: list[str]) -> None:
     assert not config.get_option("logger.enableRich")
     error_util._log_uncaught_app_exception(raised(SECRET))
     assert SECRET in logged[0]
+
+
+def test_the_box_of_an_error_has_our_words_no_traceback_and_no_link_to_another_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(exception, "_GENERIC_UNCAUGHT_EXCEPTION_TEXT", "")  # put back afterwards
+    errors.show_own_words()
+    box = ExceptionProto()
+    exception.marshall(box, raised(SECRET), apply_show_error_details=True)
+    assert (box.message, [*box.stack_trace], box.type) == (errors.ON_THE_PAGE, [], "")
+    assert config.get_option("client.showErrorLinks") is False

@@ -93,6 +93,10 @@ def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
         for cell in line:
             assert not cell.lstrip().startswith(("=", "+", "-", "@"))
     assert rows(written)[1 + texts.index("=1+2")][0] == "'=1+2"
+    with files.collecting() as offered:
+        files.offer_frame("a table", lambda: pandas.DataFrame({text: [text] for text in texts}))
+    for line in rows(offered[0].make()):
+        assert not any(cell.lstrip().startswith(files.FORMULA) for cell in line)
 
 
 @given(

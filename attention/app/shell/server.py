@@ -27,7 +27,7 @@ from attention.app.state.links import whole_numbers
 from attention.app.state.pages import PAGES, first_page
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
-from attention.app.streamlit_fixes.errors import log_without_words
+from attention.app.streamlit_fixes.errors import log_without_words, show_own_words
 from attention.app.streamlit_fixes.late_files import LateFiles
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
 from attention.app.streamlit_fixes.reconnect import Reconnect
@@ -39,6 +39,7 @@ from attention.hosting import metrics
 from attention.hosting.addresses import trusted_proxies
 from attention.hosting.admission import Admission
 from attention.hosting.backpressure import Backpressure
+from attention.hosting.deadlines import close_silent_connections
 from attention.hosting.headers import SecurityHeaders, security_headers
 from attention.hosting.preview import Preview
 from attention.hosting.redirects import Redirects
@@ -59,7 +60,9 @@ def options() -> dict[str, Any]:
     except ValueError as error:
         raise SystemExit(str(error)) from None
     ask_no_other_host()
+    close_silent_connections()
     log_without_words()
+    show_own_words()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {

@@ -1,7 +1,8 @@
-"""Errors in the log: their kind and where they arose, without a word of the visitor.
+"""Errors in the log and on the page: without a word of the visitor, and in words of our own.
 
 Streamlit logs what a run raises with all that it was raised about, which may be what a visitor
 sent. The logger is that of its `error_util`, where docs/upstream.md has the test that it still is.
+On the page it tells of its own cloud; `.streamlit/config.toml` leaves out details and links.
 """
 
 from __future__ import annotations
@@ -10,9 +11,15 @@ import logging
 import traceback
 from pathlib import Path
 
+from streamlit.elements import exception
+
 LOGGER = "streamlit.error_util"
 OURS = Path(__file__).parents[3]
 MOST = 5  # places
+ON_THE_PAGE = (
+    "Something failed here, and the server's log says where. Please reload the page; your link "
+    "keeps all that is set."
+)
 
 
 class WithoutWords(logging.Filter):
@@ -42,3 +49,8 @@ def log_without_words() -> None:
     logger = logging.getLogger(LOGGER)
     if not any(isinstance(known, WithoutWords) for known in logger.filters):
         logger.addFilter(WithoutWords())
+
+
+def show_own_words() -> None:
+    """Have the box on the page, where a run fails, say what a visitor can do."""
+    vars(exception)["_GENERIC_UNCAUGHT_EXCEPTION_TEXT"] = ON_THE_PAGE
