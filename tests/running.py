@@ -29,6 +29,7 @@ from attention.app.state.pages import PAGES, first_page
 from attention.app.state.session import RECEIVED
 from attention.app.state.view import viewed as viewed
 from attention.figures.matrix import Matrix
+from attention.hosting.reruns import Share
 from attention.hosting.token_bucket import TokenBucket
 from tests.sent import Sent as Sent
 from tests.sent import figures_in as figures_in
@@ -46,7 +47,7 @@ def opened(page: str, /, **link: object) -> App:
     """The page of that name as a link opens it; of a list all texts are given."""
     app = App(SCRIPT, default_timeout=TIMEOUT)
     app._bidi_component_manager = _installed_components()
-    app.session_state["share"] = TokenBucket.full(rate=1.0, burst=1.0, now=0.0)  # a whole core
+    app.session_state["share"] = Share(TokenBucket.full(1.0, 1.0, 0.0))  # a whole core
     for name, value in link.items():
         several = value if isinstance(value, list | tuple) else [value]
         app.query_params[name] = [str(one) for one in several]

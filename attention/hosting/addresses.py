@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import ipaddress
 import os
+from typing import NamedTuple
 
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
@@ -13,6 +14,39 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 PROXIES_VARIABLE = "FORWARDED_ALLOW_IPS"  # of uvicorn
 PROXIES = "127.0.0.1,::1"  # uvicorn's own default
 ADDRESSES = 10_000
+ONE = 0.5  # share of what there is that one address may have, unless the owner says otherwise
+# Of IPv6, by the bits of a network: whoever has an address has all with the same first 64, and who
+# rents one more may have 256 or 65,536 networks of these.
+SHARES = {64: ONE, 56: 0.6, 48: 0.75}
+
+
+class Network(NamedTuple):
+    """Addresses that may be one visitor's, and the share that all of them may have together."""
+
+    name: str
+    share: float
+
+    @property
+    def times(self) -> float:
+        """Factor by which it may have more than one address."""
+        return self.share / ONE
+
+    @property
+    def of_free(self) -> float:
+        """Factor of what it leaves free that it may have."""
+        return self.share / (1 - self.share)
+
+
+@functools.lru_cache(ADDRESSES)
+def networks(address: str) -> tuple[Network, ...]:
+    """The networks in which an address counts, the smallest first; address: see `network`."""
+    try:
+        smallest = ipaddress.IPv6Network(address)
+    except ValueError:
+        return (Network(address, ONE),)
+    return tuple(
+        Network(str(smallest.supernet(new_prefix=bits)), share) for bits, share in SHARES.items()
+    )
 
 
 def address_of(connection: HTTPConnection) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 from cachetools import LRUCache
 from starlette.requests import HTTPConnection, Request
@@ -16,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.core.limits import Limits
 from attention.hosting import metrics
-from attention.hosting.addresses import ADDRESSES, address_of
+from attention.hosting.addresses import ADDRESSES, address_of, networks
 from attention.hosting.admission_queue import AdmissionQueue, Visitor
 from attention.hosting.token_bucket import TokenBucket
 from attention.hosting.waiting_page import COOKIE, FULL, waiting_page
@@ -24,7 +25,10 @@ from attention.hosting.waiting_page import COOKIE, FULL, waiting_page
 QUEUE_PATH = "/attention-queue"  # where the waiting page asks for its position
 BURST_SECONDS = 10  # the allowance of so many may come at once
 MESSAGE_BYTES = 1 << 16  # a longer message counts as several
+MAX_END = 256  # bytes of a message that ends a page
 MAX_NAME = 64  # characters of a visitor's name, which a browser may make as long as it likes
+FIRST_PAGES = 2  # at once, of those who come in, each
+FIRST_PAGE_SECONDS = 1.0  # or, of one that takes longer, for so long
 FIRST_MESSAGE_SECONDS = 10.0  # a page sends one as soon as its websocket is open
 NOT_PAGES = ("/_stcore/", "/static/", "/component/", "/media/", "/metrics")
 TOO_MANY = "Too many requests came from your address. Please wait a moment, then reload the page."
@@ -33,11 +37,19 @@ TOO_MANY = "Too many requests came from your address. Please wait a moment, then
 class Admission:
     """Middleware: limits requests and messages, and answers with the waiting page where it is full.
 
-    is_kept: whether a session is kept, so that a page may come back to it.
+    is_kept: whether a session is kept, so that a page may come back to it; ends_page: whether a
+    message is the last of a page.
     """
 
-    def __init__(self, app: ASGIApp, limits: Limits, is_kept: Callable[[str], bool]) -> None:
-        self.app, self.limits, self.is_kept = app, limits, is_kept
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        is_kept: Callable[[str], bool],
+        ends_page: Callable[[bytes], bool] = bool,
+    ) -> None:
+        self.app, self.limits, self.is_kept, self.ends_page = app, limits, is_kept, ends_page
+        self.first_pages = asyncio.Semaphore(FIRST_PAGES)
         per_address = max(1, limits.sessions * limits.address // 100)
         self.queue = AdmissionQueue(limits.sessions, per_address)
         self.buckets: LRUCache[str, TokenBucket] = LRUCache(ADDRESSES)
@@ -55,16 +67,20 @@ class Admission:
             await self.app(scope, receive, send)
 
     async def _turn(self, scope: Scope) -> None:
-        """Let one request of an address go on in each turn of the loop, and others between."""
-        async with self.turns.setdefault(address_of(HTTPConnection(scope)), asyncio.Lock()):
+        """Let one request of a network go on in each turn of the loop, and others between."""
+        *_, network = networks(address_of(HTTPConnection(scope)))
+        async with self.turns.setdefault(network.name, asyncio.Lock()):
             await asyncio.sleep(0)
 
     def _too_many(self, connection: HTTPConnection) -> bool:
-        """True if more requests than allowed have come from its address."""
-        rate, now = self.limits.requests, time.monotonic()
-        full = TokenBucket.full(rate, BURST_SECONDS * rate, now)
-        bucket = self.buckets.setdefault(address_of(connection), full)
-        if bucket.try_take(now):
+        """True if more requests than allowed have come from its address, or a network of it."""
+        now = time.monotonic()
+        for network in networks(address_of(connection)):
+            rate = self.limits.requests * network.times
+            full = TokenBucket.full(rate, BURST_SECONDS * rate, now)
+            if not self.buckets.setdefault(network.name, full).try_take(now):
+                break
+        else:
             return False
         metrics.REFUSED.labels("requests").inc()
         return True
@@ -108,17 +124,39 @@ class Admission:
             return
         metrics.SESSIONS.inc()
         try:
-            await self._serve(came, scope, receive, send)
+            async with self._first_page() if came else contextlib.nullcontext(bool) as page_ended:
+                await self._serve(came, page_ended, scope, receive, send)
         finally:
             metrics.SESSIONS.dec()
             self.queue.leave(visitor, time.monotonic())
+
+    @contextlib.asynccontextmanager
+    async def _first_page(self) -> AsyncIterator[Callable[[], object]]:
+        """Come in, in order of arrival, once few others do; gives what ends that.
+
+        More of them at once fill the event loop, and everybody who is inside waits for it.
+        """
+        self.queue.entering += 1
+        with contextlib.ExitStack() as under_way:
+            under_way.callback(self.queue.has_entered)
+            await self.first_pages.acquire()
+            under_way.callback(self.first_pages.release)
+            asyncio.get_running_loop().call_later(FIRST_PAGE_SECONDS, under_way.close)
+            yield under_way.close
 
     def _resumes(self, scope: Scope) -> bool:
         """True if a page goes on with its session: it says nothing until something is changed."""
         session = _protocols(scope)[2:3]
         return bool(session) and self.is_kept(session[0])
 
-    async def _serve(self, came: list[Message], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(
+        self,
+        came: list[Message],
+        page_ended: Callable[[], object],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """A visitor who has a place, until they leave; came: the messages from them so far."""
         begun, accepted, rate = time.monotonic(), bool(came), self.limits.messages
         bucket = TokenBucket.full(rate, BURST_SECONDS * rate, begun)
@@ -136,8 +174,11 @@ class Admission:
         async def send_counted(message: Message) -> None:
             if accepted and message["type"] == "websocket.accept":
                 return  # once is enough
-            counts["sent"] += len(message.get("bytes") or b"")
+            data = message.get("bytes") or b""
+            counts["sent"] += len(data)
             await send(message)
+            if len(data) < MAX_END and self.ends_page(data):
+                page_ended()
 
         try:
             await self.app(scope, receive_limited, send_counted)

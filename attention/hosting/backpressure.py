@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.hosting import metrics
-from attention.hosting.addresses import address_of
+from attention.hosting.addresses import Network, address_of, networks
 
 PER_CONNECTION = 24 << 20  # bytes; no message is over 16 MB, the heaviest link brings 6
 TOTAL = 128 << 20  # bytes
@@ -50,7 +50,8 @@ class Backpressure:
     """Middleware: counts what waits for each websocket, and cuts off those who lag.
 
     per_connection: the most bytes that may wait for one of them; total: those for all of them. For
-    an address there may wait as much as it leaves free, so that it never takes all; beyond that the
+    an address there may wait as much as it leaves free, so that it never takes all, and for a
+    network by its share; beyond that the
     websocket for which most waits is cut off. From a browser that reads slowly less is received.
     """
 
@@ -59,7 +60,7 @@ class Backpressure:
     ) -> None:
         self.app, self.per_connection, self.total = app, per_connection, total
         self.queues: set[SendQueue] = set()
-        self.nbytes: Counter[str] = Counter()  # by address
+        self.waiting, self.nbytes = 0, Counter[Network]()  # bytes, of all and by network
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
@@ -114,9 +115,10 @@ class Backpressure:
         self._count(queue, _size(message))
         if queue.nbytes > self.per_connection:
             self._cut(queue)
-        while self.nbytes[queue.address] > self.total - self.nbytes.total():
-            same = [each for each in self.queues if each.address == queue.address]
-            self._cut(max(same, key=lambda each: each.nbytes))
+        for network in networks(queue.address):
+            while self.nbytes[network] > (self.total - self.waiting) * network.of_free:
+                same = [each for each in self.queues if network in networks(each.address)]
+                self._cut(max(same, key=lambda each: each.nbytes))
 
     def _cut(self, queue: SendQueue) -> None:
         metrics.REFUSED.labels("unread").inc()
@@ -133,9 +135,11 @@ class Backpressure:
 
     def _count(self, queue: SendQueue, nbytes: int) -> None:
         queue.nbytes += nbytes
-        self.nbytes[queue.address] += nbytes
-        if not self.nbytes[queue.address]:
-            del self.nbytes[queue.address]
+        self.waiting += nbytes
+        for network in networks(queue.address):
+            self.nbytes[network] += nbytes
+            if not self.nbytes[network]:
+                del self.nbytes[network]
         (queue.has_room.clear if queue.nbytes > HIGH_WATER else queue.has_room.set)()
 
 

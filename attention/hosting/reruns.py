@@ -7,6 +7,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from attention.core.limits import limits
 from attention.hosting import metrics
@@ -19,9 +20,16 @@ MAX_HELD = 10.0  # seconds
 _thread = threading.local()
 
 
-def session_bucket() -> TokenBucket:
-    """Seconds of a core that a session may use."""
+def _full() -> TokenBucket:
     return TokenBucket.full(limits().share / 100, AT_ONCE, time.monotonic())
+
+
+@dataclass
+class Share:
+    """Share of a session: seconds of a core, and if it has had a turn for its first page."""
+
+    bucket: TokenBucket = field(default_factory=_full)
+    is_inside: bool = False
 
 
 @functools.cache
@@ -62,18 +70,18 @@ def pause() -> Iterator[None]:
 
 @contextlib.contextmanager
 def rerun(
-    page: str, bucket: TokenBucket, address: str = "", still_wanted: Callable[[], object] = bool
+    page: str, share: Share, address: str = "", still_wanted: Callable[[], object] = bool
 ) -> Iterator[float]:
     """To be entered by all that runs for a session; one within another is a part of it.
 
-    page: its name; bucket: see `session_bucket`; address: where it comes from; still_wanted: raises
-    once the rerun is to be stopped, and is asked while it waits. Gives the seconds that it was held
+    page: its name; share: of the session; address: where it comes from; still_wanted: raises once
+    the rerun is to be stopped, and is asked while it waits. Gives the seconds that it was held
     back, during which the others have the core.
     """
     if getattr(_thread, "turn", None):
         yield 0.0
         return
-    held = min(bucket.take(0, time.monotonic()), MAX_HELD)
+    held = min(share.bucket.take(0, time.monotonic()), MAX_HELD)
     if held:
         _hold_back(held, still_wanted)
         metrics.HELD.inc(held)
@@ -81,13 +89,14 @@ def rerun(
     _thread.waits_as = address, still_wanted
     try:
         with metrics.RERUNS.labels(page).time(), turn:
-            turn.enter_context(_scheduler().turn(address, still_wanted))
+            turn.enter_context(_scheduler().turn(address, still_wanted, not share.is_inside))
+            share.is_inside = True
             yield held
     finally:
         _thread.turn = None
         # All that the thread did since the last time, what ran before the page included.
         counted, now = time.thread_time(), time.monotonic()
         took = counted - getattr(_thread, "counted", 0.0)
-        bucket.take(took, now)
+        share.bucket.take(took, now)
         _scheduler().charge(address, took)
         _thread.counted = counted

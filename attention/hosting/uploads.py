@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attention.hosting import metrics
-from attention.hosting.addresses import address_of
+from attention.hosting.addresses import address_of, networks
 
 PATH = "/_stcore/upload_file/"  # then the visit and the file
 NO_ROOM = (
@@ -44,7 +44,8 @@ class Uploads:
 
     megabytes: all the room there is; files: gives the bytes of the files that the server holds, by
     visit. What is on its way, and what is read out of files, is taken here. An address may have as
-    much as it leaves free, so that it never has all, and neither have a few together.
+    much as it leaves free, and a network by its share, so that none ever has all, and neither have
+    a few together.
     """
 
     def __init__(self, megabytes: int, files: Callable[[], Mapping[str, int]]) -> None:
@@ -65,10 +66,11 @@ class Uploads:
             if address is not None:
                 addresses[visit] = address
             self._addresses = addresses
-            own = sum(held[each] for each in held if addresses[each] == addresses[visit])
             free = (self.megabytes << 20) - held.total() - nbytes
-            if own + nbytes > free:
-                raise NoRoom(NO_ROOM.format(self.megabytes))
+            for network in networks(addresses[visit]):
+                own = sum(held[each] for each in held if network in networks(addresses[each]))
+                if own + nbytes > free * network.of_free:
+                    raise NoRoom(NO_ROOM.format(self.megabytes))
             taken = Reservation(visit, nbytes)
             self._taken.add(taken)
             return taken

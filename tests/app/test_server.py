@@ -192,12 +192,10 @@ def test_a_change_that_had_to_wait_says_so(monkeypatch) -> None:
     monkeypatch.setattr(reruns, "_hold_back", lambda seconds, still_wanted: None)
     app = opened("explore")
     assert "waited" not in " ".join(app.notes)
-    app.session_state["share"] = TokenBucket(
-        rate=1.0, burst=1.0, tokens=-600.0, updated=time.monotonic()
-    )
+    app.session_state["share"] = reruns.Share(TokenBucket(1.0, 1.0, -600.0, time.monotonic()))
     app.run()
     assert f"This change waited {reruns.MAX_HELD:.0f} s" in " ".join(app.notes)
-    app.session_state["share"] = TokenBucket.full(rate=1.0, burst=1.0, now=time.monotonic())
+    app.session_state["share"] = reruns.Share(TokenBucket.full(1.0, 1.0, time.monotonic()))
     app.run()
     assert "waited" not in " ".join(app.notes)
 

@@ -14,9 +14,10 @@ import pytest
 
 from attention.core.limits import Limits
 from attention.hosting import admission
-from attention.hosting.admission import QUEUE_PATH, Admission
+from attention.hosting.admission import FIRST_PAGES, QUEUE_PATH, Admission
 from attention.hosting.waiting_page import COOKIE
 from tests.hosting.asking import Answer, ask, inner, to_its_end
+from tests.hosting.conftest import LONG
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
@@ -214,6 +215,57 @@ async def test_one_request_of_an_address_goes_on_in_a_turn_of_the_loop_and_other
     await asyncio.gather(*many, get("10.0.0.2"))
     assert done.index("10.0.0.2") < 11
     assert len(done) == 54
+
+
+@to_its_end
+async def test_few_come_in_at_once_in_order_of_arrival(monkeypatch) -> None:
+    monkeypatch.setattr(admission, "FIRST_PAGE_SECONDS", LONG)
+    came, end = list[str](), dict[str, asyncio.Event]()
+
+    async def page(scope: Any, receive: Any, send: Any) -> None:
+        address = scope["client"][0]
+        came.append(address)
+        await end.setdefault(address, asyncio.Event()).wait()
+        await send({"type": "websocket.send", "bytes": b"the end"})
+        await asyncio.Event().wait()  # the tab stays open
+
+    asked, addresses = Asked(page), [f"10.0.0.{number}" for number in range(5)]
+    queue = asked.admission.queue
+
+    async def tab(address: str) -> None:
+        said = [{"type": "websocket.connect"}, {"type": "websocket.receive", "bytes": b"hello"}]
+
+        async def receive() -> Any:
+            return said.pop(0)
+
+        async def send(message: Any) -> None:
+            pass
+
+        scope = {"type": "websocket", "client": (address, 1), "headers": [], "path": "/"}
+        await asked.admission(scope, receive, send)
+
+    async def settle() -> None:
+        for _ in range(30):
+            await asyncio.sleep(0)
+
+    tabs = [asyncio.create_task(tab(address)) for address in addresses]
+    await settle()
+    assert (came, queue.entering) == (addresses[:FIRST_PAGES], 5)
+    for number, address in enumerate(addresses, start=1):
+        end[address].set()
+        await settle()
+        assert (came, queue.entering) == (addresses[: FIRST_PAGES + number], 5 - number)
+    for each in tabs:
+        each.cancel()
+
+
+@to_its_end
+async def test_a_first_page_that_takes_long_lets_the_next_one_come(monkeypatch) -> None:
+    monkeypatch.setattr(admission, "FIRST_PAGE_SECONDS", 0.01)
+    control = Asked().admission
+    for _ in range(FIRST_PAGES + 1):
+        await control._first_page().__aenter__()
+    assert control.queue.entering <= FIRST_PAGES
 
 
 @pytest.mark.usefixtures("_no_time_goes_by")

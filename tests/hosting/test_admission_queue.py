@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from attention.hosting.admission_queue import (
+    MAX_ENTERING,
     RESERVED_SECONDS,
     WAITING_SECONDS,
     AdmissionQueue,
@@ -100,6 +101,19 @@ def test_one_address_does_not_fill_the_queue() -> None:
     assert [queue.position(at("a", str(number)), 0.0) for number in range(9)] == [1, 2] + [3] * 7
     assert queue.position(at("b"), 0.0) == 3
     assert len(queue.waiting) == 3
+
+
+def test_while_many_come_in_the_next_wait_in_order_and_are_told_their_place() -> None:
+    queue = AdmissionQueue(300, 150)
+    queue.entering = MAX_ENTERING - 1
+    assert queue.position(at("a"), 0.0) == 0
+    queue.entering += 1
+    names = "bcd"
+    assert [queue.position(at(name), 0.0) for name in names] == [1, 2, 3]
+    queue.has_entered()
+    assert [queue.position(at(name), 1.0) for name in "dcbd"] == [3, 2, 0, 2]
+    queue.connect(at("b"), 2.0)
+    assert [queue.position(at(name), 2.0) for name in "dc"] == [2, 0]
 
 
 def test_what_says_nothing_takes_a_place_of_its_address_alone() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from attention.hosting.rerun_scheduler import RerunScheduler
+from attention.hosting.rerun_scheduler import FIRST_EVERY, RerunScheduler
 from tests.hosting.conftest import LONG, Within
 
 Start = Callable[..., threading.Event]
@@ -19,9 +19,12 @@ def start(within: Within) -> Start:
     """Starts a turn of an address in a thread and gives what is set once it has begun."""
 
     def begin(
-        scheduler: RerunScheduler, address: str = "", do: Callable[[], object] = bool
+        scheduler: RerunScheduler,
+        address: str = "",
+        do: Callable[[], object] = bool,
+        is_first: bool = False,
     ) -> threading.Event:
-        return within(scheduler.turn(address), do)
+        return within(scheduler.turn(address, is_first=is_first), do)
 
     return begin
 
@@ -61,11 +64,63 @@ def test_of_those_who_wait_the_address_that_had_least_is_next(start: Start) -> N
         scheduler.charge(address, seconds)
     with scheduler.turn("first"):
         begun = [start(scheduler, name, lambda name=name: told.append(name)) for name in "ABC"]
-        while len(scheduler._waiting) < 3:
-            time.sleep(0.001)
+        waiting(scheduler, 3)
     assert all(each.wait(LONG) for each in begun)
     with scheduler.turn("last"):
         assert told == ["B", "C", "A"]
+
+
+def waiting(scheduler: RerunScheduler, number: int) -> None:
+    """Return once so many wait."""
+    while len(scheduler._waiting) < number:
+        time.sleep(0.001)
+
+
+def test_who_is_inside_passes_first_pages_and_those_come_in_order_of_arrival(start: Start) -> None:
+    scheduler, order = RerunScheduler(LONG), list[str]()
+    scheduler.charge("inside", 5.0)
+    with scheduler.turn("somebody", is_first=True):
+        for number, name in enumerate(["1", "2", "3", "inside"], start=1):
+            start(scheduler, name, lambda name=name: order.append(name), name != "inside")
+            waiting(scheduler, number)
+    while len(order) < 4:
+        time.sleep(0.001)
+    assert order == ["inside", "1", "2", "3"]
+
+
+def test_a_first_page_goes_before_those_inside_once_in_a_while(start: Start) -> None:
+    scheduler, order = RerunScheduler(LONG), list[str]()
+    with scheduler.turn("somebody"):
+        for number, name in enumerate(["inside", "first", "next"], start=1):
+            start(scheduler, name, lambda name=name: order.append(name), name != "inside")
+            waiting(scheduler, number)
+        scheduler._first_began = time.monotonic() - FIRST_EVERY
+    while len(order) < 3:
+        time.sleep(0.001)
+    assert order == ["first", "inside", "next"]
+
+
+def test_who_has_waited_long_goes_before_who_had_less_and_has_just_come(start: Start) -> None:
+    scheduler, order = RerunScheduler(LONG), list[str]()
+    scheduler.charge("had more", 3.0)
+    with scheduler.turn("somebody"):
+        for number, name in enumerate(["had more", "had less"], start=1):
+            start(scheduler, name, lambda name=name: order.append(name))
+            waiting(scheduler, number)
+        scheduler._waiting[0].since -= 4.0
+    while len(order) < 2:
+        time.sleep(0.001)
+    assert order == ["had more", "had less"]
+
+
+def test_first_pages_leave_one_place_to_those_inside(start: Start) -> None:
+    scheduler, over = RerunScheduler(0.0, max_running=2), threading.Event()
+    assert start(scheduler, "1", lambda: over.wait(LONG), True).wait(LONG)
+    second = start(scheduler, "2", is_first=True)
+    assert not second.wait(0.2)
+    assert start(scheduler, "inside").wait(LONG)
+    over.set()
+    assert second.wait(LONG)
 
 
 def test_an_address_leaves_one_place_to_the_others(start: Start) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from attention.hosting import metrics, reruns
 from attention.hosting.rerun_scheduler import RerunScheduler
+from attention.hosting.reruns import Share
 from attention.hosting.token_bucket import TokenBucket
 from tests.hosting.conftest import LONG, Within
 
@@ -29,12 +30,12 @@ def sample(name: str, **labels: str) -> float:
 def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr(reruns, "_hold_back", lambda seconds, still_wanted: slept.append(seconds))
-    bucket = TokenBucket.full(rate=0.005, burst=0.02, now=reruns.time.monotonic())
-    with reruns.rerun("explore", bucket) as held:
+    share = Share(TokenBucket.full(rate=0.005, burst=0.02, now=reruns.time.monotonic()))
+    with reruns.rerun("explore", share) as held:
         spin(0.05)
     assert (held, slept) == (0.0, [])
     before = sample("attention_held_seconds_total")
-    with reruns.rerun("explore", bucket) as held:
+    with reruns.rerun("explore", share) as held:
         pass
     assert slept == [held]
     assert 1.0 < held <= reruns.MAX_HELD  # 30 ms too many, at 5 ms a second
@@ -50,7 +51,7 @@ def start(within: Within) -> Callable[..., threading.Event]:
 
     def begin(address: str = "", until: threading.Event | None = None) -> threading.Event:
         do = partial(until.wait, LONG) if until is not None else bool
-        return within(reruns.rerun("explore", reruns.session_bucket(), address), do)
+        return within(reruns.rerun("explore", Share(), address), do)
 
     return begin
 
@@ -73,7 +74,7 @@ def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, star
 
 def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start) -> None:
     scheduler_of(monkeypatch, 1)
-    with reruns.rerun("explore", reruns.session_bucket()):
+    with reruns.rerun("explore", Share()):
         begun = start()
         assert not begun.wait(0.2)
         with reruns.pause():
@@ -89,38 +90,39 @@ class NotWantedError(Exception):
 
 def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch) -> None:
     scheduler = scheduler_of(monkeypatch, 1, LONG)
-    empty = TokenBucket(rate=1e-6, burst=0.0, tokens=-1.0, updated=reruns.time.monotonic())
+    bucket = TokenBucket(rate=1e-6, burst=0.0, tokens=-1.0, updated=reruns.time.monotonic())
+    empty = Share(bucket)
 
     def stop() -> None:
         raise NotWantedError
 
-    def wait(bucket: TokenBucket) -> None:
-        with pytest.raises(NotWantedError), reruns.rerun("explore", bucket, still_wanted=stop):
+    def wait(share: Share) -> None:
+        with pytest.raises(NotWantedError), reruns.rerun("explore", share, still_wanted=stop):
             raise AssertionError("nobody gives a turn to it")
 
-    with reruns.rerun("explore", reruns.session_bucket()):
-        for bucket in (reruns.session_bucket(), empty):
-            thread = threading.Thread(target=wait, args=(bucket,))
+    with reruns.rerun("explore", Share()):
+        for share in (Share(), empty):
+            thread = threading.Thread(target=wait, args=(share,))
             thread.start()
             thread.join(LONG)
             assert not thread.is_alive()
         assert not scheduler._waiting
-    with reruns.rerun("explore", reruns.session_bucket()):
+    with reruns.rerun("explore", Share()):
         pass
 
 
 def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
     before = sample("attention_rerun_seconds_count", page="heads")
-    bucket = reruns.session_bucket()
-    with reruns.rerun("heads", bucket), reruns.rerun("heads", bucket):
+    share = Share()
+    with reruns.rerun("heads", share), reruns.rerun("heads", share):
         pass
     assert sample("attention_rerun_seconds_count", page="heads") == before + 1
 
 
 def test_a_rerun_that_fails_is_over() -> None:
-    bucket = reruns.session_bucket()
+    share = Share()
     before = sample("attention_rerun_seconds_count", page="steps")
     for _ in range(2):
-        with contextlib.suppress(RuntimeError), reruns.rerun("steps", bucket):
+        with contextlib.suppress(RuntimeError), reruns.rerun("steps", share):
             raise RuntimeError
     assert sample("attention_rerun_seconds_count", page="steps") == before + 2

@@ -17,6 +17,7 @@ from typing import Any
 import streamlit as st
 import torch
 from starlette.middleware import Middleware
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
@@ -73,7 +74,7 @@ def options() -> dict[str, Any]:
             trusted_proxies(),
             Middleware(Backpressure),
             Middleware(SecurityHeaders, headers=headers),
-            Middleware(Admission, limits=allowed, is_kept=_is_kept),
+            Middleware(Admission, limits=allowed, is_kept=_is_kept, ends_page=_ends_page),
             Middleware(Redirects, opens=_opens()),
             Middleware(
                 Preview,
@@ -123,6 +124,10 @@ def _is_kept(session: str) -> bool:
     """True if a session is here, or was cut off and may come back."""
     manager: Any = Runtime.instance()._session_mgr  # Streamlit asks of both when one comes back
     return _is_here(session) or manager._session_storage.get(session) is not None
+
+
+def _ends_page(data: bytes) -> bool:
+    return bool(ForwardMsg.FromString(data).HasField("script_finished"))
 
 
 @st.cache_resource(show_spinner=False)

@@ -393,9 +393,9 @@ def turn(page: Page) -> AbstractContextManager[float]:
     each change of a visitor who has to wait would leave one more waiting thread.
     """
     if "share" not in st.session_state:
-        st.session_state["share"] = reruns.session_bucket()
-    bucket = st.session_state["share"]
-    return reruns.rerun(page.name, bucket, _address(), lambda: st.session_state["share"])
+        st.session_state["share"] = reruns.Share()
+    share = st.session_state["share"]
+    return reruns.rerun(page.name, share, _address(), lambda: st.session_state["share"])
 
 
 def _address() -> str:
