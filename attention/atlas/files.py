@@ -200,17 +200,18 @@ def _check_row(atlas: Atlas, row: Row, name: str) -> None:
 
 def packaged() -> dict[str, Path]:
     """The packaged files, by the names of their models."""
-    return _in(FOLDER)
+    return within(FOLDER)
 
 
 def available() -> dict[str, Path]:
     """The packaged files, and those in the folder that ATTENTION_ATLAS names, which take the place
     of packaged ones of their name. By the names of their models, which files are called by."""
     own = os.environ.get(OWN_ATLAS_VARIABLE)
-    return packaged() | (_in(Path(own).expanduser()) if own else {})
+    return packaged() | (within(Path(own).expanduser()) if own else {})
 
 
-def _in(folder: Path) -> dict[str, Path]:
+def within(folder: Path) -> dict[str, Path]:
+    """The files in a folder, by the names of their models."""
     files = sorted(folder.glob(f"[!.]*{ENDING}"))
     return {unquote(path.name.removesuffix(ENDING)): path for path in files}
 

@@ -175,16 +175,11 @@ def passports_of(
     subject: Subject,
     found: Found,
     others: Mapping[str, Found],
-    told: Told = lambda part, done, of: None,
-    narrow: Subject | None = None,
+    told: Told,
 ) -> tuple[Passport, ...]:
-    """Passports of all heads, of what stages measured, and of what the weights say.
-
-    narrow: the model with the heads whose effects alone were measured.
-    """
+    """Passports of all heads, of what stages measured, and of what the weights say."""
     name, raw = subject.model.about.name, found.raw
-    narrow = narrow or subject
-    does = effects.summarised(narrow, raw["effects"], raw["elsewhere"], found.turned)
+    does = effects.summarised(subject, raw["effects"], raw["elsewhere"], found.turned)
     looks = patterns.summarised(subject, raw["patterns"])
     words = {other: one.words for other, one in others.items()}
     alike = kin.summarised(subject, raw["kin"], words)
@@ -204,50 +199,8 @@ def passports_of(
             says.get(head),
             alike[head],
         )
-        for head in narrow.heads
+        for head in subject.heads
     )
-
-
-def passport_of(wanted: Wanted, head: Head, others: Mapping[str, Found]) -> Passport:
-    """The passport of one head, measured anew: the same as in the atlas of its model.
-
-    others: of the models made with it, see `heads_by_word`. Raises ValueError where there is no
-    such head.
-    """
-    subject = wanted.subject()
-    if head not in subject.heads:
-        raise ValueError(f"{wanted.name} has no head {head[0]}.{head[1]}")
-    narrow = OfOneHead(subject.model, subject.corpus, head)
-    of_one = (effects.OnAnswers.name, effects.Elsewhere.name, turned.OnTurned.name)
-    raw = {
-        stage.name: [
-            stage.measure(narrow if stage.name in of_one else subject, asked)
-            for asked in stage.texts(subject.corpus)
-        ]
-        for stage in STAGES
-    }
-    (one,) = passports_of(subject, Found(subject.corpus, raw), others, narrow=narrow)
-    return one
-
-
-def heads_by_word(wanted: Wanted) -> Found:
-    """Looks of a model's heads from word to word, measured anew: all that passports of other
-    models need of it."""
-    subject, stage = wanted.subject(), kin.Kin()
-    raw = [stage.measure(subject, asked) for asked in stage.texts(subject.corpus)]
-    return Found(subject.corpus, {stage.name: raw})
-
-
-@dataclass(frozen=True, eq=False)
-class OfOneHead(Subject):
-    """A model of which one head alone is taken away."""
-
-    head: Head
-
-    @functools.cached_property
-    def heads(self) -> list[Head]:
-        """The one head."""
-        return [self.head]
 
 
 def measure_on(

@@ -27,7 +27,6 @@ KINDS_NAMED = 2
 MOST = 0.5  # of a head's weight: less is said to be part
 WORTH = 0.05  # of a probability: a change that is told
 MISLEADS = 0.05  # by which zero must take more than the mean does
-ROUNDED = 0.0005  # nats: less is shown as none
 COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
 
 
@@ -122,24 +121,17 @@ def unit_of(atlas: Atlas) -> str:
     return "%" if of_vectors(atlas) else "points"
 
 
-def change_of(unit: str, found: Mean, sign: int) -> str:
-    """A change with its interval, "12 points (8 to 16)". sign: -1 of a loss."""
-    low, high = sorted((sign * found.low, sign * found.high))
-    ends = " to ".join(hundred(end, found.mean) for end in (low, high))
-    return f"{hundred(sign * found.mean, found.mean)} {unit} ({ends})"
-
-
 def loss_of(atlas: Atlas, found: Mean) -> str:
     """The loss of an answer, "12 points (8 to 16)", or how far vectors move, "12 % (8 to 16)"."""
-    return change_of(unit_of(atlas), found, -1)
+    ends = " to ".join(hundred(-end, found.mean) for end in (found.high, found.low))
+    return f"{hundred(-found.mean, found.mean)} {unit_of(atlas)} ({ends})"
 
 
-def cost_of(atlas: Atlas, found: Mean, sign: int = 1) -> str:
-    """A cost with its error: "0.002 ± 0.003", of vectors in per cent."""
-    width = (found.high - found.low) / 2
-    if of_vectors(atlas):
-        return f"{fixed(100 * sign * found.mean, 2)} ± {fixed(100 * width, 2)} %"
-    return f"{fixed(sign * found.mean, 3)} ± {fixed(width, 3)}"
+def cost_of(atlas: Atlas, found: Mean) -> str:
+    """A cost with its error: "0.002 ± 0.003 nats a piece", of vectors "0.20 ± 0.30 %"."""
+    factor, digits, unit = (100, 2, "%") if of_vectors(atlas) else (1, 3, "nats a piece")
+    cost, width = (fixed(factor * n, digits) for n in (found.mean, (found.high - found.low) / 2))
+    return f"{cost} ± {width} {unit}"
 
 
 def capital(words: str) -> str:
@@ -238,81 +230,50 @@ def kind_words(kind: Kind) -> str:
 
 
 def need_words(atlas: Atlas, kind: Kind) -> str:
-    """A kind of prompts that needs the head, beside a change in a random direction."""
-    changes = "their vectors move by" if of_vectors(atlas) else "the answer loses"
-    return (
-        f"Needed by {kind_words(kind)}: without it {changes} {loss_of(atlas, kind.found)} on "
-        f"average of {kind.found.count}, and {loss_of(atlas, kind.checked)} of "
-        f"{kind.checked.count} others.{turned_words(atlas, kind)}"
+    """A kind of prompts that needs the head, beside a change as large in a random direction, which
+    costs as much where the kind would need it too, losing as much on both halves."""
+    changes = "vectors move by" if of_vectors(atlas) else "the answer loses"
+    counts = f"on average of {kind.found.count}", f"of {kind.checked.count} others"
+    found, checked = (
+        f"{loss_of(atlas, half)} {count}" for half, count in zip(kind.halves, counts, strict=True)
     )
-
-
-def turned_words(atlas: Atlas, kind: Kind) -> str:
-    """A change as large in a random direction, beside the loss of a kind that needs the head.
-
-    It costs as much where the kind would need it too, losing as much on both halves.
-    """
-    turned = kind.turned
-    if turned is None:
-        return ""
-    opening, vectors = " A change as large in one random direction", of_vectors(atlas)
-    if not vectors and min(turn.mean for turn in turned.halves) >= 0:
-        found, checked = (change_of("points", each, 1) for each in turned.halves)
-        nothing = "costs nothing on average: the answer gains"
-        return f"{opening} {nothing} {found}, and {checked} on the others."
-    costs, alone = ("moves them", "moves them by") if vectors else ("costs", "costs")
-    found, checked = (loss_of(atlas, each) for each in turned.halves)
-    amounts = f"{found}, and {checked} on the others."
-    if kind.unspecific:
-        so = "So this does not show that what the head writes is what counts."
-        return f"{opening} {costs} as much: {amounts} {so}"
-    return f"{opening} {costs} less: {amounts}" if turned.less else f"{opening} {alone} {amounts}"
+    said = f"Needed by {kind_words(kind)}: without it {changes} {found}, and {checked}"
+    if kind.turned is None:
+        return f"{said}."
+    found, checked = (loss_of(atlas, half) for half in kind.turned.halves)
+    as_much = "as much: " if kind.unspecific else ""
+    return f"{said}; by a step as large in one random direction {as_much}{found}, and {checked}."
 
 
 def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:
     """No kind of prompts needs the head; the one that loses most, if it does on both halves."""
-    alone, worth = len(kinds) == 1, f"{fixed(100 * WORTH, 0)} {unit_of(atlas)}"
-    kinds_of = f"{'the kind' if alone else f'none of {len(kinds)} kinds'} of prompts"
+    loses = "moves by" if of_vectors(atlas) else "loses"
+    said = f"No kind of prompts surely {loses} {fixed(100 * WORTH, 0)} {unit_of(atlas)} without it"
     worst = min(kinds, key=lambda kind: kind.found.mean + kind.checked.mean)
-    if of_vectors(atlas):
-        moves = "do not surely move" if alone else "surely move"
-        said = f"the vectors of {kinds_of} {moves} by {worth} without it"
-        most = f"those of {kind_words(worst)} move most"
-    else:
-        loses = "does not surely lose" if alone else "surely loses"
-        said = f"{kinds_of} {loses} {worth} without it"
-        most = f"most is lost by {kind_words(worst)}"
     if max(worst.found.mean, worst.checked.mean) >= 0:
-        return f"{capital(said)}."
+        return f"{said}."
+    found, checked = (loss_of(atlas, half) for half in worst.halves)
     return (
-        f"{capital(said)}; {most}: {loss_of(atlas, worst.found)} on average of "
-        f"{worst.found.count}, {loss_of(atlas, worst.checked)} of {worst.checked.count} others."
+        f"{said}; {kind_words(worst)}, the most, {loses} {found} on average of "
+        f"{worst.found.count}, {checked} of {worst.checked.count} others."
     )
 
 
 def elsewhere_words(atlas: Atlas, effects: Effects) -> str:
     """The cost of its loss to sentences at large, no surer than both halves are."""
     cost = effects.elsewhere
-    counts = (cost.found.count, cost.checked.count)
-    sign = -1 if cost.sure < 0 and not of_vectors(atlas) else 1
-    found, checked = (cost_of(atlas, each, sign) for each in cost.halves)
+    found, checked = (cost_of(atlas, half) for half in cost.halves)
+    counts = f"{cost.found.count} other sentences", f"{cost.checked.count} more"
     if of_vectors(atlas):
         return (
-            f"Without it the vectors of {counts[0]} other sentences move by {found}, of "
-            f"{counts[1]} more by {checked}."
+            f"Without it the vectors of {counts[0]} move by {found}, of {counts[1]} by {checked}."
         )
-    if cost.sure:
-        opening, more = ("need it too", "more") if cost.sure > 0 else ("even gain", "less")
-        return (
-            f"Other sentences {opening}: without it {counts[0]} cost {found} nats a piece {more}, "
-            f"{counts[1]} more of them {checked}."
-        )
-    helps = max(cost.found.mean, cost.checked.mean) <= -ROUNDED
-    ends = "they may even gain" if helps else "nothing sure"
-    return (
-        f"Its loss costs {counts[0]} other sentences {found} nats a piece, {counts[1]} more of "
-        f"them {checked}: {ends}."
-    )
+    opening = {
+        1: "Other sentences need it too",
+        0: "Other sentences neither surely need it nor gain without it",
+        -1: "Other sentences even gain without it",
+    }[cost.sure]
+    return f"{opening}: the loss on {counts[0]} grows by {found}, on {counts[1]} by {checked}."
 
 
 # What its weights say
@@ -321,28 +282,16 @@ def elsewhere_words(atlas: Atlas, effects: Effects) -> str:
 def copies(circuit: Circuit) -> int:
     """1 if weights copy, -1 if they suppress, else 0: beyond random ones both by their eigenvalues
     and by the pieces themselves, of which there are `COPIED` at least."""
-    side = leans(circuit)
+    copying = circuit.copying
+    side = (copying.value > max(copying.high, 0.0)) - (copying.value < min(copying.low, 0.0))
     shown = circuit.copied if side > 0 else circuit.suppressed
     return side * int(shown.value > max(shown.high, COPIED))
-
-
-def leans(circuit: Circuit) -> int:
-    """1 if eigenvalues lie above 0 and random ones, -1 if below both, else 0."""
-    copying = circuit.copying
-    above, below = copying.value > max(copying.high, 0.0), copying.value < min(copying.low, 0.0)
-    return above - below
 
 
 def copying_words(circuit: Circuit) -> str:
     """Copying or suppressing, beside random matrices of the same spectrum."""
     copying = circuit.copying
-    does = {
-        1: "Its weights copy what it looks at",
-        -1: "Its weights suppress what it looks at",
-        0: "Its weights are not seen to copy or to suppress what it looks at",
-    }[copies(circuit)]
-    if not copies(circuit) and (side := leans(circuit)):
-        leaning = "copying" if side > 0 else "suppressing"
-        does = f"Its eigenvalues lean to {leaning}, which too few pieces show by themselves"
+    does = {1: "copy", -1: "suppress", 0: "neither surely copy nor suppress"}[copies(circuit)]
     low, high = fixed(copying.low, 2), fixed(copying.high, 2)
-    return f"{does}: {fixed(copying.value, 2)} of −1 to 1; random matrices: {low} to {high}."
+    value = f"{fixed(copying.value, 2)} of −1 to 1"
+    return f"Its weights {does} what it looks at: {value}; random matrices: {low} to {high}."

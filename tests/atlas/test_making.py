@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from attention.atlas import __main__ as command
-from attention.atlas import files, making
+from attention.atlas import effects, files, making
 from attention.atlas.__main__ import Way, duration
 from attention.atlas.making import Wanted
 from attention.atlas.passport import Atlas
@@ -97,33 +97,33 @@ def same(one: Any, other: Any, where: str = "$") -> None:
         assert one == other, where
 
 
-@pytest.mark.parametrize(
-    ("model", "layer", "head"), [("constructed", 1, 0), ("grammar", 1, 2), ("minilm", 2, 7)]
-)
-def test_a_packaged_passport_is_measured_again(model: str, layer: int, head: int) -> None:
+def test_packaged_passports_are_made_again_by_the_command(tmp_path: Path) -> None:
+    assert (
+        command.main(["constructed", *("--folder", f"{tmp_path}"), *("--out", f"{tmp_path}")]) == 0
+    )
+    expected, made = (
+        files.read(folder["constructed"]) for folder in (files.packaged(), files.within(tmp_path))
+    )
+    for part in ("weights", "sentences", "prompts"):
+        same(msgspec.to_builtins(getattr(expected, part)), msgspec.to_builtins(getattr(made, part)))
+    for one, again in zip(expected.passports, made.passports, strict=True):
+        own = tuple(kin for kin in one.alike if kin.model == "constructed")
+        one = dataclasses.replace(one, alike=own)
+        same(msgspec.to_builtins(one), msgspec.to_builtins(again))
+
+
+@pytest.mark.parametrize("model", ["minilm", "smollm2"])
+def test_packaged_effects_and_rows_of_attention_are_measured_again(model: str) -> None:
     packaged(model)
-    expected = files.read(files.packaged()[model]).of(layer, head)
-    own = tuple(kin for kin in expected.alike if kin.model == model)
-    made = making.passport_of(Wanted(model), (layer, head), {})
-    same(msgspec.to_builtins(dataclasses.replace(expected, alike=own)), msgspec.to_builtins(made))
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("model", "layer", "head"), [("smollm2", 23, 4), ("minilm", 2, 7)])
-def test_a_packaged_passport_is_measured_again_with_its_kin_in_other_models(
-    model: str, layer: int, head: int
-) -> None:
-    packaged(model)
-    expected = files.read(files.packaged()[model]).of(layer, head)
-    names = [name for name in making.usual() if name != model]
-    others = {name: making.heads_by_word(Wanted(name)) for name in names}
-    made = making.passport_of(Wanted(model), (layer, head), others)
-    same(msgspec.to_builtins(expected), msgspec.to_builtins(made))
-
-
-def test_a_head_that_is_not_there_has_no_passport() -> None:
-    with pytest.raises(ValueError, match=r"constructed has no head 2\.0"):
-        making.passport_of(Wanted("constructed"), (2, 0), {})
+    subject, atlas = Wanted(model).subject(), files.read(files.packaged()[model])
+    (asked,) = subject.corpus.prompts[7:8]
+    found = effects.OnAnswers().measure(subject, asked)["mean"].tolist()
+    same([one.effects.by_mean[7] for one in atlas.passports], found)
+    for one in atlas.passports[:: len(atlas.passports) // 5]:
+        row = one.rows[0]
+        run = subject.model.run(atlas.sentences[row.sentence].text)
+        weights = run.inputs[one.layer].trace().weights[one.head, row.query]
+        same(list(row.weights), weights.tolist())
 
 
 def test_weights_are_told_by_their_files_or_else_by_their_numbers() -> None:

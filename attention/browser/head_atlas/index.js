@@ -6,7 +6,7 @@ import * as heads from "../shared/head_map.js"
 import { countDrawing } from "../shared/painter.js"
 
 /** @import { Mount } from "../shared/component.js"
-    @import { ListedHead, ShadeSaid } from "../messages.js"
+    @import { ShadeSaid } from "../messages.js"
     @typedef {ReturnType<typeof build>} View */
 
 const SIDE = 19 * 16
@@ -162,17 +162,17 @@ function drawActs({ second, alone, content, pairs }) {
 /** @type {(view: View) => void} */
 function drawList({ count, list, content }) {
   count.textContent = content.listedWords
-  list.replaceChildren(...content.listed.map((listed) => itemOf(listed, content.chosen)))
+  list.replaceChildren(...content.listed.map((head) => itemOf(head, content)))
 }
 
-/** @type {(listed: ListedHead, chosen: number) => HTMLElement} */
-function itemOf({ head, name, why }, chosen) {
+/** @type {(head: number, content: View["content"]) => HTMLElement} */
+function itemOf(head, content) {
   const item = make("li", "")
   const button = make("button", "", item, { type: "button" })
   button.dataset.head = String(head)
-  if (head === chosen) button.ariaCurrent = "true"
-  make("b", "", button, { textContent: name })
-  make("span", "", button, { textContent: why })
+  if (head === content.chosen) button.ariaCurrent = "true"
+  make("b", "", button, { textContent: nameOf(content, head) })
+  make("span", "", button, { textContent: `${content.said[head]} · ${content.told[head]}` })
   return item
 }
 

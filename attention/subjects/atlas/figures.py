@@ -27,21 +27,13 @@ class ShadeSaid(TypedDict):
     legend: str
 
 
-class ListedHead(TypedDict):
-    """A head of the list: its position among all, its name, and why it stands there."""
-
-    head: int
-    name: str
-    why: str
-
-
 class HeadAtlasHeader(TypedDict):
     """Map of all heads, besides the numbers of each shade, (heads,) each.
 
     layers: what each is called; heads: of a layer, the most; chosen, other: positions among all, -1
-    for none; told: a sentence on each head; said: the numbers of the shade in words; listed: the
-    first heads by the shade, with words on their count; absent: heads that a layer has not; pairs:
-    if a second head can be put beside the chosen one.
+    for none; told: a sentence on each head; said: the numbers of the shade in words; listed:
+    positions of the first heads by the shade, with words on their count; absent: heads that a layer
+    has not; pairs: if a second head can be put beside the chosen one.
     """
 
     layers: list[str]
@@ -52,7 +44,7 @@ class HeadAtlasHeader(TypedDict):
     shades: list[ShadeSaid]
     said: list[str]
     shade: str
-    listed: list[ListedHead]
+    listed: list[int]
     listedWords: str
     absent: list[int]
     pairs: bool
@@ -79,7 +71,7 @@ class HeadAtlas(
     told: Sequence[str]
     chosen: int
     other: int
-    listed: Sequence[ListedHead]
+    listed: Sequence[int]
     listed_words: str
     pairs: bool = True
 

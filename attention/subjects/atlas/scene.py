@@ -16,7 +16,6 @@ from attention.subjects.atlas import numbers, words
 from attention.subjects.atlas.figures import (
     Bar,
     HeadAtlas,
-    ListedHead,
     NameTried,
     OwnSentence,
     Passports,
@@ -66,24 +65,22 @@ def map_of(opened: Opened, shade: Shade, heads: Sequence[Head]) -> HeadAtlas:
         other=others[0] if others else -1,
         listed=(first := listed[:LISTED]),
         listed_words=words.listed_words(
-            len(listed), len(atlas.passports), len(first), shade.why is not None
+            len(listed), len(atlas.passports), len(first), shade.sure is not None
         ),
         key="head_atlas",
     )
 
 
 @kept(64)
-def heads_by(opened: Opened, shade: Shade) -> list[ListedHead]:
-    """The heads that a shade surely holds of, or all where it is a number alone; those of the
-    largest numbers first."""
-    atlas = opened.atlas
-    measured = [(float(shade.numbers[one.place]), one) for one in atlas.passports]
-    known = [(number, one) for number, one in measured if not math.isnan(number)]
-    return [
-        ListedHead(head=atlas.position(one.place), name=one.name, why=why)
-        for number, one in sorted(known, key=lambda each: -abs(each[0]))
-        if (why := shade.say(number) if shade.why is None else shade.why(one))
-    ]
+def heads_by(opened: Opened, shade: Shade) -> list[int]:
+    """Positions of the heads that a shade surely holds of, or of all where it is a number alone;
+    the largest numbers first."""
+    atlas, sizes = opened.atlas, shade.numbers.abs().flatten().tolist()
+    sure = [one for one in atlas.passports if shade.sure is None or shade.sure(one)]
+    heads = [atlas.position(one.place) for one in sure]
+    return sorted(
+        (head for head in heads if not math.isnan(sizes[head])), key=lambda head: -sizes[head]
+    )
 
 
 def own_scene(view: View, atlas: Atlas, one: Passport) -> Scene:

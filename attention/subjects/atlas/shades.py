@@ -35,8 +35,7 @@ class Shade:
     name: of it in links and in the menu; group: of the menu; numbers (layers, heads), NaN where a
     head has none; darkest: the number of the darkest tile; around_0: whether orange says less and
     blue more, else all is blue; sign: -1 where a greater number is a loss; legend: of the colours;
-    say: a number in words; why: a sentence on a head that it surely holds of, "" of others, None
-    where it is a number alone.
+    say: a number in words; sure: if it surely holds of a head, None where it is a number alone.
     """
 
     name: str
@@ -47,7 +46,7 @@ class Shade:
     sign: int
     legend: str
     say: Callable[[float], str]
-    why: Callable[[Passport], str] | None = None
+    sure: Callable[[Passport], bool] | None = None
 
 
 def change(unit: str, effect: float) -> str:
@@ -114,26 +113,24 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     legend = f"{changes}; full colour: {fixed(100 * darkest, 0)} {unit}"
     for kind, numbers in found.items():
         name = f"{NEEDED}{kind or 'sentences at large'}"
-        needed = partial(_needed, atlas, kind)
-        changed = partial(change, unit)
+        changed, needed = partial(change, unit), partial(_needed, kind)
         yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, changed, needed)
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
-    say, why = (moved, None) if vectors else (nats, partial(_costs, atlas))
+    say, sure = (moved, None) if vectors else (nats, _costs)
     legend = f"{costly}; full colour: {say(DARKEST_COST)}"
-    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say, why)
+    yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say, sure)
 
 
 def _effect(kind: str, one: Passport) -> float | None:
     return next((each.checked.mean for each in one.effects.kinds if each.kind == kind), None)
 
 
-def _needed(atlas: Atlas, kind: str, one: Passport) -> str:
-    needed = (each for each in one.effects.kinds if each.kind == kind and each.needed)
-    return next((words.need_words(atlas, each) for each in needed), "")
+def _needed(kind: str, one: Passport) -> bool:
+    return any(each.needed for each in one.effects.kinds if each.kind == kind)
 
 
-def _costs(atlas: Atlas, one: Passport) -> str:
-    return words.elsewhere_words(atlas, one.effects) if one.effects.elsewhere.sure else ""
+def _costs(one: Passport) -> bool:
+    return bool(one.effects.elsewhere.sure)
 
 
 def _looks(atlas: Atlas) -> Iterator[Shade]:
@@ -165,9 +162,8 @@ def _named(name: str, one: Passport) -> float | None:
     return next((each.checked.mean for each in one.names if each.name == name), None)
 
 
-def _holds(name: str, one: Passport) -> str:
-    holding = (each for each in one.names if each.name == name and each.holds)
-    return next(map(words.name_words, holding), "")
+def _holds(name: str, one: Passport) -> bool:
+    return any(each.holds for each in one.names if each.name == name)
 
 
 def _share(
@@ -175,10 +171,10 @@ def _share(
     group: str,
     numbers: Tensor,
     what: str,
-    why: Callable[[Passport], str] | None = None,
+    sure: Callable[[Passport], bool] | None = None,
 ) -> Shade:
     legend = f"share of {what}; full colour: 100 %"
-    return Shade(name, group, numbers, 1.0, False, 1, legend, percent, why)
+    return Shade(name, group, numbers, 1.0, False, 1, legend, percent, sure)
 
 
 def _weights(atlas: Atlas) -> Iterator[Shade]:
@@ -198,9 +194,8 @@ def _weights(atlas: Atlas) -> Iterator[Shade]:
         yield _share(f"words {of}", SAYS, numbers, "sampled words")
 
 
-def _copies(one: Passport) -> str:
-    circuit = one.circuit
-    return words.copying_words(circuit) if circuit and words.copies(circuit) else ""
+def _copies(one: Passport) -> bool:
+    return one.circuit is not None and words.copies(one.circuit) != 0
 
 
 def _unexplained(atlas: Atlas) -> Iterator[Shade]:

@@ -165,7 +165,5 @@ def test_no_passport_or_tile_of_a_model_of_vectors_speaks_of_an_answer() -> None
         assert figure.said["unit"] == "%"
     for shade in shades_of(atlas):
         said |= words_in([shade.legend, *map(shade.say, shade.numbers.flatten().tolist())])
-        if shade.why is not None:
-            said |= words_in([*map(shade.why, atlas.passports)])
     assert {"vectors", "everyday"} <= said
     assert not said & OF_ANSWERS
