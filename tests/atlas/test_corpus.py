@@ -9,12 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from attention.analysis.sentences import CONTROLS, SENTENCES
-from attention.atlas import corpus
+from attention.atlas import corpus, files
 from attention.atlas.corpus import Corpus
 from attention.atlas.passport import CHECKED, FOUND
 from attention.atlas.prompts import ANSWERS
 from attention.trained import sources
-from attention.trained.models import goes_on
 from tests.trained.packaged import packaged
 
 ALL = {
@@ -67,15 +66,16 @@ def test_all_sentences_that_the_pages_tell_of_are_among_the_prompts() -> None:
     assert asked >= {*CONTROLS}
 
 
-def test_a_model_gives_the_answer_that_a_prompt_asks_for() -> None:
-    model = packaged("smollm2")
-    assert goes_on(model)
-    for prompts in ANSWERS.values():
-        for text, answer in prompts.items():
-            likely = model.scores(model.run(text).hidden[-1]).softmax(-1).max(-1)
-            said = model.text_of([int(likely.indices)], model.pieces(text).ids.tolist())
-            assert answer == said, (text, said)
-            assert float(likely.values) > 0.14, (text, float(likely.values))
+def test_the_model_gave_the_answer_that_a_prompt_asks_for() -> None:
+    asked = {
+        (kind, text): answer for kind, some in ANSWERS.items() for text, answer in some.items()
+    }
+    answered = {
+        (one.kind, one.text): one for one in files.read(files.packaged()["smollm2"]).prompts
+    }
+    for at, answer in asked.items():
+        assert answer.startswith(answered[at].answer.replace("·", " "))
+        assert answered[at].before > 0.14
 
 
 def test_a_model_that_knows_few_words_is_asked_in_these() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
+from scipy.special import stdtr
 
 from attention.atlas import files, making, words
 from attention.atlas.corpus import EVERYDAY
@@ -103,6 +105,25 @@ def test_docs_tell_what_a_random_direction_costs_as_it_was_measured() -> None:
         f"23.4 loses {cases['23.4', 'capitals'].format('')}.",
     ):
         assert words_of in told
+
+
+def test_docs_tell_how_many_pairs_a_false_discovery_rate_leaves() -> None:
+    atlas = atlas_of("smollm2")
+    chances, needed = [], []
+    every = [(one, kind) for one in atlas.passports for kind in one.effects.kinds]
+    for one, kind in every:
+        pairs = zip(one.effects.by_mean, atlas.prompts, strict=True)
+        changes = [change for change, prompt in pairs if prompt.kind == kind.kind]
+        error = stdev(changes) / len(changes) ** 0.5
+        apart = abs(fmean(changes)) / error if error else 0.0
+        chances.append(2 * float(stdtr(len(changes) - 1, -apart)))
+        needed.append(kind.needed)
+    order = sorted(chances)
+    last = max(p for at, p in enumerate(order, 1) if p <= 0.05 * at / len(order))
+    left = [need for p, need in zip(chances, needed, strict=True) if p <= last]
+    said = f"leaves {len(left)} pairs whose answers lose or gain, all {sum(needed)} that are needed"
+    assert sum(left) == sum(needed)
+    assert said in " ".join(DOCS.read_text("utf-8").split())
 
 
 def loss(effects: OnHalves) -> float:

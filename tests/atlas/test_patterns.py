@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import MEASURES, NAMINGS, Keys, measures
-from attention.analysis.names import shown
+from attention.analysis.heads import MEASURES, NAMINGS
 from attention.atlas import patterns
 from attention.atlas.corpus import corpus_of
 from attention.atlas.passport import CHECKED
@@ -146,38 +145,6 @@ def test_rows_are_spread_over_the_range_of_their_greatest_weights() -> None:
     assert all(row.sentence % 2 == 1 for row in found)
     steps = [one - other for one, other in itertools.pairwise(greatest)]
     assert max(steps) < (greatest[0] - greatest[-1]) / 2
-
-
-def test_an_even_row_shows_no_name() -> None:
-    targets = torch.eye(3, dtype=torch.bool)
-    queries, right, weight = shown(torch.full((1, 3, 3), 1 / 3), targets, [0, 1, 2])
-    assert queries.tolist() == [0, 1, 2]
-    assert not right.any()
-    assert weight.flatten().tolist() == pytest.approx([1 / 3] * 3)
-
-
-@given(strategies.integers(0, 999), strategies.booleans())
-@settings(max_examples=12)
-def test_shuffled_measures_are_the_mean_over_all_orders_of_each_row(
-    seed: int, causal: bool
-) -> None:
-    heads = [noise(seed)]
-    it = subject(heads, heads, ["x y x"], causal=causal)
-    pieces = it.model.pieces("x y x")
-    weights = it.model.layers[0].trace(torch.zeros(4, 1), None).weights
-    seen = [[0, 1, 2, 3][: row + 1 if causal else 4] for row in range(4)]
-    sums = torch.zeros(len(MEASURES), dtype=torch.float64)
-    # rows stand for themselves in each measure: all orders of one row, the others as they are
-    orders = [list(itertools.permutations(keys)) for keys in seen]
-    for _ in range(many := 24):
-        mixed = weights.clone()
-        for row, keys in enumerate(seen):
-            order = orders[row][_ % len(orders[row])]
-            mixed[0, row, [*order]] = weights[0, row, keys]
-        of = measures(mixed, Keys.of(pieces))
-        sums += torch.tensor([float(of[name][0]) for name in MEASURES]) / many
-    found = Patterns().measure(it, it.corpus.sentences[0])["shuffled"][:, 0]
-    assert torch.allclose(found, sums, atol=1e-6)
 
 
 @given(strategies.lists(strategies.floats(0, 1), max_size=6))

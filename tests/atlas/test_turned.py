@@ -9,7 +9,6 @@ from attention.atlas import effects, turned
 from attention.atlas.corpus import EVERYDAY, Corpus, corpus_of
 from attention.atlas.stages import Subject
 from attention.changing.change import Change, part_of
-from attention.changing.effects import effects as changed_heads
 from attention.trained import sources
 from tests.analysis.conftest import Case, each_model
 from tests.properties import given, settings
@@ -25,11 +24,6 @@ def test_a_vector_that_is_turned_is_as_long(layer: int, heads: int, width: int) 
     torch.testing.assert_close(turns @ turns.mT, torch.eye(width).expand_as(turns))
     turned.rotations.cache_clear()
     assert torch.equal(turned.rotations(layer, heads, width), turns)
-
-
-def test_a_number_alone_is_turned_to_either_side() -> None:
-    sides = torch.cat([turned.rotations(layer, 3, 1).flatten() for layer in range(11)])
-    assert {*sides.tolist()} == {-1.0, 1.0}
 
 
 def test_a_vector_is_turned_to_all_sides_alike() -> None:
@@ -56,16 +50,6 @@ def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_positi
         assert torch.equal(after[:, 0], output[:, 0])
         found = (after - output)[head, 1:].norm(dim=-1)
         torch.testing.assert_close(found, step.norm(dim=-1), rtol=1e-3, atol=1e-5)
-
-
-def test_a_step_of_nothing_costs_nothing() -> None:
-    model = sources.load("grammar")
-    run = model.run(corpus_of(model).prompts[0].text)
-    metric, _ = effects.answer_of(model, run)
-    there = [part_of(run, layer, "output") for layer in range(2)]
-    to = turned.turned(run, there)
-    found = changed_heads(model, run, metric, to=to, positions=slice(1, None)).change
-    torch.testing.assert_close(found, torch.zeros(2, 4), rtol=0, atol=1e-6)
 
 
 def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 from attention.atlas.twin import untrained
+from attention.trained.checkpoints import load_folder
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.marian import Quantised
-from attention.trained.models import Model
+from attention.trained.models import About, Model
 from tests.analysis.conftest import Case, each_model
 from tests.trained.built import writer
 from tests.trained.packaged import packaged
-from tests.trained.run_by_transformers import FAMILIES, write
+from tests.trained.run_by_transformers import write
 
 
 def weights(model: Model) -> Iterator[tuple[str, Tensor]]:
@@ -72,16 +73,6 @@ def test_matrices_that_are_tied_are_tied_in_the_twin(tmp_path: Path) -> None:
     assert pieces.data_ptr() == unembedding.data_ptr()
 
 
-def test_gains_of_norms_stay(tmp_path: Path) -> None:
-    model = writer(tmp_path)
-    before = model.layers[0].attention_norms.before
-    after = untrained(model).layers[0].attention_norms.before
-    assert before is not None
-    assert after is not None
-    assert before is not after
-    assert torch.equal(before.weight, after.weight)  # type: ignore[attr-defined]
-
-
 def test_the_twin_of_a_translator_keeps_its_sines_and_its_eight_bits() -> None:
     model = packaged("en-pt")
     twin = untrained(model)
@@ -99,13 +90,9 @@ def test_the_twin_of_a_translator_keeps_its_sines_and_its_eight_bits() -> None:
     assert twin.decoder.table.numbers.data_ptr() == other.pieces.numbers.data_ptr()
 
 
-@pytest.mark.parametrize("name", ["gpt_neox", "opt", "modernbert"])
-def test_a_model_that_transformers_runs_has_a_twin_too(name: str, tmp_path: Path) -> None:
-    from attention.trained.checkpoints import load_folder
-    from attention.trained.models import About
-
+def test_a_model_that_transformers_runs_has_a_twin_too(tmp_path: Path) -> None:
+    name = "gpt_neox"
     write(tmp_path, name)
-    assert name in FAMILIES
     model = load_folder(tmp_path, About(name, name, "nobody"))
     before = model.run("the cat sat on the mat").hidden
     twin = untrained(model)

@@ -7,9 +7,9 @@ from typing import Any
 
 from attention.atlas import words
 from attention.atlas.passport import Against, Atlas, Circuit, Cost, Kind, Passport, Turned
-from tests.atlas.strategies import atlases
 from tests.cases import over
 from tests.properties import given, settings
+from tests.properties import strategies as st
 from tests.subjects.atlas import making
 from tests.subjects.atlas.making import mean
 
@@ -246,8 +246,8 @@ def test_zero_misleads_where_it_surely_takes_more_than_the_mean(
     assert words.misleads(replace(kind(-0.12, -0.2), by_zero=by_zero)) == expected
 
 
-@settings(max_examples=60)
-@given(atlases())
+@settings(max_examples=25)
+@given(st.integers(0, 999).map(making.shaken))
 def test_any_passport_is_said_in_one_line_for_each_part(atlas: Atlas) -> None:
     for one in atlas.passports:
         said = words.said(atlas, one)

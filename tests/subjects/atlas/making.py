@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+import random
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from attention.analysis.heads import MEASURES
 from attention.atlas.files import SCHEMA
@@ -60,6 +62,34 @@ def atlas(model: str = "constructed", layers: int = 2, heads: int = 2, title: st
         sentences=sentences,
         prompts=prompts,
         passports=passports,
+    )
+
+
+def shaken(seed: int) -> Atlas:
+    """An atlas whose numbers and verdicts are drawn, for claims about any; of half of them the
+    model gives vectors."""
+    chance = random.Random(seed)
+    made = atlas(layers=chance.randint(1, 2), heads=chance.randint(1, 3))
+    prompts = tuple(replace(prompt, answer="") for prompt in made.prompts)
+    passports = tuple(drawn(one, chance) for one in made.passports)
+    return replace(made, prompts=chance.choice((made.prompts, prompts)), passports=passports)
+
+
+def drawn(part: Any, chance: random.Random) -> Any:
+    """A part with other numbers, the ends of each interval on its sides."""
+    if isinstance(part, Mean):
+        low, middle, high = sorted(chance.uniform(-1, 1) for _ in range(3))
+        return Mean(middle, low, high, chance.randint(2, 250))
+    if isinstance(part, bool):
+        return chance.random() < 0.5
+    if isinstance(part, float):
+        return chance.uniform(-1, 1)
+    if isinstance(part, tuple):
+        return tuple(drawn(each, chance) for each in part)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    return replace(
+        part, **{one.name: drawn(getattr(part, one.name), chance) for one in fields(part)}
     )
 
 

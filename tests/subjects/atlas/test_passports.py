@@ -17,8 +17,8 @@ from attention.subjects.atlas import numbers, words
 from attention.subjects.atlas.passports import passports_of
 from attention.subjects.atlas.shades import NEEDED, shade_named, shades_of
 from attention.subjects.atlas.words import Tried
-from tests.atlas.strategies import atlases
 from tests.properties import given, settings
+from tests.properties import strategies as st
 from tests.subjects.atlas import making
 
 
@@ -32,7 +32,7 @@ def numbers_in(part: Any) -> list[float]:
 
 
 @settings(max_examples=25)
-@given(atlases())
+@given(st.integers(0, 999).map(making.shaken))
 def test_any_passport_is_read_alone_and_beside_any_other(atlas: Atlas) -> None:
     heads = [(one.layer, one.head) for one in atlas.passports]
     for other in heads:
@@ -61,7 +61,7 @@ def test_any_passport_is_read_alone_and_beside_any_other(atlas: Atlas) -> None:
 
 
 @settings(max_examples=25)
-@given(atlases())
+@given(st.integers(0, 999).map(making.shaken))
 def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
     atlas: Atlas,
 ) -> None:
@@ -83,7 +83,7 @@ def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
 
 
 @settings(max_examples=25)
-@given(atlases())
+@given(st.integers(0, 999).map(making.shaken))
 def test_two_heads_are_said_to_differ_only_where_their_intervals_do_not_meet(atlas: Atlas) -> None:
     one, other = atlas.passports[0], atlas.passports[-1]
     (said,) = words.differences(atlas, one, one)
