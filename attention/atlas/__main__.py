@@ -13,6 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TextIO
 
@@ -61,11 +62,8 @@ class Way:
 
 
 def duration(seconds: float) -> str:
-    """A time as one says it: "40 s", "7 min", "2 h 5 min"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    """A time in hours, minutes and seconds: "0:07:00"."""
+    return str(timedelta(seconds=round(seconds)))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -111,18 +111,12 @@ def bar(title: str, found: Mean, say: Callable[[float], str] = share) -> Bar:
 
 
 def copy_bars(circuit: Circuit) -> list[Bar]:
-    """Shares of pieces that are raised and lowered themselves, then those by random matrices."""
-    counted = {"words raised themselves": circuit.copied, "words lowered": circuit.suppressed}
+    """Shares of words that are raised and lowered themselves, then those by random matrices."""
+    shares = {"raised": circuit.copied, "lowered": circuit.suppressed}
+    random = {name: Mean(each.mean, each.low, each.high, 0) for name, each in shares.items()}
     return [
-        *(level(title, against.value) for title, against in counted.items()),
-        *(
-            Bar(title=title, mean=each.mean, low=each.low, high=each.high, said=share(each.mean))
-            for title, each in zip(
-                ("raised, random matrices", "lowered, random matrices"),
-                counted.values(),
-                strict=True,
-            )
-        ),
+        *(level(f"words {name} themselves", each.value) for name, each in shares.items()),
+        *(bar(f"{name}, random matrices", each) for name, each in random.items()),
     ]
 
 

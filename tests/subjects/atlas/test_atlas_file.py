@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from attention.atlas.passport import Atlas
 from attention.figures.scene import Scene
 from attention.subjects.atlas import scene as scenes
-from attention.subjects.atlas.atlas_file import MAP, PASSPORT, AtlasFile
+from attention.subjects.atlas.atlas_file import MAP, PASSPORT, as_file
 from attention.subjects.atlas.figures import HeadAtlas, Passports
 from attention.subjects.atlas.numbers import Opened
 from tests.running import viewed
 from tests.subjects.atlas import making
-
-
-def file_of(atlas: Atlas, app: str = "", *beside: str) -> AtlasFile:
-    return AtlasFile(Opened(atlas), app, frozenset(beside))
 
 
 def parts(scene: Scene) -> tuple[HeadAtlas, Passports]:
@@ -26,15 +21,14 @@ def parts(scene: Scene) -> tuple[HeadAtlas, Passports]:
 def test_it_opens_with_what_the_page_opens_with() -> None:
     atlas = making.atlas()
     opened = Opened(atlas)
-    tiles, passports = parts(file_of(atlas, "app/").first)
+    tiles, passports = parts(as_file(atlas, "app/")[0])
     shown, said = parts(scenes.atlas_scene(viewed("atlas", model="constructed"), opened))
     assert (tiles.chosen, tiles.shade.name) == (shown.chosen, shown.shade.name)
     assert passports.said["passports"][0]["title"] == said.said["passports"][0]["title"]
 
 
 def test_each_head_is_led_to_from_the_map_from_a_passport_and_by_its_name() -> None:
-    made = file_of(making.atlas(layers=2, heads=3))
-    answers, opens = made.answers(), made.opens()
+    _, answers, opens = as_file(making.atlas(layers=2, heads=3))
     assert [*opens] == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
     for position, (name, done) in enumerate(opens.items()):
         assert done == (MAP, "head", position)
@@ -45,14 +39,14 @@ def test_each_head_is_led_to_from_the_map_from_a_passport_and_by_its_name() -> N
 
 
 def test_each_colour_of_the_page_is_held_with_its_list_but_no_second_head() -> None:
-    made = file_of(making.atlas())
-    answers = made.answers()
-    for shade in made.opened.shades:
+    opened = Opened(making.atlas())
+    first, answers, _ = as_file(opened.atlas)
+    for shade in opened.shades:
         tiles, _ = parts(answers[MAP, "shade", shade.name])
-        assert tiles.shade is shade
-        assert tiles.listed == scenes.heads_by(made.opened, shade)
+        assert tiles.shade.name == shade.name
+        assert tiles.listed == scenes.heads_by(opened, shade)
     assert not any(event in ("other", "name") for _, event, _ in answers)
-    assert not made.map_with().pairs
+    assert not parts(first)[0].pairs
 
 
 def test_a_link_leads_to_the_app_or_a_file_beside_it_or_is_left_out() -> None:
@@ -61,8 +55,8 @@ def test_a_link_leads_to_the_app_or_a_file_beside_it_or_is_left_out() -> None:
         ("", (), "", ""),
         ("https://a.example/", ("minilm",), "https://a.example/model?", "minilm.html#0.0"),
     ):
-        made = file_of(atlas, app, *beside)
-        (said,) = made.passports((1, 0)).said["passports"]
+        _, answers, opens = as_file(atlas, app, beside)
+        (said,) = parts(answers[opens["1.0"]])[1].said["passports"]
         links = [said["link"], *(each["link"] for each in (*said["hangs"], *said["controls"]))]
         assert len(links) > 1
         assert all(link.startswith(linked) and bool(link) == bool(app) for link in links)
