@@ -171,7 +171,7 @@ function itemOf(head, content) {
   const button = make("button", "", item, { type: "button" })
   button.dataset.head = String(head)
   if (head === content.chosen) button.ariaCurrent = "true"
-  make("b", "", button, { textContent: nameOf(content, head) })
+  make("b", "", button, { textContent: heads.nameOf(content, head) })
   make("span", "", button, { textContent: `${content.said[head]} · ${content.told[head]}` })
   return item
 }
