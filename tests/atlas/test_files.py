@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 
 def example(**changed: Any) -> Atlas:
     """A small atlas of two heads, with some of it changed."""
-    return dataclasses.replace(making.atlas("m", 1, 2), **changed)
+    whole = files.decoded(files.written(making.atlas("m", 1, 2)), Atlas)
+    return dataclasses.replace(whole, **changed)
 
 
 def with_first(atlas: Atlas, **changed: Any) -> Atlas:

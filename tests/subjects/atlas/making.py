@@ -75,21 +75,22 @@ def shaken(seed: int) -> Atlas:
     return replace(made, prompts=chance.choice((made.prompts, prompts)), passports=passports)
 
 
-def drawn(part: Any, chance: random.Random) -> Any:
-    """A part with other numbers, the ends of each interval on its sides."""
+def drawn(part: Any, chance: random.Random, least: float = 0) -> Any:
+    """A part with other numbers up to 1, the ends of each interval on its sides."""
+    least = -1 if isinstance(part, Effects) else least
     if isinstance(part, Mean):
-        low, middle, high = sorted(chance.uniform(-1, 1) for _ in range(3))
+        low, middle, high = sorted(chance.uniform(least, 1) for _ in range(3))
         return Mean(middle, low, high, chance.randint(2, 250))
     if isinstance(part, bool):
         return chance.random() < 0.5
     if isinstance(part, float):
-        return chance.uniform(-1, 1)
+        return chance.uniform(least, 1)
     if isinstance(part, tuple):
-        return tuple(drawn(each, chance) for each in part)
+        return tuple(drawn(each, chance, least) for each in part)
     if not is_dataclass(part) or isinstance(part, type):
         return part
     return replace(
-        part, **{one.name: drawn(getattr(part, one.name), chance) for one in fields(part)}
+        part, **{one.name: drawn(getattr(part, one.name), chance, least) for one in fields(part)}
     )
 
 

@@ -152,7 +152,7 @@ def test_a_passport_shows_dots_names_with_their_nulls_kin_and_what_is_not_explai
     assert len(needed["hangs"]) == len(needed["controls"]) == 3
     assert needed["alike"][0]["name"] == "0.0"
     assert [bar["said"] for bar in needed["bars"]] == ["83 %", "29 %"]
-    assert [bar["said"] for bar in needed["copies"]] == ["53 %", "1 %", "2 %", "2 %"]
+    assert [bar["said"] for bar in needed["copies"]] == ["53 %", "1.0 %", "2 %", "2 %"]
     (named,) = passports(opened("atlas", **CONSTRUCTED, head_by="the chosen one"))
     (name,) = named["names"]
     assert (name["title"], name["holds"]) == ("Looks one word back", True)
@@ -282,7 +282,7 @@ def test_passports_of_a_model_that_is_not_installed_are_told_of(tmp_path: Path) 
 @over(
     "case",
     [
-        (b"none", "must be an atlas of heads: JSON is malformed: invalid character (byte 1)."),
+        (b"none", "must be an atlas of heads: JSON is malformed: invalid character (byte 4)."),
         ({"layers": 3}, "it is of constructed, 6 heads in 3."),
         ({"heads": 1}, "it is of constructed, 2 heads in 2."),
         ({"model": "grammar"}, "it is of grammar, 4 heads in 2."),
