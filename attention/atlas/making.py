@@ -23,7 +23,6 @@ from attention.atlas import circuits, effects, files, kin, patterns, stages, tur
 from attention.atlas.corpus import LANGUAGES, Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
-from attention.changing.change import Head
 from attention.trained import sources
 from attention.trained.models import Model, goes_on
 from attention.trained.sources import CARRIED, NONE, PACKAGED, Carried, Own, Packaged
