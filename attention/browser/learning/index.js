@@ -76,8 +76,7 @@ function makeBet(parent) {
   const box = make("div", "bet", parent)
   const label = make("label", "", box)
   const asks = make("span", "", label)
-  const more = { type: "range", min: "0", max: "100", step: "1" }
-  const slider = make("input", "", label, more)
+  const slider = make("input", "", label, { type: "range", min: "0", max: "100", step: "1" })
   const said = make("output", "", box)
   return { box, label, asks, slider, said, value: /** @type {number | null} */ (null) }
 }
