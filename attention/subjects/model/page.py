@@ -120,6 +120,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         if film is not None:
             taken[film.key] = team_work.taken_from(film, shown)
         draw(scenes.window(view, shown, figure, film), key="window", taken=taken)
+        draw(scenes.other_pages(view, shown), key="other_pages")
         if under_way or (task.steps and not task.is_asked_for):
             works.show(task)
         team_work.work(shown)

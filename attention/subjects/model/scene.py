@@ -32,16 +32,20 @@ def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None 
     that says no next word, and what could not be used as it was set."""
     result = runs.as_trained(view)
     answer = model_words.answer_words(shown.model)
-    links = [Words("", link=explore_link(view, shown.model), key="to_explore")]
-    if link := passport_link(view, shown.model):
-        links.append(Words("", link=link, key="to_passport"))
     return scene(
         figure,
         film,
         Words(answer) if answer else None,
-        Row(links),
         *map(note, () if result is None else result.notes),
     )
+
+
+def other_pages(view: View, shown: Shown) -> Scene:
+    """Links that lead to the chosen head on other pages."""
+    links = [Words("", link=explore_link(view, shown.model), key="to_explore")]
+    if link := passport_link(view, shown.model):
+        links.append(Words("", link=link, key="to_passport"))
+    return scene(Row(links))
 
 
 def next_pieces(view: View) -> Scene:

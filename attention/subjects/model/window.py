@@ -149,7 +149,8 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
             for at, each in model_words.needed_heads(kind, there, WAYS[asked.way] or "mean")
         ],
         "told": {
-            each: told_of(shown, each, looks, effects, says, (layer, head)) for each in through
+            each: told_of(shown, each, looks, effects, says, None if every_lens else (layer, head))
+            for each in through
         },
         "offWords": model_words.off_words(
             *(answered, shown.off, singles(shown, effects), shown.erased_word)
@@ -182,9 +183,10 @@ def told_of(
     looks: Sequence[Sequence[str]],
     effects: Tensor,
     says: Tensor | None,
-    chosen: Head,
+    chosen: Head | None,
 ) -> list[str]:
-    """The sentences on each head, in the order of the map. looks: those on where each looks."""
+    """The sentences on each head, in the order of the map. looks: those on where each looks;
+    chosen: the head whose vote stands beside what is lost without it, None for none."""
     asked, answered = shown.asked, shown.answered
     way, there = WAYS[asked.way], numbers.elsewhere_of(asked)
     other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
@@ -204,7 +206,7 @@ def told_of(
                     name_words(names, layer, head)
                     if lens == model_words.LOOKS
                     else model_words.elsewhere_words(answered.kind, there, (layer, head), way),
-                    numbers.lead_lost(asked, chosen)
+                    numbers.lead_lost(asked, (layer, head))
                     if lens == model_words.SAYS and (layer, head) == chosen
                     else None,
                 )
