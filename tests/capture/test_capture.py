@@ -108,16 +108,6 @@ def test_the_weights_of_multihead_attention_are_kept(name):
     torch.testing.assert_close(made, expected, atol=1e-6, rtol=0)
 
 
-def test_a_decoder_layer_has_both_kinds():
-    layer = nn.TransformerDecoderLayer(12, 4, 20, batch_first=True).eval()
-    with attention.capture() as run:
-        layer(inputs(), inputs(tokens=5))
-    assert [(kept.name, kept.kind, kept.shape[3]) for kept in run.attentions] == [
-        ("self_attn", "self", 7),
-        ("multihead_attn", "cross", 5),
-    ]
-
-
 def test_any_part_is_that_part_of_the_whole_and_one_that_is_not_there_is_refused():
     run = recorded(OwnAttention(is_causal=True))
     whole = run.weights("0.mix", 1)

@@ -59,16 +59,6 @@ def test_eager_attention_is_seen_too_where_whole_rows_are_padding(name):
     assert greatest_difference(run.runs[0], list(weights)) < 1e-5
 
 
-def test_a_relative_bias_is_kept_by_distance_and_a_mask_by_stretches():
-    family = FAMILIES["T5"]
-    with attention.capture() as run:
-        family.build()(**family.inputs())
-    rules = run.attention("decoder.block.1.layer.0.SelfAttention").rules
-    assert rules.bias.values.shape == (1, 3, 2 * 9 - 1)
-    assert rules.mask.cells is None
-    assert rules.mask.stop[0, 0].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
-
-
 def test_flash_attention_says_its_rules_in_other_words(monkeypatch):
     family = FAMILIES["Mistral"]
     model = family.build()
@@ -99,20 +89,6 @@ def test_flash_attention_says_its_rules_in_other_words(monkeypatch):
     for entry, length in ((0, 9), (1, 5)):
         made = run.weights(1, 4, rows=slice(length), entry=entry)
         torch.testing.assert_close(made, eager[1][entry, 4, :length], atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_kept_as_it_is(dtype):
-    family = FAMILIES["Llama"]
-    with attention.capture() as run:
-        family.build().to(dtype)(**family.inputs())
-    assert run.attentions[0].queries.dtype is dtype
-    weights = family.build("eager").to(dtype)(**family.inputs(), output_attentions=True).attentions
-    made = run.weights(0, 5)
-    assert made.dtype is torch.float32
-    torch.testing.assert_close(
-        made, weights[0][0, 5].float(), atol=2 * torch.finfo(dtype).eps, rtol=0
-    )
 
 
 def test_masks_that_are_functions_are_told_by_the_name_of_the_module(monkeypatch):

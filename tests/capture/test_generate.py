@@ -147,23 +147,6 @@ def test_writing_without_a_cache_is_the_run_that_it_is_with_one(name):
             torch.testing.assert_close(*both, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("beams", [1, 2])
-def test_some_layers_of_what_is_written_are_one_run_too(beams):
-    model = writer("Llama")
-    options = {"num_beams": beams, "max_new_tokens": 4, "min_new_tokens": 4, "do_sample": False}
-    with attention.capture() as whole:
-        model.generate(input_ids=PROMPT, **options)
-    with attention.capture(layers=[1], heads=[4, 0]) as run:
-        model.generate(input_ids=PROMPT, **options)
-    assert [one.number for one in run.attentions] == [1]
-    for entry in range(beams):
-        both = (each.weights(-1, 4, entry=entry) for each in (run, whole))
-        assert torch.equal(*both)
-    assert [row.module for row in run.report().rows if row.state == "not asked for"] == [
-        "model.layers.0.self_attn"
-    ]
-
-
 def test_each_step_is_kept_as_it_is_written(tmp_path):
     model, seen = writer("Llama"), []
 

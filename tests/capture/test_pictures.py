@@ -21,7 +21,6 @@ from attention.figures.image_patches import (
     see,
 )
 from attention.notebook.heads import MEAN, First, Pictured, heads_of
-from attention.notebook.page import _rows_held
 from tests.capture.families import FAMILIES, LLAVA, PICTURE, TEXT, Family, picture
 from tests.capture.making import OwnAttention, inputs, model
 
@@ -84,20 +83,16 @@ def test_a_spoken_text_asks_stretches_of_the_sound():
 
 NO_PATCHES = [
     (201, Patches(14, 14), None, r"expected 1 \+ 14 × 14 tokens, got 201"),
-    (199, Patches(14, 14, 5), ["a"] * 199, r"expected at least 5 \+ 14 × 14 tokens, got 199"),
     (215, None, None, r"as 1 \+ 14 × 14 tokens, got 215: name the grid, as patches=Patches\("),
     (7, None, [*"abxxxxx"], "expected a square of patches, got 5"),
     (7, None, [*"xxaxxbc"], "must follow each other, got 2 stretches, from 0, 3 on"),
     (3, torch.tensor([False] * 3), [*"abc"], "got 0 stretches, from nowhere on"),
-    (3, [1, 0, 0], [*"abc"], r"or a bool for each of 3 tokens, got int64 \(3,\)"),
 ]
 NO_PICTURES = [
     (torch.randn(3, 5, 7), r"numbers from 0 to 1, as before a processor .* from -"),
     (numpy.zeros((5, 7)), r"got ndarray of \(5, 7\)"),
-    (torch.zeros(2, 3, 5, 7), r"got Tensor of \(2, 3, 5, 7\)"),
     (numpy.full((5, 7, 3), numpy.nan), "got NaN or ∞"),
     ("<b>cat.png</b>", r"of finite numbers, got str"),
-    (numpy.zeros((5, 7, 3), int), "got int64 from 0 to 0"),
 ]
 
 
@@ -122,11 +117,6 @@ def test_a_picture_is_the_same_whatever_holds_it_and_is_kept_as_png():
     large = pixels_of(numpy.repeat(PHOTO[:, :1], 2 * MOST_PIXELS + 1, 1))
     assert large.shape == (13, 683, 3)
     assert (large == PHOTO[:, :1]).all()
-
-
-def test_a_file_without_room_holds_the_rows_of_some_patches():
-    held = _rows_held(Patches(5, 4, 2), 23, 23, 7, 2)
-    assert held == [0, 1, *(2, 4), 7, *(10, 12), *(18, 20), 22]
 
 
 def test_a_still_picture_has_hostile_names_as_text_and_no_script():

@@ -74,7 +74,7 @@ def write(folder: Path, name: str, **more: Any) -> Any:
     return theirs
 
 
-@functools.cache
+@functools.lru_cache(1)  # one takes as much memory as its weights
 def by_hook(name: str) -> ByTransformers:
     """A packaged model as transformers runs it, with the same weights and tokenizer."""
     transformers()

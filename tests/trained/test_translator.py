@@ -160,11 +160,7 @@ def test_a_recurrence_over_all_tokens_is_that_over_one_after_the_other(
     assert_close(end, last)
 
 
-CUT = {
-    "model.enpt.intgemm.alphas.bin": "must be a whole file",
-    "lex.50.50.enpt.s2t.bin": "must be a whole file",
-    "vocab.enpt.spm": "must be",
-}
+CUT = {"model.enpt.intgemm.alphas.bin": "must be a whole file", "vocab.enpt.spm": "must be"}
 
 
 @pytest.mark.parametrize("cut", CUT)

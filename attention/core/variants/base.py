@@ -151,28 +151,22 @@ class Variant(nn.Module):
         vectors = functional.linear(x, *self.projection(role))
         made, norm = {"linear": split_heads(vectors, count)}, self.norm(role)
         if norm is not None:
-            whole = len(norm.weight) == vectors.shape[-1]
-            made["normed"] = split_heads(norm(vectors), count) if whole else norm(made["linear"])
+            made["normed"] = norm(made["linear"])
         return made
 
     def norm(self, role: str) -> RmsNorm | None:
-        """The norm that queries or keys go through, that of each head (Henry et al. 2020) or that
-        of all heads together (OLMo et al. 2024), as wide as its weight; None: there is none."""
+        """The norm of each head that queries or keys go through (Henry et al. 2020), None: there is
+        none."""
         return None
 
     def norm_terms(self, vectors: Tensor, role: str) -> tuple[Tensor, Tensor] | None:
         """Two factors whose product with queries or keys (…, heads, tokens, d_k) norms these.
 
-        Returns 1 over the root (…, heads or 1, tokens, 1) and the gain (heads or 1, 1, d_k); None:
-        there is no norm.
+        Returns 1 over the root (…, heads, tokens, 1) and the gain (1, 1, d_k); None: there is no
+        norm.
         """
-        if (norm := self.norm(role)) is None:
-            return None
-        width = vectors.shape[-1]
-        if len(norm.weight) == width:
-            return 1 / norm.spread(vectors), norm.weight[None, None]
-        roots = norm.spread(merge_heads(vectors)).unsqueeze(-3)
-        return 1 / roots, norm.weight.unflatten(0, (-1, 1, width))
+        norm = self.norm(role)
+        return None if norm is None else (1 / norm.spread(vectors), norm.weight[None, None])
 
     @abstractmethod
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:

@@ -78,7 +78,7 @@ def _words(done: Computation) -> dict[str, tuple[str, str]]:
         "x": ("x", "vectors" if done.positions is None else "+ positions"),
         "scores": (layer.scoring, "scores"),
         "scaled": ("scale", f"× {trace.scale:.4g}" if trace.bias is None else bias),
-        "mixed scores": ("mix", "all heads") if trace.cap is None else ("cap", f"± {trace.cap:g}"),
+        "mixed scores": ("mix", "all heads"),
         "masked": ("mask", f"{hidden} hidden"),
         "erased": ("erase", "by later keys"),
         "weights": WEIGHED[trace.normed_by],

@@ -138,22 +138,21 @@ def projection_step(done: Computation, role: str) -> Step:
 
 
 def norm_step(done: Computation, role: str) -> Step:
-    """Queries or keys through their norm, that of each head or of all heads together."""
+    """Queries or keys through the norm of their head."""
     before, made = _forms(done, role, NORMED)
     terms, head = done.layer.norm_terms(done.linear(role), role), done.head_of(role)
     norm = done.layer.norm(role)
     assert terms is not None
     assert norm is not None
     inverse, gain = (term.detach()[head if len(term) > 1 else 0] for term in terms)
-    letter, width, together = LETTERS[role], len(norm.weight), len(norm.weight) > made.shape[-1]
-    of = "numbers in all heads" if together else "numbers"
+    letter, width = LETTERS[role], len(norm.weight)
     gained = "learned gain" if done.layer.origin == "learned" else "gain of 1/√d_k: its length is 1"
 
     def working(row: int, column: int) -> Working:
         over = float(inverse[row])
         return Working(
             f"{letter} of “{done.names[row]}”, dimension {column}: over {number(1 / over)}, the "
-            f"root of ε + the mean of the squares of its {width} {of}, times the gain.",
+            f"root of ε + the mean of the squares of its {width} numbers, times the gain.",
             ("before", "1 / root", "gain"),
             {"number": [float(before[row, column]), over, float(gain[0, column])]},
             "product",
@@ -164,8 +163,7 @@ def norm_step(done: Computation, role: str) -> Step:
         f"{role.capitalize()}, {NORMED}",
         rf"{letter}'_c = \frac{{g_c\, {letter}_c}}"
         rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{width}}} \sum_d {letter}_d^2}}}}",
-        f"The norm divides all numbers of a {ONE[role]} by one root"
-        f"{', that of all heads together' if together else ''}, so that its length no longer "
+        f"The norm divides all numbers of a {ONE[role]} by one root, so that its length no longer "
         f"counts. Then each dimension is multiplied by a {gained}.",
         [
             Matrix(SYMBOLS[role], before, done.names, lights="row"),

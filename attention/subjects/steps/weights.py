@@ -344,9 +344,7 @@ def joined_step(done: Computation) -> Step:
 
 
 def mixed_scores_step(done: Computation) -> Step:
-    """Mix the scaled scores of the heads before the softmax, or cap each."""
-    if done.trace.cap is not None:
-        return _capped_step(done, done.trace.cap)
+    """Mix the scaled scores of the heads before the softmax."""
     return _mixed_step(
         done,
         "Scores across heads",
@@ -356,28 +354,6 @@ def mixed_scores_step(done: Computation) -> Step:
         "scaled",
         "mixed",
         done.layer.mixed_score_terms,
-    )
-
-
-def _capped_step(done: Computation, cap: float) -> Step:
-    trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
-    result = Matrix("capped", trace.logits, queries, keys)
-
-    def working(row: int, column: int) -> Working:
-        scaled, capped = (float(made[row, column]) for made in (trace.scaled, trace.logits))
-        return Working(
-            f"“{queries[row]}” to “{keys[column]}”: {cap:g} · tanh({number(scaled)} / {cap:g}) = "
-            f"{result.write(capped)}.",
-            (),
-        )
-
-    return Step(
-        "Cap",
-        r"s''_{ij} = c \tanh(s'_{ij} / c)",
-        f"No score gets beyond ±c, c = {cap:g}. Small ones stay nearly as they are, large ones are "
-        "pressed together.",
-        [Matrix("scaled", trace.scaled, queries, keys, lights="cell"), "→", result],
-        working,
     )
 
 

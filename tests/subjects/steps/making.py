@@ -57,26 +57,9 @@ class Normed(Rotating):
     """Variant whose queries and keys go through a norm of each head, as those of Qwen3 do."""
 
     def norm(self, role: str) -> RmsNorm | None:
-        width = self.config.d_model // self.heads * self.normed_together(role)
+        width = self.config.d_model // self.heads
         gain = torch.linspace(0.5, 2.0, width) * (1 if role == "queries" else -1)
         return None if role == "values" else RmsNorm(gain, 1e-2)
-
-    def normed_together(self, role: str) -> int:
-        """Number of heads that share one root."""
-        return 1
-
-
-class Together(Normed):
-    """Variant with one norm over all heads, as those of OLMo 2 have."""
-
-    def normed_together(self, role: str) -> int:
-        return self.heads if role == "queries" else self.groups
-
-
-class Capped(GroupedQuery):
-    """Heads in groups whose scores stay below a cap, as those of Gemma 2 do."""
-
-    cap = 3.0
 
 
 LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
@@ -85,8 +68,6 @@ LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
 OTHERS: dict[str, type[Variant]] = {
     "rotating": Rotating,
     "normed": Normed,
-    "normed together": Together,
-    "capped": Capped,
 }
 
 

@@ -48,8 +48,6 @@ RUNS = [(layer, case) for layer in LAYERS for case in ("plain", "masked and drop
 RUNS += [(layer, "rotary") for layer in ("dot", "qkv", "grouped", "biased")]
 RUNS += [(layer, "alibi") for layer in ("dot", "additive", "biased", "talking")]
 RUNS += [("rotating", "plain"), ("rotating", "masked and dropped"), ("normed", "plain")]
-RUNS += [("normed together", "plain")]
-RUNS += [("capped", "plain"), ("capped", "masked and dropped")]
 RUNS += [("dot", "sinusoidal"), ("qkv", "all hidden"), ("talking", "all hidden")]
 
 
@@ -228,7 +226,6 @@ def check_links(run: Computation) -> None:
         ("rotating", {"erased", *REFINED[:2], "mixed scores", "mixed weights"}),
         ("normed", {"erased", "mixed scores", "mixed weights"}),
         ("talking", {"erased", *REFINED}),
-        ("capped", {"erased", *REFINED, "mixed weights"}),
     ],
 )
 def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[str]) -> None:
@@ -278,19 +275,6 @@ def test_a_projection_shows_the_columns_that_its_head_or_group_uses(layer: str) 
         shown = {part.name: part.numbers for part in parts(made)[1:-1]}
         assert list(shown) == ([name] if b is None else [name, name.replace("W", "b")])
         assert torch.equal(shown[name], W[:, columns])
-
-
-def test_scores_below_a_cap_are_worked_out_each_by_itself() -> None:
-    made = step("mixed scores", run := done("capped", "masked and dropped"))
-    before, after = parts(made)
-    assert [made.title, before.name, after.name] == ["Cap", "scaled", "capped"]
-    assert parts(step("masked", run))[0].name == "capped"
-    assert torch.equal(before.numbers, run.trace.scaled)
-    assert torch.equal(after.numbers, run.trace.logits)
-    for row, column, work in worked(made):
-        scaled = float(before.numbers[row, column])
-        capped = 3 * math.tanh(scaled / 3)
-        assert work.text.endswith(f"3 · tanh({number(scaled)} / 3) = {number(capped)}.")
 
 
 Columns = dict[str, list[float]]
@@ -352,25 +336,16 @@ def test_rotary_positions_turn_a_dimension_with_its_partner(
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("layer", ["normed", "normed together"])
-def test_a_norm_divides_by_the_root_of_its_head_or_of_all_and_gives_each_dimension_its_gain(
-    layer: str,
-) -> None:
-    run, together = done(layer), layer == "normed together"
+def test_a_norm_divides_by_the_root_of_its_head_and_gives_each_dimension_its_gain() -> None:
+    run = done("normed")
     for role in ROLES[:2]:
         before, made = step(role, run).result.numbers, step(f"normed {role}", run)
-        norm, whole = run.layer.norm(role), before
-        if together:
-            whole = run.x @ run.layer.projection(role)[0]
-        at = HEAD if role == "queries" else GROUP
-        gain = norm.weight[at * WIDTH :][:WIDTH] if together else norm.weight
-        roots = (whole.square().mean(-1, keepdim=True) + norm.eps).sqrt()
-        torch.testing.assert_close(made.result.numbers, before / roots * gain)
+        norm = run.layer.norm(role)
+        roots = (before.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+        torch.testing.assert_close(made.result.numbers, before / roots * norm.weight)
         work = made.working(2, 1)
-        of = f" of its {whole.shape[1]} numbers in all heads" if together else ""
         assert f"over {number(float(roots[2]))}, the root" in work.text
-        assert of in work.text
-        expected = [before[2, 1].item(), 1 / roots[2].item(), gain[1].item()]
+        expected = [before[2, 1].item(), 1 / roots[2].item(), norm.weight[1].item()]
         assert work.columns["number"] == pytest.approx(expected)
     assert [*run.forms("queries")] == ["queries", "normed queries", "rotated queries"]
 
