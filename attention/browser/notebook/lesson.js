@@ -2,6 +2,7 @@ import draw from "../scene/index.js"
 import { make } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
 import { adopt } from "../shared/selection.js"
+import { bytes } from "./packed.js"
 import { follow } from "./theme.js"
 
 /** @import { SceneHeader } from "../messages.js"
@@ -160,11 +161,6 @@ function crc32(data) {
     for (let bit = 0; bit < 8; bit++) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0)
   }
   return ~value >>> 0
-}
-
-/** @type {(text: string) => Uint8Array} */
-function bytes(text) {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
 }
 
 /** @type {(within: ParentNode, selector: string) => HTMLElement} */
