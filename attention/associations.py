@@ -148,7 +148,7 @@ def rows_of(model: Model, job: Job, number: int, text: str) -> dict[str, list[An
     pieces = model.pieces(text)
     if all(pieces.special):
         return problem(number, "no words")
-    found = associate(model, pieces, job.method, after=[job.layer])[job.layer].nan_to_num()
+    found = associate(model, pieces, job.method)[job.layer].nan_to_num()
     of_words = slots(pieces.words)
     words = whole_words(pieces.texts, of_words)
     joined = join(found, of_words, of_words)
@@ -397,7 +397,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sources.fetch()
         model = sources.load(said.model)
         if said.method not in methods_for(model):
-            raise ValueError(f"{said.method} needs a model that goes on, {said.model} is none")
+            raise ValueError(f"{said.method} needs a layout that is known, {said.model} has none")
         n_layers = sum(not layer.crosses for layer in model.layers)
         if not -n_layers <= said.layer < n_layers:
             raise ValueError(f"layer must be one of {n_layers}, counted from 0, got {said.layer}")

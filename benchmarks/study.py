@@ -27,7 +27,6 @@ from attention.analysis.associations import (
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import (
     FILE,
-    RANGE,
     STUDIES,
     Comparison,
     Effects,
@@ -73,10 +72,7 @@ class Over:
         for numbers in self.sentences:
             positions = range(len(numbers["sinks"]))
             kept = [at for at in positions if sinks or not numbers["sinks"][at]]
-            ours, theirs = found(numbers), yardstick.of(numbers)
-            if yardstick.about != "fall":
-                ours = np.abs(ours)
-            yield row_agreements(ours, theirs, kept, self.causal)
+            yield row_agreements(found(numbers), yardstick.of(numbers), kept, self.causal)
 
     def halves(self) -> tuple[Over, Over]:
         """The sentences to choose on, and those to confirm on."""
@@ -112,58 +108,30 @@ class Recency(Kind):
         return recency
 
 
-def spans(count: int) -> list[tuple[int, int]]:
-    """All ranges of so many layers: the first and the last layer of each."""
-    return [(first, last) for first in range(count) for last in range(first, count)]
-
-
-def span_of(choosing: Over, kind: Kind) -> tuple[int, int]:
-    """The range of layers whose mean of raw weights agrees most, the first of equals."""
-    offered = spans(len(choosing.sentences[0]["raw"]))
-
-    def means(numbers: Numbers) -> np.ndarray:
-        return np.stack([over_span(numbers, span) for span in offered])
-
-    agreed = mean_of(sums_of(choosing.rows(means, kind)))
-    return offered[int(np.nanargmax(agreed))]
-
-
-def over_span(numbers: Numbers, span: Sequence[int]) -> np.ndarray:
-    """Raw weights, the mean over the layers of a range. (pieces, pieces)."""
-    first, last = span
-    mean: np.ndarray = numbers["raw"][first : last + 1].mean(0)
-    return mean
-
-
-def compared(over: Over, kind: Kind, span: Sequence[int], sinks: bool = False) -> Comparison:
+def compared(over: Over, kind: Kind, sinks: bool = False) -> Comparison:
     """All methods and baselines against one kind of erasure.
 
-    span: of layers, chosen on the choosing half; the best method and baseline are chosen there too.
+    The best method and baseline are chosen on the choosing half.
     """
-    names = [*over.names(), RANGE]
-
-    def numbers(each: Numbers) -> np.ndarray:
-        return np.concatenate([over.last(each), over_span(each, span)[None]])
-
+    names = over.names()
     choosing, confirming = over.halves()
-    on_it = mean_of(sums_of(choosing.rows(numbers, kind, sinks)))
+    on_it = mean_of(sums_of(choosing.rows(over.last, kind, sinks)))
     chosen = {name: float(rho) for name, rho in zip(names, on_it, strict=True)}
-    rows = [*confirming.rows(numbers, kind, sinks)]
+    rows = [*confirming.rows(over.last, kind, sinks)]
     both = sampled(sums_of(rows))
-    found = {name: Sampled(both.whole[at], both.samples[:, at]) for at, name in enumerate(names)}
-    asked = {name: one for name, one in found.items() if name not in BASELINES}
+    figures = {name: Sampled(both.whole[at], both.samples[:, at]) for at, name in enumerate(names)}
+    methods = {name: one for name, one in figures.items() if name in METHODS}
     method = best(METHODS, chosen)
-    others = {name: one for name, one in asked.items() if name != method}
+    others = {name: one for name, one in methods.items() if name != method}
     return Comparison(
         kind.about,
         kind.way,
         sinks,
         sum(len(counts) for _, counts in rows),
-        span,
         chosen,
-        {name: figure(*one) for name, one in found.items()},
-        differences(asked, found[best(BASELINES, chosen)], at_least=0.0),
-        differences(others, found[method]),
+        {name: figure(*one) for name, one in figures.items()},
+        differences(methods, figures[best(BASELINES, chosen)], at_least=0.0),
+        differences(others, figures[method]),
     )
 
 
@@ -175,29 +143,6 @@ def layered(over: Over, kind: Kind, shown: Sequence[int]) -> dict[str, list[floa
             rows = over.rows(lambda numbers, name=name: numbers[name][[*shown]], kind)  # type: ignore[misc]
             found[name] = [None if np.isnan(rho) else float(rho) for rho in mean_of(sums_of(rows))]
     return found
-
-
-def alike(over: Over) -> list[list[str]]:
-    """Methods and baselines that rank the keys of every row in the same order."""
-    names, groups = over.names(), list[list[str]]()
-    for name in names:
-        if any(name in group for group in groups):
-            continue
-        own = [
-            row_agreements(over.last(each), each[name][-1], _plain(each), over.causal)[0].min(
-                -1, initial=1.0
-            )
-            for each in over.sentences
-        ]
-        least = np.stack(own).min(0)
-        group = [other for other, rho in zip(names, least, strict=True) if rho > 1 - 1e-9]
-        if len(group) > 1:
-            groups.append(group)
-    return groups
-
-
-def _plain(numbers: Numbers) -> list[int]:
-    return [*np.flatnonzero(~numbers["sinks"])]
 
 
 def of_effects(sentences: Sequence[Numbers]) -> Effects:
@@ -229,18 +174,11 @@ def studied(model: Model, sentences: Sequence[Numbers], heads: Sequence[Numbers]
     about = ["states", "logit", "fall"] if followed.goes_on else ["states"]
     comparisons = []
     for each in about:
-        span = span_of(choosing, Kind(each, main))
-        comparisons.append(compared(over, Kind(each, main), span))
-        comparisons.append(compared(over, Kind(each, main), span, sinks=True))
-        comparisons += [compared(over, Kind(each, way), span) for way in others]
+        comparisons.append(compared(over, Kind(each, main)))
+        comparisons.append(compared(over, Kind(each, main), sinks=True))
+        comparisons += [compared(over, Kind(each, way)) for way in others]
     shown = layers_shown(len(followed.layers))
     recency = mean_of(sums_of(confirming.rows(over.last, Recency("states", main))))
-    shares: dict[str, dict[str, list[float]]] = {"mixing": {}, "on sinks": {}}
-    for name in sentences[0]:
-        kind, _, rest = name.partition(", ")
-        if kind in shares:
-            mean = np.mean([numbers[name] for numbers in sentences], 0)
-            shares[kind][rest] = [float(each) for each in mean]
     return Study(
         followed.goes_on,
         len(sentences),
@@ -248,9 +186,6 @@ def studied(model: Model, sentences: Sequence[Numbers], heads: Sequence[Numbers]
         shown,
         {each: layered(choosing, Kind(each, main), shown) for each in about},
         {name: float(rho) for name, rho in zip(over.names(), recency, strict=True)},
-        alike(over),
-        shares["mixing"],
-        shares["on sinks"],
         of_effects(heads),
     )
 

@@ -20,19 +20,12 @@ from attention.analysis.associations import (
     METHODS,
     Followed,
     erased,
-    flow_of,
-    mean_weights,
     methods_for,
-    mixing_ratio,
-    through_norm,
-    vectors,
     ways_of,
-    with_identity,
-    with_residual,
 )
 from attention.changing.answers import Metric, metric_of_states, movement
 from attention.changing.effects import effects as changed_heads
-from attention.changing.residual import lengths, residual_parts
+from attention.changing.residual import residual_parts
 from attention.changing.votes import votes
 from attention.trained.models import Model, Run, goes_on
 
@@ -68,52 +61,22 @@ def kept(
 
 
 def associations(model: Model, text: str) -> dict[str, Tensor]:
-    """Of one sentence all methods (layers, pieces, pieces), baselines, and every way of erasure;
-    ids of the pieces, mixing ratios and the shares of sinks, of each layer."""
+    """Of one sentence all methods (layers, pieces, pieces), baselines, and every way of erasure."""
     followed = Followed(model, model.pieces(text))
-    quick = [name for name in methods_for(model) if name not in ("erasure", "flow")]
-    found = {name: METHODS[name](followed) for name in quick}
-    steps = with_identity(found["raw"])
-    found["flow"] = flow_of(steps, after=layers_shown(len(steps)))
+    others = [name for name in methods_for(model) if name != "erasure"]
+    found = {name: METHODS[name](followed) for name in others}
     found |= {name: baseline(followed) for name, baseline in BASELINES.items()}
     found["sinks"] = torch.ones(len(followed.positions), dtype=torch.bool)
     found["sinks"][followed.pieces.kept(True)] = False
-    found["ids"] = followed.pieces.ids
     for way in ways_of(model):
         gone = erased(followed, way)
         found[f"states, {way}"], found[f"drops, {way}"] = gone.states[-1], gone.drops
-    return found | mixing(followed) | on_sinks(followed, found["sinks"])
+    return found
 
 
 def layers_shown(count: int) -> list[int]:
     """The layers of which a table has columns: all, or every fifth and the last."""
     return [at for at in range(count) if count <= 12 or at % 5 == 0 or at == count - 1]
-
-
-PARTS = {
-    "weights alone": mean_weights,
-    "norms": vectors,
-    "with residual": with_residual,
-    "with layer norm": through_norm,
-}
-
-
-def mixing(followed: Followed) -> dict[str, Tensor]:
-    """Share of each vector that comes from other tokens, mean over the tokens. (layers,) each."""
-    found = {name: mixing_ratio(followed, parts) for name, parts in PARTS.items()}
-    return {f"mixing, {name}": ratio.mean(-1) for name, ratio in found.items()}
-
-
-def on_sinks(followed: Followed, sinks: Tensor) -> dict[str, Tensor]:
-    """The share of the weights on sinks, and of the lengths, mean over heads and tokens."""
-    shares: list[Tensor] = []
-    for layer in range(len(followed.layers)):
-        both = lengths(followed.run, layer)
-        shares.append(
-            torch.stack([(each[..., sinks].sum(-1) / each.sum(-1)).mean() for each in both])
-        )
-    of_weights, of_lengths = torch.stack(shares, -1)
-    return {"on sinks, weights": of_weights, "on sinks, lengths": of_lengths}
 
 
 def effects(model: Model, to: Sequence[Tensor], text: str) -> dict[str, Tensor]:

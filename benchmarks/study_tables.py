@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from attention.analysis.associations import BASELINES, NAMED
-from attention.analysis.study import RANGE, Comparison, Difference, Study, share, trusted
-from attention.core.printing import fixed, percent
+from attention.analysis.study import ABOUT, Comparison, Difference, Study, share, trusted
+from attention.core.printing import fixed, listed
 
 ROOT = Path(__file__).parents[1]
 PAPER = ROOT / "docs" / "study.md"
@@ -34,11 +34,8 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
-def title(name: str, span: Sequence[int] = ()) -> str:
-    """A method's title; that of a baseline in italics. span: the layers of `RANGE`."""
-    if name == RANGE:
-        first, last = span
-        return f"Raw weights, layers {first} to {last}"
+def title(name: str) -> str:
+    """A method's title; that of a baseline in italics."""
     words = NAMED[name].title
     return f"*{words}*" if name in BASELINES else words
 
@@ -54,7 +51,7 @@ def agreement(about: str) -> Callable[[Study], str]:
         order = sorted(main.agreement, key=lambda name: -main.agreement[name].value)
         rows = [
             [
-                title(name, main.span),
+                title(name),
                 str(main.agreement[name]),
                 *_told(main.above.get(name)),
                 *_told(main.beside.get(name)),
@@ -67,8 +64,7 @@ def agreement(about: str) -> Callable[[Study], str]:
             f"{study.confirming} sentences, {main.rows} rows. Chosen on the other "
             f"{study.sentences - study.confirming}: the best method, {best} (ρ there "
             f"{share(main.choosing[main.method])}); the best baseline, {title(main.baseline)} "
-            f"({share(main.choosing[main.baseline])}); layers {main.span[0]} to {main.span[1]} "
-            f"({share(main.choosing[RANGE])})."
+            f"({share(main.choosing[main.baseline])})."
         )
         return f"{told}\n\n{markdown(head, rows)}"
 
@@ -92,7 +88,7 @@ def plain(about: str) -> Callable[[Study], str]:
             how = f"{one.way}, sinks counted" if one.sinks else one.way
             parts = [f"- *{how}*: the best baseline is {title(one.baseline)}"]
             for where, some in _sides(one).items():
-                names = [title(name, one.span) for name in one.above if name in some]
+                names = [title(name) for name in one.above if name in some]
                 if names:
                     parts.append(f"{where}: {' · '.join(names)}")
             lines.append("; ".join(parts) + ".")
@@ -122,24 +118,6 @@ def layers(about: str) -> Callable[[Study], str]:
     return table
 
 
-def mixing(study: Study) -> str:
-    """Mixing ratios after some layers, and their mean over all."""
-    return _percents(study, "mixing ratio", study.mixing)
-
-
-def sinks(study: Study) -> str:
-    """The shares of weights and lengths on sinks."""
-    return _percents(study, "on sinks", study.on_sinks)
-
-
-def _percents(study: Study, name: str, found: Mapping[str, Sequence[float]]) -> str:
-    rows = [
-        [words, *(percent(each[at]) for at in study.shown), percent(sum(each) / len(each))]
-        for words, each in found.items()
-    ]
-    return markdown([name, *map(str, study.shown), "all layers"], rows)
-
-
 def effects(study: Study) -> str:
     """Effects of heads."""
     rows = [[name, str(each)] for name, each in study.effects.figures.items()]
@@ -147,18 +125,30 @@ def effects(study: Study) -> str:
     return markdown(head, rows)
 
 
-def alike(study: Study) -> str:
-    """Methods with identical rows."""
-    groups = (" = ".join(map(title, group)) for group in study.same)
-    return f"Identical rows: {'; '.join(groups)}."
+def in_short(study: Study) -> str:
+    """Limits of all that follows for a decoder: with sinks counted, and of the fall."""
+    unsure = [
+        ABOUT[one.about]
+        for one in study.comparisons
+        if one.sinks and not any(each.is_above for each in one.above.values())
+    ]
+    fall = trusted("", study, "fall")
+    named = (
+        f"The method that is named for {ABOUT['fall']}, {title(fall.method)}, agrees with it by no "
+        f"more than ρ = {fall.agreement}."
+    )
+    if not unsure:
+        return named
+    return (
+        "With sinks counted no method of the decoder lies surely above the best order that needs "
+        f"no model, for {listed(unsure)}. {named}"
+    )
 
 
 TABLES = {
     **{about: agreement(about) for about in ("states", "logit", "fall")},
     **{f"{about} by layer": layers(about) for about in ("states", "logit")},
     **{f"{about} in words": plain(about) for about in ("states", "logit", "fall")},
-    "mixing": mixing,
-    "sinks": sinks,
     "effects": effects,
-    "alike": alike,
+    "in short": in_short,
 }

@@ -61,7 +61,7 @@ HEAVY = (
     ("cross", {"target": f"{WORDS} {{}}", "memory": WORDS, "variant": "additive"}),
     ("compare", {"s": f"{{}} {'a b ' * 255}", "s2": "a " * 512, "compare": "pair"}),
     ("compare", {"s": f"{WORDS} {{}}", "compare": "sweep", "variant": "multihead"}),
-    ("identities", {"s": f"{WORDS} {{}}", "claim": "stack", "repeats": "24"}),
+    ("identities", {"s": f"{WORDS} {{}}", "claim": "influence", "tokens": "24"}),
 )
 HEADER = ("visitors", "page", "changes", "p50", "p95", "first", "CPU", "memory", "errors")
 

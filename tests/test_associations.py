@@ -37,7 +37,7 @@ def written(folder: Path, content: bytes) -> Path:
     return file
 
 
-def job_of(file: Path, method: str = "raw", lines: int = 2) -> Job:
+def job_of(file: Path, method: str = "raw-mean", lines: int = 2) -> Job:
     return Job(hash_of(file), "minilm", method, 5, lines)
 
 
@@ -81,7 +81,7 @@ def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path: Path) 
     rows = rows_of(tmp_path, job)
     model = packaged("minilm")
     run = model.run("unhappiest cats")
-    weights = associate(model, run.pieces, "raw")[5]
+    weights = associate(model, run.pieces, "raw-mean")[5]
     pieces = [at for at, word in enumerate(run.pieces.words) if word == 0]
     assert len(pieces) > 1
     words = ["[CLS]", "unhappiest", "cats", "[SEP]"]
@@ -165,13 +165,14 @@ def test_a_full_disk_leaves_nothing_half_and_the_command_says_so(
 
 @pytest.mark.usefixtures("minilm")
 def test_what_cannot_be_done_is_said_in_a_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(command, "methods_for", lambda _: ["rollout"])
     file = str(written(tmp_path, b"The cat sat.\n"))
     out = str(tmp_path / "out")
     cases = {
         ("--model", "nobody"): "the model must be one of",
-        ("--method", "alti-logit"): "alti-logit needs a model that goes on",
+        ("--method", "alti"): "alti needs a layout that is known, minilm has none",
         ("--layer", "6"): "layer must be one of 6, counted from 0, got 6",
         ("--lines", "0"): "lines and workers must be at least 1",
     }

@@ -143,7 +143,7 @@ def erasures_of(followed: Followed, exchanged: Sequence[str]) -> dict[str, Tenso
     for way, others in ((UNKNOWN, unknown), (EXCHANGED, model.pieces(" ".join(exchanged)).ids)):
         several = [[Token(at, int(piece))] for at, piece in enumerate(others)]
         last = len(followed.layers) - 1
-        outputs = torch.cat([runs[last] for runs in followed.changed(several, last + 1)])
+        outputs = torch.cat([runs[last] for runs in followed.changed(several)])
         moved = followed.target(followed.final(outputs)) - followed.target(followed.hidden)
         found[way] = moved[:, -1].abs()
     return found

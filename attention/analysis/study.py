@@ -21,7 +21,6 @@ ABOUT = {
     "logit": "the score of the likeliest next piece",
     "fall": "the fall of the score of the likeliest next piece",
 }
-RANGE = "raw-range"  # raw weights, mean over the layers of a range that is chosen
 SURE = 0.05  # p below which a difference is believed
 
 
@@ -66,18 +65,16 @@ class Comparison:
     """The rank agreement of methods after the last layer with one kind of erasure.
 
     about: one of `ABOUT`; way: one of `associations.WAYS`; sinks: whether attention sinks count as
-    words; rows: how many were compared. All that is chosen is chosen on one half of the sentences:
-    choosing: the agreement there by method, baseline and `RANGE`; span: the first and the last
-    layer of `RANGE`. The rest is of the other half: agreement: by the same names; above: of each
-    method how far it lies above the best baseline, or above 0 where that lies below; beside: how
-    far above the best method.
+    words; rows: how many were compared. The best method and baseline are chosen on one half of the
+    sentences: choosing: the agreement there by method and baseline. The rest is of the other half:
+    agreement: by the same names; above: of each method how far it lies above the best baseline, or
+    above 0 where that lies below; beside: how far above the best method.
     """
 
     about: str
     way: str
     sinks: bool
     rows: int
-    span: Sequence[int]
     choosing: Mapping[str, float]
     agreement: Mapping[str, Figure]
     above: Mapping[str, Difference]
@@ -119,8 +116,7 @@ class Study:
     choose on; comparisons: the first one about states, and the first about a logit, are the main
     ones; layers: by what is asked about and by method, the agreement after some layers, whose
     positions are in shown, in the choosing half; recency: the rank correlation of each method with
-    the position of the key; same: methods that rank the keys of every row alike; mixing, on_sinks:
-    shares after each layer.
+    the position of the key.
     """
 
     decoder: bool
@@ -129,9 +125,6 @@ class Study:
     shown: Sequence[int]
     layers: Mapping[str, Mapping[str, Sequence[float | None]]]
     recency: Mapping[str, float]
-    same: Sequence[Sequence[str]]
-    mixing: Mapping[str, Sequence[float]]
-    on_sinks: Mapping[str, Sequence[float]]
     effects: Effects
 
     @property

@@ -57,7 +57,7 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
     rf"ids {NUMBERS}\[0\], got 3 \(int\)": [lambda: model().shown(3), lambda: model().text_of(3)],
     r"pieces must be Pieces \(model\.pieces\(text\) gives them\), got 'x b' \(str\)": [
         lambda: model().run_pieces("x b"),
-        lambda: associate(model(), anything("x b"), "raw"),
+        lambda: associate(model(), anything("x b"), "raw-mean"),
     ],
     r"batch must be a Padded \(as Padded\(pieces\.ids\)\), got 'x'": [
         lambda: [*model().forward("x")]
@@ -66,11 +66,11 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
         lambda: [*model().forward(Padded(run().pieces.ids), layers=1)]
     ],
     r"model must be a Model.*, got 'smollm2' \(str\)": [
-        lambda: associate(anything("smollm2"), run().pieces, "raw"),
+        lambda: associate(anything("smollm2"), run().pieces, "raw-mean"),
         lambda: hidden(anything("smollm2"), run(), [[Change(0)]]),
     ],
-    r"method must be one of raw, .*, got \['raw'\]": [
-        lambda: associate(model(), run().pieces, anything(["raw"]))
+    r"method must be one of raw-mean, .*, got \['rollout'\]": [
+        lambda: associate(model(), run().pieces, anything(["rollout"]))
     ],
     rf"words {NUMBERS}the ids of two pieces, \(5, 8\), got \('a', 'b'\)": [
         lambda: associate(model(), run().pieces, "gradient", anything(("a", "b")))

@@ -19,78 +19,26 @@ from attention.analysis.associations import BASELINES, METHODS, Followed, associ
 from attention.core.functional import Trace
 from attention.trained.models import Padded
 from tests.analysis.conftest import CLOSE, Case, case_of, each_model, each_tiny
-from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, of_trace, run_theirs
+from tests.trained.making import Checkpoint, of_trace, run_theirs
 
 MINILM = pytest.mark.parametrize("case", ["minilm"], indirect=True)
-# without a kink, across which a difference is no slope
-SMOOTH = [name for name in FAMILIES if name != "bert with a head"]
-each_smooth = pytest.mark.parametrize("case", [*SMOOTH, "minilm"], indirect=True)
-each_decoder = pytest.mark.parametrize("case", GOING_ON, indirect=True)
+DECODERS = ["gpt2", "llama"]
+each_decoder = pytest.mark.parametrize("case", DECODERS, indirect=True)
+each_kind = pytest.mark.parametrize("case", ["bert", *DECODERS, "en-pt"], indirect=True)
 HAND = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.25, 0.75]]])
 
 
 # By hand
 
 
-def test_rollout_multiplies_later_layers_on_the_left_and_flow_is_bounded_by_narrow_edges() -> None:
-    """A_1 = [[1, 0], [.25, .75]], A_2 = [[.5, .5], [.125, .875]]; A_2 A_1 is not A_1 A_2.
-
-    Flow from token 0: .5 over 0 and .25 of the .5 over 1; to token 1 what is left of 1's .75: .5.
-    """
+def test_rollout_multiplies_later_layers_on_the_left() -> None:
+    """A_1 = [[1, 0], [.25, .75]], A_2 = [[.5, .5], [.125, .875]]; A_2 A_1 is not A_1 A_2."""
     first, second = steps = associations.with_identity(HAND)
     assert_close(first, torch.tensor([[1.0, 0.0], [0.25, 0.75]]))
     assert_close(second, torch.tensor([[0.5, 0.5], [0.125, 0.875]]))
     product = torch.tensor([[0.625, 0.375], [0.34375, 0.65625]])
     assert_close(associations.rolled(steps)[1], product)
     assert not torch.allclose(product, first @ second)
-    found = associations.flow_of(steps)
-    assert_close(found[0], first)
-    assert_close(found[1, 0], torch.tensor([0.75, 0.5]) / 1.25)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_flow_is_that_of_networkx(causal: bool) -> None:
-    generator = torch.Generator().manual_seed(3)
-    weights = torch.rand(3, 5, 5, generator=generator).softmax(-1)
-    steps = associations.with_identity(weights.tril() if causal else weights)
-    networkx = pytest.importorskip("networkx", reason="needs networkx (requirements-dev.txt)")
-    graph = networkx.DiGraph()
-    for layer, query, key in itertools.product(range(3), range(5), range(5)):
-        capacity = float(steps[layer, query, key])
-        graph.add_edge((layer + 1, query), (layer, key), capacity=capacity)
-    expected = torch.empty(3, 5, 5)
-    for layer, query, key in itertools.product(range(3), range(5), range(5)):
-        flow = networkx.maximum_flow_value(graph, (layer + 1, query), (0, key))
-        expected[layer, query, key] = flow
-    expected /= expected.sum(-1, keepdim=True)
-    assert_close(associations.flow_of(steps), expected, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("hidden", [0, 3, 9])
-def test_the_flow_of_one_layer_is_the_same_alone_and_is_asked_for_where_a_path_leads(
-    monkeypatch: pytest.MonkeyPatch, hidden: int
-) -> None:
-    """hidden: keys that each query of the five in each layer cannot see, at random."""
-    generator = torch.Generator().manual_seed(11)
-    weights = torch.rand(3, 5, 5, generator=generator)
-    weights.view(3, -1)[:, torch.randperm(25, generator=generator)[: 2 * hidden]] = 0
-    steps = associations.row_normalised(weights)
-    every, asked = associations.flow_of(steps), []
-    find = associations.paths.maximum_flow
-
-    def counted(graph: Any, source: int, sink: int) -> Any:
-        asked.append((source, sink))
-        return find(graph, source, sink)
-
-    monkeypatch.setattr(associations.paths, "maximum_flow", counted)
-    for layer in range(3):
-        asked.clear()
-        alone = associations.flow_of(steps, after=[layer])
-        assert torch.equal(alone[layer], every[layer])
-        assert alone[[other for other in range(3) if other != layer]].isnan().all()
-        paths = associations.rolled((steps > 0).double())[layer]
-        assert len(asked) == int((paths > 0).sum())
-        assert torch.equal(every[layer] > 0, paths > 0)
 
 
 def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number() -> None:
@@ -115,7 +63,7 @@ def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number()
 def test_baselines_ask_for_the_place_of_the_key_alone(
     checkpoint: Callable[[str], Checkpoint],
 ) -> None:
-    case = case_of(GOING_ON[0], checkpoint)
+    case = case_of("gpt2", checkpoint)
     followed = Followed(case.model, replace(case.run.pieces, ids=case.run.pieces.ids[:3]))
     found = {name: baseline(followed)[0] for name, baseline in BASELINES.items()}
     assert found["recency"].tolist() == [[1, 0, 0], [1, 2, 0], [1, 2, 3]]
@@ -131,7 +79,7 @@ def test_baselines_ask_for_the_place_of_the_key_alone(
 def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -> None:
     n_tokens = len(case.run.pieces.ids)
     followed = Followed(case.model, case.run.pieces)
-    for name in associations.methods_for(case.model):
+    for name in METHODS:
         found = associate(case.model, case.run.pieces, name)
         assert found.shape == (len(followed.layers), n_tokens, n_tokens), name
         last = found[-1]
@@ -139,52 +87,45 @@ def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -
         rows = last[2:, :2]  # all of these see both of these tokens
         assert (rows != rows[:1]).any(), name
         assert not followed.causal or not last.triu(1).nan_to_num().any(), name
-        if name in ("raw", "rollout", "flow", "value-zeroing"):
+        assert float(found.nan_to_num().min()) >= 0, name
+        if name in ("raw-mean", "rollout"):
             assert_close(found.sum(-1), torch.ones(found.shape[:-1]), atol=1e-4, rtol=0)
-    mixed = Followed(case.model, case.run.pieces)  # the last layer's run after those of another
-    vars(mixed)["runs"] = [*Followed(case.model, case.other.pieces).runs[:-1], followed.runs[-1]]
-    for method in METHODS.values():
-        if method.alone or method.name in ("rollout", "alti"):
-            one, two = (method.number(each)[-1] for each in (followed, mixed))
-            same = torch.equal(one, two)
-            assert same == (method.alone or len(followed.layers) == 1), method.name
-    other = associate(case.model, case.other.pieces, "alti")[-1]
-    assert not torch.allclose(other, associate(case.model, case.run.pieces, "alti")[-1])
+        other = associate(case.model, case.other.pieces, name)[-1]
+        assert not torch.allclose(other.nan_to_num(), last.nan_to_num()), name
+
+
+@MINILM
+def test_raw_weights_are_averaged_over_heads_and_the_later_half_of_the_layers(case: Case) -> None:
+    found = associate(case.model, case.run.pieces, "raw-mean")
+    runs = Followed(case.model, case.run.pieces).runs
+    for last, layers in ((0, [0]), (2, [1, 2]), (5, [3, 4, 5])):
+        weights = [runs[layer].trace.weights.mean(0) for layer in layers]
+        assert_close(found[last], torch.stack(weights).mean(0))
 
 
 @each_tiny
-def test_what_norm_based_methods_measure_sums_to_what_the_layer_makes(case: Case) -> None:
+def test_vectors_that_tokens_bring_sum_to_what_attention_adds(case: Case) -> None:
     followed = Followed(case.model, case.run.pieces)
     for at, (layer, run) in enumerate(zip(followed.layers, followed.runs, strict=True)):
         _, bias = layer.attention.projection("output")
         without = 0 if bias is None else bias
         assert_close(associations.vectors(followed, at).sum(1), run.attended - without, **CLOSE)
-        residual = associations.with_residual(followed, at).sum(1)
-        assert_close(residual, run.middle - without, **CLOSE)
-        if (norm := layer.attention_norms.after) is not None:
-            split = associations.through_norm(followed, at).sum(1)
-            assert_close(split, norm.split(residual, run.middle), **CLOSE)
-
-
-def theirs_of(checkpoint: Checkpoint, case: Case, layer: int) -> tuple[Any, Tensor, Tensor]:
-    """The layer's module of transformers, what enters it, and its weights."""
-    told = run_theirs(checkpoint.theirs, case.run.pieces.ids)
-    return (
-        checkpoint.theirs.encoder.layer[layer],
-        told.hidden_states[layer][0],
-        told.attentions[layer][0],
-    )
+        norm, whole = layer.attention_norms.after, run.middle - without
+        expected = whole if norm is None else norm.split(whole, run.middle)
+        assert_close(associations.alti.through_norm(followed, at).sum(1), expected, **CLOSE)
 
 
 @torch.no_grad()
-def test_norms_and_alti_are_those_of_loops_over_the_tensors_of_transformers(
+def test_alti_is_that_of_loops_over_the_tensors_of_transformers(
     checkpoint: Callable[[str], Checkpoint],
 ) -> None:
     """A plain second way: one head, one query, one key at a time."""
     case = case_of("bert", checkpoint)
-    followed = Followed(case.model, case.run.pieces)
+    followed, theirs = Followed(case.model, case.run.pieces), checkpoint("bert").theirs
+    run = run_theirs(theirs, case.run.pieces.ids)
     for layer in range(2):
-        module, x, weights = theirs_of(checkpoint("bert"), case, layer)
+        module = theirs.encoder.layer[layer]
+        x, weights = run.hidden_states[layer][0], run.attentions[layer][0]
         values = module.attention.self.value(x)
         dense, norm = module.attention.output.dense, module.attention.output.LayerNorm
         n, width = len(x), values.shape[1] // 3
@@ -194,53 +135,18 @@ def test_norms_and_alti_are_those_of_loops_over_the_tensors_of_transformers(
             raw[query, key] += dense.weight[:, own] @ (weights[head, query, key] * values[key, own])
         residual = raw.clone()
         residual[range(n), range(n)] += x
-        T, near = torch.zeros_like(raw), torch.zeros(n, n)
+        near = torch.zeros(n, n)
         for query, key in itertools.product(range(n), range(n)):
             total = residual[query].sum(0) + dense.bias
             spread = (total.var(correction=0) + norm.eps).sqrt()
             part = residual[query, key]
-            T[query, key] = (part - part.mean()) / spread * norm.weight
-            y = norm(total)
-            near[query, key] = max(0.0, float(y.abs().sum() - (y - T[query, key]).abs().sum()))
-        for name, expected in (("norm", raw), ("norm-residual", residual), ("norm-layer-norm", T)):
-            found = associate(case.model, case.run.pieces, name)[layer]
-            assert_close(found, expected.norm(dim=-1), **CLOSE)
+            T, y = (part - part.mean()) / spread * norm.weight, norm(total)
+            near[query, key] = max(0.0, float(y.abs().sum() - (y - T).abs().sum()))
         expected = (near / near.sum(-1, keepdim=True)).nan_to_num()  # 0 where none is near
         assert_close(associations.alti_steps(followed)[layer], expected, atol=1e-4, rtol=1e-3)
-        for parts, more in ((T, ()), (raw, (associations.vectors,))):
-            others = torch.stack([parts[i].sum(0) - parts[i, i] for i in range(n)]).norm(dim=-1)
-            ratio = others / (others + parts.norm(dim=-1).diagonal())
-            assert_close(associations.mixing_ratio(followed, *more)[layer], ratio, **CLOSE)
 
 
-@torch.no_grad()
-def test_value_zeroing_is_that_of_loops_over_the_tensors_of_transformers(
-    checkpoint: Callable[[str], Checkpoint],
-) -> None:
-    case = case_of("bert", checkpoint)
-    steps = []
-    for layer in range(2):
-        module, x, weights = theirs_of(checkpoint("bert"), case, layer)
-        attention = module.attention
-
-        def block(values: Tensor, module: Any = module, x: Tensor = x, w: Tensor = weights) -> Any:
-            heads = [w[h] @ values[:, h * 8 : h * 8 + 8] for h in range(3)]
-            middle = module.attention.output(torch.cat(heads, -1), x)
-            return module.output(module.intermediate(middle), middle)
-
-        whole = block(attention.self.value(x))
-        distances = torch.zeros(len(x), len(x))
-        for key in range(len(x)):
-            values = attention.self.value(x)
-            values[key] = 0
-            distances[:, key] = 1 - torch.cosine_similarity(block(values), whole, dim=-1)
-        steps.append(distances / distances.sum(-1, keepdim=True))
-    found = associate(case.model, case.run.pieces, "value-zeroing")
-    assert_close(found[0], steps[0], atol=1e-3, rtol=1e-2)
-    assert_close(found[1], steps[1] @ steps[0], atol=1e-3, rtol=1e-2)
-
-
-@each_smooth
+@pytest.mark.parametrize("case", ["bert", *DECODERS], indirect=True)
 def test_gradients_are_slopes_of_the_target(case: Case) -> None:
     """Finite differences: a weight a little more, a little less."""
     followed = Followed(case.model, case.run.pieces)
@@ -278,36 +184,7 @@ def test_gradient_times_attention_follows_the_rule_of_its_authors(case: Case) ->
     assert_close(associate(case.model, case.run.pieces, "gradient")[-1][query], R[query], **CLOSE)
 
 
-@each_decoder
-@torch.no_grad()
-def test_alti_logit_is_the_votes_of_attention_passed_on_by_alti(case: Case) -> None:
-    """One position at a time; after the first layer the votes themselves, which sum."""
-    model, followed = case.model, Followed(case.model, case.run.pieces, (7, 11))
-    found = associate(model, case.run.pieces, "alti-logit", (7, 11))
-    norm = model.parts.final_norm
-    direction = model.unembedding[:, 7] - model.unembedding[:, 11]
-    steps = associations.alti_steps(followed)
-    n_tokens = len(case.run.pieces.ids)
-    for query in range(n_tokens):
-        total = followed.runs[-1].output[query]
-        embedded = norm.split(followed.runs[0].entered[query], total) @ direction
-        first, second = (
-            norm.split(associations.vectors(followed, layer)[query], total) @ direction
-            for layer in range(2)
-        )
-        expected = first.clone()
-        expected[query] += embedded
-        assert_close(found[0, query], expected, atol=1e-4, rtol=1e-3)
-        for key in range(n_tokens):
-            expected[key] += sum(second[via] * steps[0, via, key] for via in range(n_tokens))
-        assert_close(found[1, query], expected, atol=1e-4, rtol=1e-3)
-        _, bias = followed.layers[0].attention.projection("output")
-        middle = followed.runs[0].middle[query] - (0 if bias is None else bias)
-        whole = norm.split(middle, total) @ direction
-        assert float(found[0, query].sum()) == pytest.approx(float(whole), rel=1e-3, abs=1e-4)
-
-
-@each_model
+@each_kind
 @torch.no_grad()
 def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where only what comes behind a token is worked out again, some tokens at a time."""
@@ -315,7 +192,7 @@ def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.Monk
     followed = Followed(case.model, case.run.pieces)
     mask = associations.mask_of(case.model)
     ids, n_layers = case.run.pieces.ids, len(followed.layers)
-    assert (mask is None) == (case.model.about.name in ("en-pt", *GOING_ON))
+    assert (mask is None) == (case.model.about.name != "bert")
     ways = associations.ways_of(case.model)
     assert ways == [*(["masked"] if mask is not None else []), "hidden", "left out"]
     for way, token in itertools.product(ways, (0, 2, 4)):
@@ -351,7 +228,7 @@ def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.Monk
         assert bool(found.states[-1][token, token].isnan()) == (way != "masked")
     first = associations.erased(followed, ways[0]).states
     assert_close(associate(case.model, case.run.pieces, "erasure"), first, equal_nan=True)
-    if case.model.about.name in GOING_ON:  # asked about two words, how far their difference moves
+    if case.model.about.name in DECODERS:  # asked about two words, how far their difference moves
         found = associate(case.model, case.run.pieces, "erasure", (7, 11))[-1]
         drops = associations.erased(Followed(case.model, case.run.pieces, (7, 11)), "hidden").drops
         assert_close(found, drops.abs(), equal_nan=True)
@@ -363,7 +240,7 @@ def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case: Ca
     class Enough(Exception):
         pass
 
-    for name in ("flow", "gradient", "value-zeroing", "erasure"):
+    for name in [name for name, method in METHODS.items() if method.slow]:
         told: list[tuple[int, int]] = []
 
         def tell(done: int, of: int, told: list[tuple[int, int]] = told) -> None:
@@ -374,7 +251,6 @@ def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case: Ca
         with contextlib.suppress(Enough):
             associate(case.model, case.run.pieces, name, progress=tell)
         assert told[0][0] == 0
-        assert len(told) == 2 or name not in ("flow", "value-zeroing")  # others may have one part
         assert all(done < of for done, of in told), name
 
 
@@ -412,10 +288,7 @@ def test_faithfulness_of_an_encoder_ends_where_the_other_begins(case: Case) -> N
 
 @MINILM
 def test_what_cannot_be_asked_is_refused(case: Case) -> None:
-    with pytest.raises(ValueError, match=r"the method must be one of raw, .*, got 'mystery'"):
+    with pytest.raises(ValueError, match=r"the method must be one of raw-mean, .*, got 'mystery'"):
         associate(case.model, case.run.pieces, "mystery")
-    with pytest.raises(ValueError, match="ALTI-Logit needs a model that goes on"):
-        associate(case.model, case.run.pieces, "alti-logit")
-    assert "alti-logit" not in associations.methods_for(case.model)
     with pytest.raises(ValueError, match="one of these ways: masked, hidden, left out; got 'lost'"):
         associations.erased(Followed(case.model, case.run.pieces), "lost")

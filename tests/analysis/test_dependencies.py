@@ -58,11 +58,11 @@ def test_raw_weights_are_right_as_often_as_is_written() -> None:
         model = packaged(name)
         for kind, known in kinds.items():
             hits = [
-                finds(METHODS["raw"](followed)[-1], followed, one.key)
+                finds(METHODS["raw-mean"](followed)[-1], followed, one.key)
                 for one in known()
                 for followed in [followed_of(model, one)]
             ]
-            assert abs(sum(hits) / len(hits) - truths(name)[kind].shares["raw"]) <= 0.02
+            assert abs(sum(hits) / len(hits) - truths(name)[kind].shares["raw-mean"]) <= 0.02
 
 
 def test_means_are_taken_over_sentences_that_a_model_knows() -> None:

@@ -203,7 +203,7 @@ MEANINGS: dict[str, dict[str, Any]] = {
     "atlas?model=smollm2&second_head=2.5": {"model": "smollm2", "second_head": "2.5"},
     "learning?task=repetition&learn_steps=300": {"task": "repetition", "learn_steps": "300"},
     "operations?operation=softmax&softmax_dim=1": {"operation": "softmax", "softmax_dim": "1"},
-    "identities?claim=merge&power=2.5": {"claim": "merge", "power": 2.5},
+    "identities?claim=merge&claim_d_k=5": {"claim": "merge", "claim_d_k": 5},
     "guide?chapter=scores&guess=0": {"chapter": "scores", "guess": 0},
     "own?seen=1+2&beside=another+head": {"seen": "1 2", "beside": "another head"},
 }

@@ -22,7 +22,10 @@ NUMBERS: dict[str, tuple[dict[str, Any], set[str]]] = {  # by page a link, and s
     "cross": ({}, {"Weights", "Vectors x", "New vectors y"}),
     "learning": ({}, {"Runs side by side"}),
     "operations": ({}, {"A[0]", "C[1]"}),
-    "identities": ({}, {"q·k / √d_k · In float16", "X · given", "Differences of the checks"}),
+    "identities": (
+        {"claim": "scale"},
+        {"q·k / √d_k · Four ways to", "X · given", "Differences of the checks"},
+    ),
     "guide": ({"chapter": "scores"}, {"Scores"}),
     "own": ({}, {"Weights · layer 0, head 0", "Measures of all heads"}),
     "write": ({}, set()),

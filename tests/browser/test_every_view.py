@@ -57,7 +57,7 @@ VIEWS: dict[str, dict[str, dict[str, Sequence[str]]]] = {
     },
     "cross": {"": {}, "cross=batch": {"Matrices, SVG": ["weights", "output"]}},
     "operations": {"": {"Matrices, SVG": ["A[0]", "C[1]", "16"]}},
-    "identities": {"": {"Matrices, SVG": ["x₀"]}},
+    "identities": {"claim=scale": {"Matrices, SVG": ["x₀"]}},
 }
 EVERY_VIEW = [(page, link) for page in PAGES for link in VIEWS.get(page.name, {"": {}})]
 

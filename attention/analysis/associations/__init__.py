@@ -13,28 +13,15 @@ example by hand. Tables, menus, the command and its choices follow from `METHODS
 from collections.abc import Mapping
 
 # In the order of menus; methods of other modules come behind.
-from attention.analysis.associations import layers, paths, alti, gradient, erasing  # isort: skip
-from attention.analysis.associations.alti import alti_steps
+from attention.analysis.associations import weights, alti, gradient, erasing  # isort: skip
+from attention.analysis.associations.alti import alti_steps, vectors
 from attention.analysis.associations.baselines import BASELINES, Baseline
-from attention.analysis.associations.erasing import (
-    WAYS,
-    Erasure,
-    erased,
-    value_zeroing_steps,
-    ways_of,
-)
+from attention.analysis.associations.erasing import WAYS, Erasure, erased, ways_of
 from attention.analysis.associations.faithfulness import Curves, agreement, curves, row_agreements
 from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.gradient import gradients
-from attention.analysis.associations.layers import (
-    mean_weights,
-    mixing_ratio,
-    through_norm,
-    vectors,
-    with_residual,
-)
 from attention.analysis.associations.method import METHODS, Method, Step, associate, methods_for
-from attention.analysis.associations.paths import flow_of, rolled, row_normalised, with_identity
+from attention.analysis.associations.weights import rolled, with_identity
 from attention.core.registry import import_modules
 
 __all__ = [
@@ -55,23 +42,15 @@ __all__ = [
     "curves",
     "erased",
     "erasing",
-    "flow_of",
     "gradient",
     "gradients",
-    "layers",
-    "mean_weights",
     "methods_for",
-    "mixing_ratio",
-    "paths",
     "rolled",
     "row_agreements",
-    "row_normalised",
-    "through_norm",
-    "value_zeroing_steps",
     "vectors",
     "ways_of",
+    "weights",
     "with_identity",
-    "with_residual",
 ]
 
 import_modules(__name__, __path__)

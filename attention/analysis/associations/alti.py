@@ -1,21 +1,41 @@
-"""ALTI and ALTI-Logit: nearness of each part to the sum of all."""
+"""ALTI: nearness of each part to the sum of all."""
 
 from __future__ import annotations
-
-import functools
 
 import torch
 from torch import Tensor
 
 from attention.analysis.associations.followed import Followed
-from attention.analysis.associations.layers import through_norm, vectors
 from attention.analysis.associations.method import Method, Step, register
-from attention.analysis.associations.paths import product, rolled, row_normalised
 from attention.analysis.associations.two_words import ROW, WORDS, Row, brought
+from attention.analysis.associations.weights import product, rolled, row_normalised
 from attention.core.matrix import Matrix
 from attention.core.papers import ARXIV
 from attention.core.printing import number
-from attention.trained.models import Transformer
+
+
+def vectors(followed: Followed, layer: int) -> Tensor:
+    """Σ_h w^h_ij v^h_j W_o^h.
+
+    Their sum over the keys, and the bias of W_o, is what attention adds. (queries, keys, d_model).
+    """
+    attention, trace = followed.layers[layer].attention, followed.runs[layer].trace
+    W, _ = attention.projection("output")
+    assert W is not None
+    values = trace.values @ W.unflatten(0, (attention.heads, -1))
+    return torch.einsum("hqk,hkd->qkd", trace.applied, values)
+
+
+def through_norm(followed: Followed, layer: int) -> Tensor:
+    """T_ij: `vectors`, and x_i where the key is the query itself, through the norm behind the sum.
+
+    The norm taken apart, (v - mean(v)) / σ(full sum) · γ, without β (Kobayashi et al. 2021). Layers
+    that norm first have no norm there. (queries, keys, d_model).
+    """
+    parts = vectors(followed, layer)
+    parts.diagonal(0, 0, 1).add_(followed.runs[layer].x.T)
+    norm = followed.layers[layer].attention_norms.after
+    return parts if norm is None else norm.split(parts, followed.runs[layer].middle[:, None])
 
 
 def alti_steps(followed: Followed) -> Tensor:
@@ -67,74 +87,3 @@ class Alti(Method):
             f"without that of “cat” {number(sizes[2])}."
         )
         return [Step(words, parts), product(steps, self(case)[1], "ALTI")]
-
-
-@register
-class AltiLogit(Method):
-    """Votes of what each token brings for the next piece."""
-
-    name = "alti-logit"
-    title = "ALTI-Logit"
-    source = f"[Ferrando et al. 2023]({ARXIV}2305.12535)"
-    definition = (
-        "x_i of the first layer through the unembedding where j = i, and the sum over the "
-        "layers of (Σ_h w^h_ik v^h_k W_o^h through the unembedding) times the ALTI of the "
-        "layers before from k to j. The last norm is taken apart; biases of W_o and "
-        "feed-forwards count for nothing."
-    )
-    by_vectors = True
-    decoder = True
-
-    def number(self, followed: Followed) -> Tensor:
-        model = followed.model
-        assert isinstance(model, Transformer)
-        total, direction = followed.runs[-1].output[:, None], followed.directions[:, None]
-        before = rolled(alti_steps(followed))
-
-        def votes(parts: Tensor) -> Tensor:
-            norm = model.parts.final_norm
-            normed = parts if norm is None else norm.split(parts, total)
-            return (normed * direction).sum(-1)
-
-        found = votes(followed.runs[0].entered[:, None])[:, 0].diag()
-        layers = []
-        for layer in range(len(followed.layers)):
-            voted = votes(vectors(followed, layer))
-            found = found + (voted @ before[layer - 1] if layer else voted)
-            layers.append(found)
-        return torch.stack(layers)
-
-    def steps(self, case: Followed) -> list[Step]:
-        before = alti_steps(case)[0]
-        votes = (vectors(case, 1) * case.directions[:, None]).sum(-1)
-        own = (case.runs[0].entered * case.directions).sum(-1).diag()
-        first, last = (self(case)[layer] for layer in range(2))
-        signed = functools.partial(Matrix, row_names=WORDS, column_names=WORDS)
-        vote: Row = [
-            signed("word itself", own),
-            "+",
-            signed("votes of layer 1", first - own),
-            "=",
-            signed("after layer 1", first),
-        ]
-        product: Row = [
-            signed("after layer 1", first),
-            "+",
-            signed("votes of layer 2", votes, lights="row"),
-            "×",
-            signed("ALTI of layer 1", before, lights="column"),
-            "=",
-            signed("ALTI-Logit", last),
-        ]
-        chosen = case.model.shown([int(case.hidden[ROW].argmax())])[0]
-        return [
-            Step(
-                "Here no word sees a later one, and the score of a word to come next is the number "
-                f"in its dimension. After “cat” the likeliest is “{chosen}”: a vote is the number "
-                "that each word adds there.",
-                vote,
-            ),
-            Step(
-                "The votes of layer 2 belong to the words from which layer 1 brought them.", product
-            ),
-        ]

@@ -1,4 +1,4 @@
-"""Methods that change a run: value zeroing and erasure, the yardstick."""
+"""Erasure, the yardstick: the sentence without each token."""
 
 from __future__ import annotations
 
@@ -11,69 +11,15 @@ from torch.nn.functional import cosine_similarity
 
 from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.method import ABNAR, Method, Step, register
-from attention.analysis.associations.paths import product, rolled, row_normalised
 from attention.analysis.associations.two_words import ROW, WORDS, Row, distances
-from attention.changing.change import Change, Token
+from attention.changing.change import Token
 from attention.changing.erasing import mask_of
 from attention.changing.known import MAX_PIECES_AT_ONCE, changed_runs
 from attention.core.matrix import Matrix
-from attention.core.papers import ARXIV
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model
 
 TOGETHER = 8  # tokens that are erased at once where none before them is worked out again
-
-
-def value_zeroing_steps(followed: Followed) -> Tensor:
-    """Of each layer the cosine distance of each output of the block with and without the values of
-    a key in all heads, rows to 1. (layers, queries, keys)."""
-    steps, n_layers = [], len(followed.layers)
-    for layer, run in enumerate(followed.runs):
-        several = [[Change(layer, "values", 0.0, positions=[key])] for key in followed.positions]
-        changed = followed.changed(several, layer + 1, layer, n_layers)
-        outputs = torch.cat([runs[layer] for runs in changed])
-        distances = 1 - cosine_similarity(outputs.double(), run.output.double(), dim=-1)
-        steps.append(row_normalised(followed.seen(distances.T.clamp_min(0).float())))
-    return torch.stack(steps)
-
-
-@register
-class ValueZeroing(Method):
-    """Each value set to 0, in one layer after the other."""
-
-    name = "value-zeroing"
-    title = "Value zeroing"
-    source = f"[Mohebbi et al. 2023]({ARXIV}2301.12971)"
-    definition = (
-        "v_j = 0 in all heads of a layer, weights kept: the cosine distance of each output of "
-        "the block from what it was, rows to 1, multiplied over the layers without I."
-    )
-    slow = True
-
-    def number(self, followed: Followed) -> Tensor:
-        return rolled(value_zeroing_steps(followed))
-
-    def steps(self, case: Followed) -> list[Step]:
-        steps = value_zeroing_steps(case)
-        changed = [
-            next(
-                iter(
-                    changed_runs(
-                        case.model, case.run, [[Change(0, "values", 0.0, positions=[key])]]
-                    )
-                )
-            )
-            for key in range(2)
-        ]
-        vectors = [case.runs[0].output[ROW], *(run.output[ROW] for _, run in changed)]
-        names = ["as it is", *(f"value of {word} is 0" for word in WORDS)]
-        parts: Row = [
-            *distances("output of “cat”", vectors, names),
-            "to 1 →",
-            Matrix("row “cat”", steps[0][ROW][None], ["cat"], WORDS, "share"),
-        ]
-        words = "Layer 1, row “cat”: the value of one word is set to 0, the weights stay."
-        return [Step(words, parts), product(steps, self(case)[1], "value zeroing")]
 
 
 @register
@@ -92,10 +38,10 @@ class Erasing(Method):
     slow = True
 
     def number(self, followed: Followed) -> Tensor:
-        found = erased(followed, ways_of(followed.model)[0])
+        effects = erased(followed, ways_of(followed.model)[0])
         if followed.words is not None:
-            found.states[-1] = found.drops.abs()
-        return found.states
+            effects.states[-1] = effects.drops.abs()
+        return effects.states
 
     def steps(self, case: Followed) -> list[Step]:
         mask = mask_of(case.model)
@@ -181,7 +127,7 @@ def _masked(followed: Followed) -> Iterator[Erased]:
     assert mask is not None
     several = [[Token(position, mask)] for position in followed.positions]
     everything = torch.arange(len(several))
-    for outputs in followed.changed(several, len(followed.layers)):
+    for outputs in followed.changed(several):
         count = len(outputs[0])
         positions = [*range(first, first + count)]
         yield Erased(positions, everything.expand(count, -1), 0, outputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -23,15 +23,13 @@ class Followed:
 
     words: for decoders the ids of two pieces to tell apart, the first rather than the second; None:
     the likeliest next piece at each position. progress: is told how much of how much is done by
-    methods that take long; an exception that it raises stops the work. after: the layers, from 0,
-    that are asked for, None: all; a method that works each out by itself leaves out the others.
+    methods that take long; an exception that it raises stops the work.
     """
 
     model: Model
     pieces: Pieces
     words: tuple[int, int] | None = None
     progress: Progress = lambda done, of: None
-    after: Collection[int] | None = None
 
     @functools.cached_property
     def layers(self) -> list[Layer]:
@@ -57,9 +55,9 @@ class Followed:
         """True if no query sees a later key."""
         return all(layer.causal for layer in self.layers)
 
-    def seen(self, found: Tensor) -> Tensor:
+    def seen(self, numbers: Tensor) -> Tensor:
         """Set to 0 what a query cannot see, whatever rounding says. (…, n, n)."""
-        return found.tril() if self.causal else found
+        return numbers.tril() if self.causal else numbers
 
     @functools.cached_property
     def whole(self) -> bool:
@@ -102,24 +100,19 @@ class Followed:
         """Positions of all pieces."""
         return range(len(self.pieces.ids))
 
-    def changed(
-        self, several: Sequence[Intervention], n_layers: int, turn: int = 0, turns: int = 1
-    ) -> Iterator[dict[int, Tensor]]:
-        """The outputs of the first layers of changed runs, by layer, some runs after the others.
+    def changed(self, several: Sequence[Intervention]) -> Iterator[dict[int, Tensor]]:
+        """The outputs of changed runs, by layer, some runs after the others.
 
-        turn, turns: which of how many such calls it is. Each (interventions, pieces, d_model).
+        Each (interventions, pieces, d_model).
         """
         at_once = max(1, MAX_PIECES_AT_ONCE // len(self.pieces.ids))
         for first in range(0, len(several), at_once):
-            self.progress(turn * len(several) + first, turns * len(several))
+            self.progress(first, len(several))
             some = several[first : first + at_once]
-            outputs = {}
-            for layer, run in changed_runs(self.model, self.run, some):
-                if layer < n_layers:
-                    outputs[layer] = run.output.expand(len(some), *run.output.shape[-2:])
-                if layer >= n_layers - 1:
-                    break
-            yield outputs
+            runs = itertools.islice(changed_runs(self.model, self.run, some), len(self.layers))
+            yield {
+                layer: run.output.expand(len(some), *run.output.shape[-2:]) for layer, run in runs
+            }
 
     def rest_of(self, rows: Tensor, first: int, edit: Edit | None = None) -> dict[int, Tensor]:
         """The outputs of each layer for sentences that have these of its pieces, by position.

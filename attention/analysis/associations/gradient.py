@@ -41,7 +41,6 @@ class Gradient(Method):
         return torch.cat(rows, 1)
 
     def steps(self, case: Followed) -> list[Step]:
-        found = self(case)
         weights, slopes = gradients(case, torch.tensor([ROW]))
         steps = [
             (slope * weight)[0].relu().mean(0)
@@ -76,7 +75,7 @@ class Gradient(Method):
             "The target is how far the last vector of “cat” reaches in its own direction. ∇A: by "
             "how much that grows with each weight."
         )
-        row = ", ".join(number(float(cell)) for cell in found[1][ROW])
+        row = ", ".join(number(float(cell)) for cell in self(case)[1][ROW])
         return [
             Step(words, head),
             Step("The mean of both heads; of what is below 0, 0 counts.", both),
@@ -107,8 +106,8 @@ def gradients(followed: Followed, positions: Tensor) -> tuple[list[Tensor], list
 def _gradient(followed: Followed, positions: Tensor) -> Tensor:
     """The rows of some positions. (layers, positions, keys)."""
     together = torch.eye(len(followed.pieces.ids)).expand(len(positions), -1, -1)
-    found = []
+    rows = []
     for weights, slopes in zip(*gradients(followed, positions), strict=True):
         together = together + (slopes * weights).relu().mean(1) @ together
-        found.append(together[range(len(positions)), positions])
-    return torch.stack(found)
+        rows.append(together[range(len(positions)), positions])
+    return torch.stack(rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,10 +14,9 @@ from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.two_words import WORDS, Row, small_model
 from attention.changing.known import Progress
 from attention.core.arguments import must_be, must_be_several
-from attention.core.matrix import Matrix
 from attention.core.papers import ARXIV
 from attention.core.registry import check_entry
-from attention.trained.models import Model, Pieces, goes_on
+from attention.trained.models import Model, Pieces
 
 ABNAR = f"[Abnar & Zuidema 2020]({ARXIV}2005.00928)"
 
@@ -37,23 +35,16 @@ class Method(ABC):
     """A way to get associations. Subclasses are one each, found by name in `METHODS`.
 
     name: as links and tables have it; title; source: who described it; definition: exactly;
-    decoder: whether it needs a model that goes on; by_vectors: whether it needs the vectors that a
-    known layout tells; alone: whether each layer counts by itself,
-    without those before it; slow: whether it runs the model many times, or takes as long; apart:
-    whether what is found after each layer takes work of its own, so that `Followed.after` saves
-    it; normed: whether its example has a layer norm behind each sum.
+    by_vectors: whether it needs the vectors that a known layout tells; slow: whether it runs the
+    model many times.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
     definition: ClassVar[str]
-    decoder: ClassVar[bool] = False
     by_vectors: ClassVar[bool] = False
-    alone: ClassVar[bool] = False
     slow: ClassVar[bool] = False
-    apart: ClassVar[bool] = False
-    normed: ClassVar[bool] = False
 
     @abstractmethod
     def number(self, followed: Followed) -> Tensor:
@@ -66,7 +57,7 @@ class Method(ABC):
     @property
     def case(self) -> Followed:
         """The two words through the model that it is shown on."""
-        model = small_model(self.normed, self.decoder)
+        model = small_model()
         return Followed(model, model.pieces(" ".join(WORDS)))
 
     @functools.cached_property
@@ -75,22 +66,10 @@ class Method(ABC):
         with torch.no_grad():
             return tuple(self.steps(self.case))
 
-    @property
-    def by_hand_numbers(self) -> Tensor:
-        """Numbers of the last matrix of its example."""
-        last = self.by_hand[-1].parts[-1]
-        assert isinstance(last, Matrix)
-        return last.numbers
-
     def __call__(self, followed: Followed) -> Tensor:
         """See `associate`."""
-        model = followed.model
         if not followed.layers:
-            raise ValueError(f"{model.about.title} has no layers of self-attention")
-        if self.decoder and not followed.goes_on:
-            raise ValueError(
-                f"{self.title} needs a model that goes on, {model.about.title} is none"
-            )
+            raise ValueError(f"{followed.model.about.title} has no layers of self-attention")
         with torch.no_grad():
             return self.number(followed)
 
@@ -111,12 +90,10 @@ def associate(
     method: str,
     words: tuple[int, int] | None = None,
     progress: Progress = lambda done, of: None,
-    after: Collection[int] | None = None,
 ) -> Tensor:
     """The associations of a sentence by one of `METHODS`. (layers, queries, keys).
 
-    words: ids of two pieces whose scores are told apart, for decoders; progress, after: see
-    `Followed`.
+    words: ids of two pieces whose scores are told apart, for decoders; progress: see `Followed`.
     Raises ValueError where there is no such method, or the model has not what it needs.
     """
     must_be("model", model, Model, how="trained.sources.load gives one")
@@ -125,13 +102,9 @@ def associate(
         must_be_several("words", words, int, example="the ids of two pieces, (5, 8)")
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
-    return METHODS[method](Followed(model, pieces, words, progress, after))
+    return METHODS[method](Followed(model, pieces, words, progress))
 
 
 def methods_for(model: Model) -> list[str]:
     """The methods that a model has what they need for."""
-    return [
-        name
-        for name, method in METHODS.items()
-        if (goes_on(model) or not method.decoder) and (model.laid_out or not method.by_vectors)
-    ]
+    return [name for name, method in METHODS.items() if model.laid_out or not method.by_vectors]

@@ -15,7 +15,7 @@ from torch.nn.functional import cosine_similarity
 from attention.core.matrix import Matrix
 from attention.trained.layers import Layer, TrainedAttention
 from attention.trained.models import About, Embedding, Parts, Pieces, Transformer
-from attention.trained.parts import FeedForward, LayerNorm, Norms
+from attention.trained.parts import FeedForward, Norms
 
 WORDS = ("the", "cat")
 MASK = "[MASK]"
@@ -44,14 +44,9 @@ class _Words:
         return " ".join(self.shown(ids))
 
 
-def small_model(normed: bool = False, goes_on: bool = False) -> Transformer:
-    """Two layers of two heads over two dimensions, without a feed-forward.
-
-    normed: with a layer norm behind each sum; goes_on: causal, and the score of a word to come next
-    is the number in its own dimension.
-    """
+def small_model() -> Transformer:
+    """Two layers of two heads over two dimensions, without norms and feed-forwards."""
     nothing = FeedForward(torch.zeros(2, 1), None, torch.zeros(1, 2), None, torch.relu)
-    norm = LayerNorm(torch.ones(2), None, 0.0) if normed else None
     # the first head: "cat" scores "the" by ln 3, so that weights are 3/4 and 1/4
     first = {
         "W_q": torch.tensor([[0.0, 0.0], [math.log(3), 0.0]]),
@@ -61,13 +56,11 @@ def small_model(normed: bool = False, goes_on: bool = False) -> Transformer:
     }
     second = first | {"W_q": torch.zeros(2, 2), "W_v": torch.eye(2)}
     layers = [
-        Layer(TrainedAttention(2, parameters), Norms(after=norm), nothing, Norms(), causal=goes_on)
+        Layer(TrainedAttention(2, parameters), Norms(), nothing, Norms())
         for parameters in (first, second)
     ]
     embedding = Embedding(torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
-    unembedding = torch.eye(2) if goes_on else None
-    parts = Parts(embedding, layers, 2, unembedding=unembedding)
-    return Transformer(About("small", "Two words", ""), _Words(), parts)
+    return Transformer(About("small", "Two words", ""), _Words(), Parts(embedding, layers, 2))
 
 
 def square(name: str, numbers: Tensor) -> Matrix:
@@ -78,12 +71,6 @@ def square(name: str, numbers: Tensor) -> Matrix:
 def brought(name: str, numbers: Tensor) -> Matrix:
     """The vectors that each word gives to "cat"."""
     return Matrix(name, numbers[ROW], [f"from {word}" for word in WORDS], ["0", "1"])
-
-
-def lengths(name: str, numbers: Tensor) -> Matrix:
-    """The lengths of these."""
-    names = [f"from {word}" for word in WORDS]
-    return Matrix(name, numbers[ROW][:, None], names, ["length"], "share")
 
 
 def distances(name: str, vectors: Sequence[Tensor], words: Sequence[str]) -> list[Matrix | str]:

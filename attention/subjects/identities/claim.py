@@ -22,17 +22,14 @@ class Case:
     """Case that a claim is checked on.
 
     x: (n, d_model), names: one per row; d_k: width of queries, keys and values; seed: of everything
-    drawn; power: of two, by which x is made larger in float16; repeats: of the stacked block;
-    mistake: which one; pads: how many tokens at the end count as padding; fill: what their scores
-    are filled with by mistake.
+    drawn; mistake: which one; pads: how many tokens at the end count as padding; fill: what their
+    scores are filled with by mistake.
     """
 
     x: Tensor
     names: Sequence[str]
     d_k: int = 2
     seed: int = 0
-    power: float = 0.0
-    repeats: int = 6
     mistake: str = "values"
     pads: int = 1
     fill: float = 0.0
@@ -136,12 +133,10 @@ class ClaimResult:
     checks: Sequence[Check]
     given: Sequence[Matrix]
 
-    def picture(self, at: int | None) -> Sequence[Matrix | str]:
-        """The claim in one row of matrices: the two sides of a check, else the first there is."""
-        if at is not None:
-            check = self.checks[at]
-            return [check.left, "=" if check.same else "≠", check.right]
-        return next(item for item in self.shown if isinstance(item, Row)).parts
+    def picture(self, at: int) -> Sequence[Matrix | str]:
+        """The claim in one row of matrices: the two sides of a check."""
+        check = self.checks[at]
+        return [check.left, "=" if check.same else "≠", check.right]
 
 
 def separated(parts: Sequence[Matrix], join: str) -> list[Matrix | str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from attention.app.state.pages import LABORATORY, Page
 from attention.subjects.identities.identities import ALL, ClaimSettings
 
@@ -11,7 +9,7 @@ PAGE = Page(
     "identities",
     "Identities",
     "claims about attention to check, each with how far its sides differ: where a factor may "
-    "stand, merged matrices, order, stacking, influence, and eight common mistakes",
+    "stand, merged matrices, order, influence, and four common mistakes",
     purpose="Is it true? Both sides of a claim are computed, then compared.",
     words=(
         "rounding error",
@@ -27,7 +25,6 @@ PAGE = Page(
     figures={"matrices": "matrices_"},
     settings=(ClaimSettings,),
     sentence=lambda values: values["source"] == "sentence" and values["claim"] != ALL,
-    opens=lambda: urlencode({"claim": ALL}),
     behind=LABORATORY,
     place=100,
 )

@@ -16,7 +16,6 @@ from attention.core import functional, masks
 from attention.core.positions import sinusoidal
 from attention.core.settings import choice, decimal, seed_setting, text, whole
 from attention.figures.matrix import Matrix
-from attention.figures.tables import number, typed
 from attention.inputs.vectors import random_vectors
 from attention.subjects.identities import influence, mistakes
 from attention.subjects.identities.claim import (
@@ -31,11 +30,9 @@ from attention.subjects.identities.claim import (
     rounding,
     self_attention,
     separated,
-    weights_of,
 )
 
 MAX_TOKENS = 24
-LISTED = 8
 ALL = "all"
 
 
@@ -48,7 +45,7 @@ def claim_names() -> tuple[str, ...]:
 class ClaimSettings:
     """Settings of the page "Identities", besides the sentence."""
 
-    claim: str = choice("scale", "Claim", claim_names)
+    claim: str = choice(ALL, "Claim", claim_names)
     source: str = choice(
         "random",
         "X from",
@@ -59,26 +56,15 @@ class ClaimSettings:
     width: int = whole(5, "d_model", 1, 64, when=("source", "random"))
     claim_d_k: int = whole(2, "d_k", 1, 32, help="Width of queries, keys and values.")
     claim_seed: int = seed_setting()
-    power: float = decimal(
-        8.25,
-        "Multiply X by 2 to the power",
-        -12.0,
-        12.0,
-        0.25,
-        when=("claim", "scale"),
-        help="How large the vectors are in float16.",
-    )
-    repeats: int = whole(6, "Repeats", 0, MAX_TOKENS, when=("claim", "stack"))
     mistake: str = choice(
         "values",
         "Mistake",
         tuple(mistakes.MISTAKES),
         when=("claim", "mistakes"),
-        help="values: averages x. fill: masks with 0, or another number. finite: masks with −10⁹. "
-        "count: scales by all numbers. tanh: leaves it out. dim: softmax over the queries. order: "
-        "multiplies in another order. exchange: queries by W_k and keys by W_q.",
+        help="values: averages x. fill: masks with 0, or another number. count: scales by all "
+        "numbers. tanh: leaves it out.",
     )
-    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill", "finite"))
+    pads: int = whole(1, "Padding", 0, MAX_TOKENS - 1, when=("mistake", "fill"))
     fill: float = decimal(
         0.0,
         "Filled with",
@@ -105,8 +91,6 @@ def case_of(settings: ClaimSettings, x: Tensor, names: Sequence[str]) -> Case:
         names=names,
         d_k=settings.claim_d_k,
         seed=settings.claim_seed,
-        power=settings.power,
-        repeats=settings.repeats,
         mistake=settings.mistake,
         pads=settings.pads,
         fill=settings.fill,
@@ -127,72 +111,31 @@ def other_input(case: Case) -> Matrix:
 # Scaling
 
 
-def scalings(
-    queries: Tensor, keys: Tensor, kind: torch.dtype = torch.float32
-) -> dict[str, tuple[Tensor, float]]:
-    """Four ways to scaled scores (n, n), computed in `kind`; the greatest number each has to hold.
-
-    queries, keys: (n, d_k). The greatest number is what exact arithmetic meets on the way.
-    """
+def scalings(queries: Tensor, keys: Tensor) -> dict[str, Tensor]:
+    """Four ways to scaled scores (n, n). queries, keys: (n, d_k)."""
     d_k = queries.shape[-1]
     root, fourth = math.sqrt(d_k), d_k**0.25
-    ways = {
-        "q·k / √d_k": (1.0, 1.0, root),
-        "(q / √d_k)·k": (root, 1.0, 1.0),
-        "q·(k / √d_k)": (1.0, root, 1.0),
-        "(q / d_k^¼)·(k / d_k^¼)": (fourth, fourth, 1.0),
+    return {
+        "q·k / √d_k": queries @ keys.T / root,
+        "(q / √d_k)·k": (queries / root) @ keys.T,
+        "q·(k / √d_k)": queries @ (keys / root).T,
+        "(q / d_k^¼)·(k / d_k^¼)": (queries / fourth) @ (keys / fourth).T,
     }
-    found = {}
-    for name, (of_queries, of_keys, of_scores) in ways.items():
-        left, right = queries.to(kind) / of_queries, keys.to(kind) / of_keys
-        wide_left, wide_right = queries.double() / of_queries, keys.double() / of_keys
-        stages = (wide_left, wide_right, wide_left @ wide_right.T)
-        greatest = max(float(stage.abs().max()) for stage in stages)
-        found[name] = ((left @ right.T) / of_scores, greatest)
-    return found
 
 
 def _scale(case: Case) -> ClaimResult:
     W_q, W_k, _ = case.parameters()
     queries, keys = case.x @ W_q, case.x @ W_k
     ways = [
-        case.matrix(name, scores, square=True)
-        for name, (scores, _) in scalings(queries, keys).items()
+        case.matrix(name, scores, square=True) for name, scores in scalings(queries, keys).items()
     ]
     allowed = 2 * rounding(queries, keys.T) / math.sqrt(case.d_k)  # the scale is a product too
-    larger = 2.0**case.power
-    true = ways[0].numbers.double() * larger**2
-    half = scalings(queries * larger, keys * larger, torch.float16)
-    columns: dict[str, list[float | str | None]] = {
-        "greatest number on the way": [greatest for _, greatest in half.values()],
-        "cells that overflow": [_count(~scores.isfinite()) for scores, _ in half.values()],
-        "cells more than 1 % off": [
-            _count(~((scores.double() - true).abs() <= 0.01 * true.abs()))
-            for scores, _ in half.values()
-        ],
-    }
-    most = torch.finfo(torch.float16).max
     return ClaimResult(
         "It does not matter where you scale.",
         r"\frac{q \cdot k}{\sqrt{d_k}} = \frac{q}{\sqrt{d_k}} \cdot k = q \cdot "
         r"\frac{k}{\sqrt{d_k}} = \frac{q}{\sqrt[4]{d_k}} \cdot \frac{k}{\sqrt[4]{d_k}}",
-        "In a product, a factor may stand anywhere. Float16 is the exception: it holds nothing "
-        f"beyond {most:.0f}, and few digits near 0. There it is safest to scale both sides first.",
-        [
-            Row("In float32, four ways to the same scores.", separated(ways, "=")),
-            Row(
-                f"In float16, with X times 2^{typed(case.power)} = {larger:.6g}: what is beyond "
-                f"{most:.0f} on the way is lost.",
-                separated(
-                    [case.matrix(name, s.float(), square=True) for name, (s, _) in half.items()], ""
-                ),
-            ),
-            Table(
-                f"Float16 against float32 times {larger**2:.6g}. Cells that overflow count as off.",
-                list(half),
-                columns,
-            ),
-        ],
+        "In a product, a factor may stand anywhere.",
+        [Row("Four ways to the same scores.", separated(ways, "="))],
         [Check(f"{way.name} and {ways[0].name}", way, ways[0], allowed) for way in ways[1:]],
         [
             *case.given(W_q=W_q, W_k=W_k),
@@ -202,28 +145,23 @@ def _scale(case: Case) -> ClaimResult:
     )
 
 
-def _count(cells: Tensor) -> str:
-    return f"{int(cells.sum())} of {cells.numel()}"
-
-
 # One matrix for two
 
 
-def merged(W_q: Tensor, W_k: Tensor) -> tuple[Tensor, Tensor, int]:
-    """`W_q W_kᵀ` (d_model, d_model), its singular values and how many of them are not rounding.
+def merged(W_q: Tensor, W_k: Tensor) -> tuple[Tensor, int]:
+    """`W_q W_kᵀ` (d_model, d_model), and how many of its singular values are not rounding.
 
     W_q, W_k: (d_model, d_k).
     """
     both = (W_q.double() @ W_k.double().T).float()
-    singular = torch.linalg.svdvals(both.double())
     rank = torch.linalg.matrix_rank(both.double(), rtol=len(both) * EPSILON)
-    return both, singular, int(rank)
+    return both, int(rank)
 
 
 def _merge(case: Case) -> ClaimResult:
     x, names = case.x, case.names
     W_q, W_k, _ = case.parameters()
-    both, singular, rank = merged(W_q, W_k)
+    both, rank = merged(W_q, W_k)
     other = other_input(case)
     scores = functional.dot_scores(x @ W_q, x @ W_k)
     again = functional.dot_scores(other.numbers @ W_q, other.numbers @ W_k)
@@ -241,31 +179,18 @@ def _merge(case: Case) -> ClaimResult:
     allowed = rounding(x, W_q, W_k.T, x.T)
     allowed_there = rounding(other.numbers, W_q, W_k.T, other.numbers.T)
     solving = rounding(x, solved) + allowed
-    listed = singular[:LISTED].tolist()
     d_model = len(both)
     return ClaimResult(
         "One matrix can do the work of two.",
         r"(X W_q)(X W_k)^\top = X\,\underbrace{W_q W_k^\top}_{M}\,X^\top, \qquad "
         r"\operatorname{rank} M \le d_k",
         "Only parameters stand between X and Xᵀ, so they merge into one matrix M for every input. "
-        "Two narrow ones are cheaper. A matrix Z that solves X Z = scores serves this input only: "
-        "X itself is part of it.",
+        "A matrix Z that solves X Z = scores serves this input only: X itself is part of it.",
         [
-            compared(
-                "Two matrices or one, the same scores.",
-                here,
-                here_merged,
-            ),
+            compared("Two matrices or one, the same scores.", here, here_merged),
             Row(
                 f"M is {d_model} × {d_model} and of rank {rank}; d_k is {case.d_k}.",
                 [Matrix("W_q", W_q), "×", Matrix("W_kᵀ", W_k.T), "=", Matrix("M", both)],
-            ),
-            Table(
-                "The singular values of M"
-                + (f", the first {LISTED} of {d_model}" if d_model > LISTED else "")
-                + f". Those above {number(d_model * EPSILON)} of the greatest count for the rank.",
-                ["singular value"],
-                {f"σ{i}": [value] for i, value in enumerate(listed, 1)},
             ),
             compared("Z solves X Z = scores for this X.", here, here_solved),
             compared("For another input X′ the same Z is of no use.", there, there_solved),
@@ -283,43 +208,6 @@ def _merge(case: Case) -> ClaimResult:
             Matrix("W_q", W_q),
             Matrix("W_k", W_k),
             Matrix("Z", solved, (), names),
-        ],
-    )
-
-
-# Values
-
-
-def _values(case: Case) -> ClaimResult:
-    x, n = case.x, len(case.x)
-    W_q, W_k, W_v = case.parameters()
-    weights = weights_of(x, W_q, W_k)
-    left = case.matrix("(A X) W_v", (weights @ x) @ W_v)
-    right = case.matrix("A (X W_v)", weights @ (x @ W_v))
-    d_model, d_k = W_v.shape
-    costs = {
-        "by the weights": [n * n * d_model, n * n * d_k],
-        "by W_v": [n * d_model * d_k, n * d_model * d_k],
-    }
-    costs["together"] = [sum(column) for column in zip(*costs.values(), strict=True)]
-    return ClaimResult(
-        "Average first or multiply first: the output is the same.",
-        r"\begin{gathered} (A X)\, W_v = A\, (X W_v) \\ "
-        r"\Bigl(\sum_j a_{ij}\, x_j\Bigr) W_v = \sum_j a_{ij}\, (x_j W_v) \end{gathered}",
-        "Multiply the average by W_v, or multiply every vector and average those. Only the number "
-        "of multiplications differs.",
-        [
-            compared("Averaged first, or multiplied first.", left, right),
-            Table(
-                f"Multiplications for n = {n}, d_model = {d_model}, values of width {d_k}.",
-                [left.name, right.name],
-                {name: [str(count) for count in column] for name, column in costs.items()},
-            ),
-        ],
-        [Check(f"{left.name} and {right.name}", left, right, rounding(weights, x, W_v))],
-        [
-            *case.given(W_q=W_q, W_k=W_k, W_v=W_v),
-            Matrix("A", weights, case.names, case.names, kind="share"),
         ],
     )
 
@@ -409,9 +297,7 @@ def _leading(case: Case) -> ClaimResult:
         "Heads never meet, nor do the sentences of a batch.",
         r"\operatorname{attention}(Q, K, V)_{b,h} = "
         r"\operatorname{attention}(Q_{b,h},\, K_{b,h},\, V_{b,h})",
-        "Attention works on the last two dimensions; batch and heads stand before them. Alone, the "
-        "numbers are equal to the last bit. Among others, a processor may add them in another "
-        "order.",
+        "Attention works on the last two dimensions; batch and heads stand before them.",
         [
             Row("The output for the same queries, keys and values.", separated(shown, "=")),
             Table("Shapes: what is before the last two stays as it is.", list(stacks), columns),
@@ -430,10 +316,8 @@ def _leading(case: Case) -> ClaimResult:
 CLAIMS: dict[str, Callable[[Case], ClaimResult]] = {
     "scale": _scale,
     "merge": _merge,
-    "values": _values,
     "permute": _permute,
     "leading": _leading,
-    "stack": influence.stack,
     "influence": influence.influence,
     "mistakes": mistakes.mistake,
 }

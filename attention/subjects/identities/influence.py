@@ -1,4 +1,4 @@
-"""Mixing of tokens by layers: attention beside other layers, and attention on top of attention."""
+"""Mixing of tokens by layers: attention beside a linear layer and a recurrent network."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
-from attention.core.functional import attend
-from attention.core.papers import ARXIV
-from attention.core.printing import percent
 from attention.figures.matrix import Matrix
 from attention.inputs.vectors import random_vectors
 from attention.subjects.identities.claim import (
@@ -26,7 +22,6 @@ from attention.subjects.identities.claim import (
     weights_of,
 )
 
-SMALL = 0.01
 FORMULA = (
     r"\begin{gathered} \left\lVert \frac{\partial y_i}{\partial x_j} \right\rVert_F "
     r"\quad\text{for}\quad \underbrace{y = \operatorname{softmax}(\cdot)\, X W_v}"
@@ -109,9 +104,8 @@ def influence(case: Case) -> ClaimResult:
     return ClaimResult(
         "Attention’s weights go with the words.",
         FORMULA,
-        "In attention and in a linear layer every token reaches every other in one step. Only "
-        "attention looks at the words first, then decides how much. A recurrent network reads from "
-        "left to right: nothing comes back, and a far word passes through all words between.",
+        "In attention and in a linear layer every token reaches every other in one step; only "
+        "attention looks at the words first. A recurrent network reads from left to right.",
         [
             Row(
                 "How strongly each new vector (row) depends on each input vector (column), "
@@ -124,15 +118,13 @@ def influence(case: Case) -> ClaimResult:
                 [before, "→", after],
             ),
             compared(
-                "With rows and columns put back, they are the same: the weights went with the "
-                "words.",
+                "With rows and columns put back, they are the same.",
                 before,
                 back,
             ),
             Row("The linear layer’s weights, for the same two sentences.", [fixed, "→", still]),
             compared(
-                "Put back in the same way, they differ: the weights stayed at their positions, "
-                "whatever word stands there.",
+                "Put back in the same way, they differ: these weights stayed at their positions.",
                 fixed,
                 still_back,
             ),
@@ -153,67 +145,4 @@ def influence(case: Case) -> ClaimResult:
             ),
         ],
         case.given(W_q=W_q, W_k=W_k, W_v=W_v, U=U),
-    )
-
-
-def cosines(x: Tensor) -> Tensor:
-    """The cosine between any two rows of x (n, d); 0 for rows of zeros. Returns (n, n)."""
-    directions = normalize(x.double(), dim=-1)
-    return (directions @ directions.T).float()
-
-
-def mean_cosine(x: Tensor) -> float | None:
-    """The mean cosine of two different rows of x (n, d); None where there is but one row."""
-    n = len(x)
-    above = cosines(x).double()[torch.ones(n, n).triu(1).bool()]
-    return float(above.mean()) if n > 1 else None
-
-
-def singular_values(x: Tensor) -> Tensor:
-    """Singular values of x (n, d) in float64, greatest first; 0 where rounding is all there is."""
-    singular: Tensor = torch.linalg.svdvals(x.double())
-    noise = max(x.shape) * torch.finfo(torch.float64).eps * singular[0]
-    return singular * (singular > noise)
-
-
-def stack(case: Case) -> ClaimResult:
-    """Attention applied to its own output, again and again."""
-    W_q, W_k, _ = case.parameters()
-    layers = [case.x]
-    for _ in range(case.repeats):
-        x = layers[-1]
-        layers.append(attend(x @ W_q, x @ W_k, x).output)
-    singular = [singular_values(x) for x in layers]
-    columns: dict[str, list[float | str | None]] = {
-        "mean cosine of two rows": [mean_cosine(x) for x in layers],
-        "σ₂ / σ₁": [float(s[1] / s[0]) if len(s) > 1 and s[0] else None for s in singular],
-        "rank": [str(int((s > SMALL * s[0]).sum())) for s in singular],
-        "rows apart at most": [float((x.amax(0) - x.amin(0)).max()) for x in layers],
-    }
-    first, last = (case.matrix("cosines", cosines(x), square=True) for x in (layers[0], layers[-1]))
-    after = case.matrix(f"X after {case.repeats} ×", layers[-1])
-    times = "time" if case.repeats == 1 else "times"
-    return ClaimResult(
-        "Attention on attention makes all words alike.",
-        r"X^{(t+1)} = \operatorname{softmax}\!\Bigl(\tfrac{X^{(t)} W_q (X^{(t)} W_k)^\top}"
-        r"{\sqrt{d_k}}\Bigr) X^{(t)}",
-        "Each output is an average of the rows, so all rows move towards each other. In the end "
-        f"every token has the same vector ([Dong et al. 2021]({ARXIV}2103.03404)). Residual paths "
-        "and other layers keep real models from it.",
-        [
-            Row(
-                f"The cosines between rows, before and after attention is applied {case.repeats} "
-                f"{times}.",
-                [first, "→", last],
-            ),
-            Row("The rows themselves.", [case.matrix("X", case.x), "→", after]),
-            Table(
-                "How alike the rows are. The rank counts singular values above "
-                f"{percent(SMALL)} of the greatest.",
-                [f"{t} ×" for t in range(len(layers))],
-                columns,
-            ),
-        ],
-        [],
-        case.given(W_q=W_q, W_k=W_k),
     )

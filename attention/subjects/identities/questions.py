@@ -13,14 +13,12 @@ TITLES = {TRUE: "True", FALSE: "False"}
 
 @dataclass(frozen=True)
 class Question:
-    """A statement, and the check of a claim, or of a mistake, that decides it.
-
-    at: which of its checks; None: it has none, and is seen without a guess.
-    """
+    """A statement, and the check of a claim, or of a mistake, that decides it. at: which of its
+    checks."""
 
     statement: str
     claim: str
-    at: int | None = 0
+    at: int = 0
     mistake: str = "values"
 
     @property
@@ -34,43 +32,29 @@ class Question:
 
     def answer(self, checked: ClaimResult) -> str:
         """`TRUE` or `FALSE`, as the check of its claim has come out."""
-        return TRUE if self.at is not None and checked.checks[self.at].same else FALSE
+        return TRUE if checked.checks[self.at].same else FALSE
 
 
 QUESTIONS = (
     Question("It does not matter where you scale: the queries, the keys or their scores.", "scale"),
-    Question(
-        "Softmax over the queries gives the same weights as over the keys.", "mistakes", 0, "dim"
-    ),
-    Question("One matrix can do the work of both W_q and W_k.", "merge"),
-    Question("Shuffled words give the same outputs, shuffled.", "permute"),
-    Question("With a causal mask, too, shuffled words give the same outputs.", "permute", 1),
-    Question("Padding whose scores become 0 is hidden.", "mistakes", 0, "fill"),
-    Question(
-        "Scores of −10⁹ hide padding as −∞ does, where a query has any key left.",
-        *("mistakes", 1, "finite"),
-    ),
     Question("Averaging x gives the same output as averaging the values.", "mistakes"),
-    Question("Average first or multiply by W_v first: the output is the same.", "values"),
     Question("Additive attention gives the same weights without its tanh.", "mistakes", 0, "tanh"),
-    Question("Heads never meet, nor do the sentences of a batch.", "leading"),
+    Question("One matrix can do the work of both W_q and W_k.", "merge"),
     Question("A matrix Z that solves X Z = scores serves another sentence, too.", "merge", 2),
+    Question("Shuffled words give the same outputs, shuffled.", "permute"),
+    Question("Heads never meet, nor do the sentences of a batch.", "leading"),
+    Question("Padding whose scores become 0 is hidden.", "mistakes", 0, "fill"),
     Question("When two words change places, their weights go with them.", "influence"),
-    Question("Queries by W_k and keys by W_q give the same scores.", "mistakes", 0, "exchange"),
-    Question("(X W_q)(X W_k)ᵀ is X (W_q W_kᵀ) Xᵀ.", "mistakes", 1, "order"),
     Question(
         "Dividing by the count of all numbers gives the same weights as by √d_k.",
         *("mistakes", 0, "count"),
     ),
-    Question("Attention on attention makes all words alike.", "stack", None),
 )
 
 
 def guess_of(guesses: str, at: int) -> str:
-    """The guess on a question, `SHOWN` where it is seen without one, "" before. guesses: of all."""
+    """The guess on a question, `SHOWN` where it is seen without one, "" before."""
     guess = guesses[at : at + 1]
-    if QUESTIONS[at].at is None:
-        return SHOWN
     return guess if guess in (TRUE, FALSE, SHOWN) else ""
 
 
@@ -93,5 +77,4 @@ def tally(guesses: str) -> str:
     if not guessed:
         return "True or false? Guess first: then both sides are computed, and compared."
     right = sum(QUESTIONS[at].answer(QUESTIONS[at].checked()) == it for at, it in guessed.items())
-    asked = sum(question.at is not None for question in QUESTIONS)
-    return f"{right} of {len(guessed)} right, {asked - len(guessed)} to go."
+    return f"{right} of {len(guessed)} right, {len(QUESTIONS) - len(guessed)} to go."

@@ -21,8 +21,6 @@ def card(question: Question, guess: str, checked: ClaimResult, key: str) -> Scen
     answer = question.answer(checked)
     verdict = {answer: "Right. "}.get(guess, "Not quite. ") if guess in TITLES else ""
     picture = Matrices(checked.picture(question.at), key=key, of=first_words(question.statement))
-    if question.at is None:
-        return scene(picture)
     told = Words(f"{verdict}It is {TITLES[answer].lower()}.", "told")
     return scene(told, picture, Words(checked.checks[question.at].verdict))
 
@@ -33,7 +31,7 @@ def sides(checked: ClaimResult, problems: Sequence[str]) -> Scene:
     return scene(*map(note, problems), *matrices_of(first, "matrices_0"), verdicts(checked))
 
 
-def verdicts(checked: ClaimResult) -> Table | None:
+def verdicts(checked: ClaimResult) -> Table:
     """Differences of the two sides of each check, and what that makes them."""
     checks = checked.checks
     columns: dict[str, Sequence[Cell]] = {
@@ -42,7 +40,7 @@ def verdicts(checked: ClaimResult) -> Table | None:
         "so they are": ["the same" if check.same else "different" for check in checks],
     }
     names = [check.label for check in checks]
-    return Table("differences of the checks", names, columns) if checks else None
+    return Table("differences of the checks", names, columns)
 
 
 def rows(checked: ClaimResult) -> list[Row]:

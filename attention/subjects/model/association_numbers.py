@@ -22,42 +22,37 @@ from attention.subjects.model.association_words import Association, AssociationS
 ASSOCIATION_BYTES = 24 << 20  # 128 pieces through 30 layers take 2 MB, 14 through 6 take 5 KB
 
 
-def _key(name: str, text: str, method: str, layer: int) -> tuple[str, str, str, int]:
-    """The name of a kept association: most methods find those of all layers at once."""
-    return name, text, method, layer if METHODS[method].apart else -1
-
-
 @kept(
     nbytes=ASSOCIATION_BYTES,
-    key=lambda name, text, method, layer, progress: _key(name, text, method, layer),
+    key=lambda name, text, method, progress: (name, text, method),
 )
-def _associate(name: str, text: str, method: str, layer: int, progress: Progress) -> Tensor:
+def _associate(name: str, text: str, method: str, progress: Progress) -> Tensor:
     model, pieces = load_model(name), run_model(name, text).pieces
-    return followed.associate(model, pieces, method, progress=progress, after=[layer])
+    return followed.associate(model, pieces, method, progress=progress)
 
 
 def association(view: View, method: str) -> Association:
     """The association of the sentence by a method, as the page shows it."""
     name, text = view["model"], plain(view["s"])
-    found = _associate(name, text, method, _last_layer(view), untold)
+    numbers = _associate(name, text, method, untold)
     settings = view.of(AssociationSettings)
     aside, words = view["special"] == "ignored", view["join"] == "words"
     pieces = run_model(name, text).pieces
     return association_words.association(
-        method, found, pieces, settings, aside, words, _is_causal(name)
+        method, numbers, pieces, settings, aside, words, _is_causal(name)
     )
 
 
 def is_associated(view: View, method: str) -> bool:
     """True if a method has been worked out for the sentence, and is kept."""
-    return _key(view["model"], plain(view["s"]), method, _last_layer(view)) in _associate.cache
+    return (view["model"], plain(view["s"]), method) in _associate.cache
 
 
 @kept(1024)
 def _agreement(name: str, text: str, method: str, layer: int) -> float:
-    found, erased = (_associate(name, text, one, layer, untold) for one in (method, "erasure"))
+    numbers, erased = (_associate(name, text, one, untold) for one in (method, "erasure"))
     kept = run_model(name, text).pieces.kept(True)
-    return followed.agreement(found[layer].abs(), erased[-1], kept, _is_causal(name))
+    return followed.agreement(numbers[layer], erased[-1], kept, _is_causal(name))
 
 
 def _is_causal(name: str) -> bool:
@@ -82,9 +77,9 @@ def _last_layer(view: View) -> int:
 
 @kept(256, key=lambda name, text, method, layer, progress: (name, text, method, layer))
 def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
-    found = _associate(name, text, method, layer, progress)[layer]
+    numbers = _associate(name, text, method, progress)[layer]
     sentence = Followed(load_model(name), run_model(name, text).pieces, progress=progress)
-    return followed.curves(sentence, association_words.importance(found, sentence.goes_on))
+    return followed.curves(sentence, association_words.importance(numbers, sentence.goes_on))
 
 
 def curves_of(view: View, method: str) -> Curves:
@@ -98,8 +93,8 @@ def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[
     steps = [
         Step(
             METHODS[method].title,
-            _key(name, text, method, layer),
-            partial(_associate, name, text, method, layer),
+            (name, text, method),
+            partial(_associate, name, text, method),
         )
         for method in methods
         if not is_associated(view, method)

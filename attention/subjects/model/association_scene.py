@@ -11,8 +11,8 @@ from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.papers import link_of
-from attention.figures.arcs import arcs, curves_figure
 from attention.figures.chart import Chart
+from attention.figures.maps import Panel, panels
 from attention.figures.matrices import Matrices
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import (
@@ -47,35 +47,11 @@ def picture(shown: Association, key: str, most: float) -> Scene:
 
 
 def strongest(view: View, method: str) -> Scene:
-    """The strongest links as a graph over the sentence, and the strongest pairs as a table."""
+    """The strongest pairs of words as a table."""
     shown = association_numbers.association(view, method)
-    query = min(view["query"], len(shown.tokens) - 1)
-    linked = association_words.graph(shown, view["linked"])
-    links = [(pair.query, pair.key, pair.share) for pair in linked.links]
     by = f"by {shown.method.title}"
-    graph = Chart(
-        arcs(shown.names, links, query),
-        f"Graph of the strongest links {by}.",
-        key="association_graph",
-    )
-    of_graph = Words(
-        "An arc leads from a word to one before it (right) or after it (left); the wider, the "
-        f"stronger. Orange: those of the chosen word. {linked.words}"
-    )
     pairs = Table(f"pairs {by}", *association_words.pairs_table(shown))
-    of_pairs = Words(
-        "Share: how much of its row the first word gives the second. Number: the one that the "
-        "method gives."
-    )
-    return scene(
-        Row(
-            [
-                Column([graph, of_graph]),
-                Column([titled("The strongest pairs", by), pairs, of_pairs]),
-            ],
-            (7, 5),
-        ),
-    )
+    return scene(titled("The strongest pairs", by), pairs)
 
 
 def question() -> Scene:
@@ -122,7 +98,15 @@ def _faithfulness(view: View, methods: Sequence[str]) -> Column:
     curves = {METHODS[name].title: association_numbers.curves_of(view, name) for name in methods}
     removed = {title: each.comprehensiveness.tolist() for title, each in curves.items()}
     kept = {title: each.sufficiency.tolist() for title, each in curves.items()}
-    lines = curves_figure(removed, kept)
+    count = max(map(len, (*removed.values(), *kept.values())), default=0)
+    lines = panels(
+        Panel("removed: more is better", removed, "removed %{x}<br>drop %{y:.4f}"),
+        Panel("kept: less is better", kept, "kept %{x}<br>drop %{y:.4f}"),
+        range(count),
+        {"rangemode": "tozero"},
+        ("pieces removed", "pieces kept"),
+        340,
+    )
     return Column(
         [
             titled(
@@ -149,7 +133,7 @@ def explained(model: Model, example: Misleading) -> Scene:
     return scene(
         heading("What is an association?"),
         Row([_prose(association_words.WHAT), Column(_trust(model))], (1, 1)),
-        _prose(example.told),
+        _prose(example.before),
     )
 
 

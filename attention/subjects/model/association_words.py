@@ -6,19 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from attention.analysis.associations import BASELINES, METHODS, Curves, Method, methods_for
+from attention.analysis.associations import METHODS, Curves, Method, methods_for
 from attention.analysis.associations.two_words import ROW, WORDS
 from attention.analysis.dependencies import Truth, ranked, title_of
-from attention.analysis.heads import strongest_edges
 from attention.analysis.study import ABOUT, STUDIES, most_trusted, share
 from attention.analysis.words import slots, whole_words
 from attention.core import masks
 from attention.core.analysis import join
 from attention.core.printing import distinct_names, fixed, listed, percent
-from attention.core.settings import choice, decimal, whole
+from attention.core.settings import choice, whole
 from attention.trained import sources
 from attention.trained.models import Model, Pieces, goes_on
 
@@ -45,7 +43,7 @@ class AssociationSettings:
         titles,
         help=f"{TRUSTED}: by the study of a model of this kind, see *What is an association?*",
     )
-    method_beside: str = choice("Raw weights", "Compare with", titles)
+    method_beside: str = choice("Rollout", "Compare with", titles)
     after: int = whole(
         0,
         "After how many layers",
@@ -59,14 +57,6 @@ class AssociationSettings:
         ("left out", "shown"),
         help="Every method gives a word itself a part, mostly the largest. Left out, that between "
         "different words is seen, and it is that which is compared with erasure.",
-    )
-    linked: float = decimal(
-        0.4,
-        "Share of all that is drawn",
-        0.05,
-        1.0,
-        0.05,
-        help="The strongest links of the whole sentence until they hold this share of all.",
     )
 
 
@@ -98,8 +88,8 @@ def missing_words(model: Model) -> str:
         return ""
     titled = [method.title for method in METHODS.values() if method.by_vectors]
     return (
-        f"Not here: {listed(titled)}. They work with vectors of each layer, which a known layout "
-        "tells; this model is run by transformers, and its layout is not known here."
+        f"Not here: {listed(titled)}. It needs vectors of each layer, which a known layout tells; "
+        "this model is run by transformers, and its layout is not known here."
     )
 
 
@@ -131,8 +121,8 @@ class Association:
     """An association as the page shows it.
 
     method; tokens: pieces, or the words they are joined into; numbers (tokens, tokens): as the
-    method gives them; shares: each row divided by the sum of its sizes; seen: which keys a query
-    sees, None: all of them; layers: after how many, and of: of how many.
+    method gives them; shares: each row divided by its sum; seen: which keys a query sees, None:
+    all of them; layers: after how many, and of: of how many.
     """
 
     method: Method
@@ -149,17 +139,10 @@ class Association:
         return distinct_names(self.tokens)
 
     @property
-    def signed(self) -> bool:
-        """True if there are numbers below 0."""
-        return bool((self.numbers < 0).any())
-
-    @property
     def words(self) -> str:
-        """Describe the matrix that is shown, in a sentence or two."""
+        """Describe the matrix that is shown, in two sentences."""
         layer = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
-        where = f"of {layer} alone" if self.method.alone else f"after {layer}"
-        sizes = "the sum of its sizes" if self.signed else "its sum"
-        return f"{self.method.title} {where}. Each row is divided by {sizes}."
+        return f"{self.method.title} after {layer}. Each row is divided by its sum."
 
 
 def association(
@@ -186,15 +169,15 @@ def association(
         numbers, tokens = join(numbers, of_words, of_words), whole_words(tokens, of_words)
     if settings.itself == "left out":
         numbers = numbers.clone().fill_diagonal_(0)
-    sizes = numbers.abs().sum(-1, keepdim=True)
-    shares = numbers / sizes.where(sizes > 0, 1.0)
+    sums = numbers.sum(-1, keepdim=True)
+    shares = numbers / sums.where(sums > 0, 1.0)
     seen = masks.causal(*numbers.shape) if causal else None
     return Association(METHODS[method], tokens, numbers, shares, seen, layers, len(found))
 
 
 def greatest(shown: Iterable[Association]) -> float:
-    """The size of the greatest share of some associations, so that colours can be compared."""
-    return max((float(one.shares.abs().max()) for one in shown), default=1.0) or 1.0
+    """The greatest share of some associations, so that colours can be compared."""
+    return max((float(one.shares.max()) for one in shown), default=1.0) or 1.0
 
 
 def layers_shown(after: int, of: int) -> int:
@@ -212,9 +195,9 @@ class Pair:
 
 
 def pairs(shown: Association) -> list[Pair]:
-    """All pairs of different words by the size of their share, the greatest first."""
+    """All pairs of different words by their share, the greatest first."""
     shares = shown.shares.clone().fill_diagonal_(0)
-    order = shares.abs().flatten().argsort(descending=True, stable=True).tolist()
+    order = shares.flatten().argsort(descending=True, stable=True).tolist()
     cells = (divmod(at, len(shares)) for at in order)
     return [
         Pair(query, key, float(shares[query, key])) for query, key in cells if shares[query, key]
@@ -230,38 +213,6 @@ def pairs_table(shown: Association) -> tuple[list[str], Mapping[str, Sequence[fl
         "number": [float(shown.numbers[pair.query, pair.key]) for pair in most],
     }
     return [names[pair.query] for pair in most], columns
-
-
-@dataclass(frozen=True, eq=False)
-class Graph:
-    """The strongest links of a sentence. held: the share of all that they hold; of: how many there
-    are."""
-
-    links: list[Pair]
-    held: float
-    of: int
-
-    @property
-    def words(self) -> str:
-        """Describe the links that are drawn, in a sentence."""
-        if not self.of:
-            return "There are no links to draw."
-        return (
-            f"{len(self.links)} of {self.of} links, the strongest; together they hold "
-            f"{percent(self.held)} of all."
-        )
-
-
-def graph(shown: Association, part: float) -> Graph:
-    """The strongest links until they hold a part of all."""
-    everything = pairs(shown)
-    sizes = torch.tensor([[abs(pair.share) for pair in everything]])
-    if not everything:
-        return Graph([], 0.0, 0)
-    drawn = strongest_edges(sizes, part)[0].tolist()
-    links = [pair for pair, is_drawn in zip(everything, drawn, strict=True) if is_drawn]
-    held = sum(abs(pair.share) for pair in links) / float(sizes.sum())
-    return Graph(links, held, len(everything))
 
 
 def importance(found: Tensor, goes_on: bool) -> Tensor:
@@ -342,18 +293,12 @@ def trust(model: Model) -> list[str]:
 
 
 AGREEMENT = (
-    "How alike a method and erasure rank the other words: 1 is the same order, 0 is none in "
-    "common. A mean over the words with at least five others, each weighted by their number. "
-    "Special tokens (in models without them the first token) and the word itself are left out; "
-    "ties count as ties. Erasure is always that of the whole model."
+    "How alike a method and erasure of the whole model rank the other words, without special "
+    "tokens: 1 is the same order, 0 is none in common."
 )
-
-
 TRUTH = (
     "Sentences of which is known by design on which word the next one depends: a method is right "
-    "where its greatest number for the last word lies there. "
-    f"{listed(one.title for one in BASELINES.values())} and chance ask no layer. Erasure, the "
-    "yardstick elsewhere, is measured here itself."
+    "where its greatest number for the last word lies there."
 )
 
 
@@ -371,10 +316,10 @@ def truth_table(known: Mapping[str, Truth]) -> tuple[list[str], dict[str, list[s
 class Misleading:
     """An example of weights that mislead, as a chapter of the guide has it.
 
-    told: the weights, in words; question, choices, answer: what to guess first; because: why.
+    before: the weights, in words; question, choices, answer: what to guess first; because: why.
     """
 
-    told: str
+    before: str
     question: str
     choices: tuple[str, ...]
     answer: int
@@ -382,22 +327,27 @@ class Misleading:
 
 
 def misleading() -> Misleading:
-    """The small case: the word that gets most weight gives less."""
-    weights: list[float] = METHODS["raw"].by_hand_numbers[ROW].tolist()
-    lengths: list[float] = METHODS["norm"].by_hand_numbers.flatten().tolist()
-    (the, cat), most = WORDS, lengths.index(max(lengths))
+    """The small case after its first layer: the word that gets most weight is missed least."""
+    weights: list[float] = _first_row("raw-mean")
+    moves: list[float] = _first_row("erasure")
+    the, cat = WORDS
     return Misleading(
-        f"**Why weights alone mislead.** Below, “{cat}” looks at “{the}” with weight "
-        f"{weights[0]:g} and at itself with {weights[1]:g}, the mean of two heads in layer 1. The "
-        f"value of “{the}” has length 1, that of “{cat}” length 4.",
-        f"From which word does “{cat}” get more?",
+        f"**Why weights alone mislead.** Of the two words below “{cat}” looks at “{the}” with "
+        f"weight {weights[0]:g} and at itself with {weights[1]:g}, the mean of two heads in layer "
+        f"1. The value of “{the}” has length 1, that of “{cat}” length 4.",
+        f"Without which word does “{cat}” change more in layer 1?",
         WORDS,
-        most,
-        f"A weight is multiplied by a value before it counts. “{the}” brings a vector of length "
-        f"{lengths[0]:g}, “{cat}” one of {lengths[1]:g}: choose “Norm-based” on top, and see how. "
-        f"Besides, “{cat}” keeps its own vector, on the residual path, and later layers mix once "
-        "more.",
+        moves.index(max(moves)),
+        f"By erasure “{cat}” moves by {fixed(moves[0], 2)} without “{the}” and by "
+        f"{fixed(moves[1], 2)} without “{cat}”. A weight is multiplied by a value before it "
+        f"counts, and “{cat}” keeps its own vector besides, on the residual path.",
     )
+
+
+def _first_row(method: str) -> list[float]:
+    """The associations of "cat" in the small case, after layer 1, by a method."""
+    row: list[float] = METHODS[method](METHODS[method].case)[0][ROW].tolist()
+    return row
 
 
 def methods_here(model: Model, pieces: int, layers: int) -> list[str]:
@@ -417,17 +367,13 @@ def faithfulness_table(
 
 
 def faithfulness_words(model: Model) -> str:
-    """Explain the curves, in a few sentences."""
+    """Name the target whose drop the curves show (DeYoung et al. 2020), in a sentence."""
     target = (
         "the score of the likeliest next piece"
         if goes_on(model)
         else "the cosine of the mean of all last vectors with that of the whole sentence"
     )
-    return (
-        "Left, comprehensiveness: how far the target drops as the first 1, 2, … pieces are "
-        "removed. Right, sufficiency: how far it drops when these alone are kept (DeYoung et al. "
-        f"2020). The target is {target}. All are compared at equal numbers of pieces."
-    )
+    return f"By how much this drops: {target}."
 
 
 def title_of_model(name: str) -> str:

@@ -29,7 +29,7 @@ PAGE = Page(
     "A real model",
     "a trained model on your sentence: its answer, all its heads on one map with a switch on "
     "each, where they look, and what is lost without them; behind tabs layer by layer, why a "
-    "head looks there, associations by many methods",
+    "head looks there, associations",
     purpose="A trained model's answer, and all its heads with a switch on each.",
     words=(
         "token",
@@ -55,7 +55,6 @@ PAGE = Page(
         "team": "team",
         "layers": "layer_lines",
         "association": "association_0",
-        "graph": "association_graph",
         "curves": "association_curves",
     },
     settings=(

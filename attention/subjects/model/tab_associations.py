@@ -11,7 +11,7 @@ from attention.app.controls import widgets, works
 from attention.app.controls.part import part
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.figures.scene import Words, heading, note, scene
+from attention.figures.scene import Words, note, scene
 from attention.pipeline import NoWords
 from attention.subjects.model import association_numbers, association_words
 from attention.subjects.model import association_scene as scenes
@@ -21,7 +21,7 @@ SIDES = ("method", "method_beside")
 
 
 def draw_associations(view: View) -> None:
-    """Two methods side by side, the strongest links, which to trust, and how each is computed."""
+    """Two methods side by side, the strongest pairs, which to trust, and how each is computed."""
     try:
         pieces = runs.run_of(view.settings()).pieces
     except NoWords:
@@ -88,14 +88,12 @@ def worked_out(
 
 @part
 def of_word(view: View, pieces: Pieces, methods: Sequence[str], has_first: bool) -> None:
-    """Show what follows from the chosen word: its links stand out, and the answer is on it.
+    """Show what follows from the chosen word: the strongest pairs, and the answer on it.
 
     methods: the two that are shown; has_first: whether the first has been worked out.
     """
     if has_first:
-        draw(scene(heading("The strongest links")), key="links")
-        widgets.widget(view, "linked", width=360)
-        draw(scenes.strongest(view, methods[0]), key="strongest_links")
+        draw(scenes.strongest(view, methods[0]), key="strongest_pairs")
     whole_model(view, pieces, methods)
 
 

@@ -14,6 +14,7 @@ from attention.subjects.identities import claim, questions
 from attention.subjects.identities import scene as scenes
 from attention.subjects.identities.claim import Row
 from attention.subjects.identities.identities import (
+    ALL,
     CLAIMS,
     MAX_TOKENS,
     ClaimSettings,
@@ -44,11 +45,11 @@ def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_libra
     assert [*drawn.values()] == [*shown, claim.separated(checked.given, "")]
     assert [*drawn] == [*(f"matrices_{index}" for index in range(len(shown))), "matrices_origin"]
     of_tables = [figure.title for figure in figures if isinstance(figure, Table)]
-    assert ("differences of the checks" in of_tables) == bool(checked.checks)
-    if verdicts := scenes.verdicts(checked):
-        assert verdicts.names == [check.label for check in checked.checks]
-        same = ["the same" if check.same else "different" for check in checked.checks]
-        assert verdicts.columns["so they are"] == same
+    assert "differences of the checks" in of_tables
+    verdicts = scenes.verdicts(checked)
+    assert verdicts.names == [check.label for check in checked.checks]
+    same = ["the same" if check.same else "different" for check in checked.checks]
+    assert verdicts.columns["so they are"] == same
     assert problems == []
     assert not any("class='note'" in figure.words for figure in figures)
 
@@ -56,28 +57,26 @@ def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_libra
 def test_every_claim_and_mistake_is_a_statement_and_many_are_true_and_many_false() -> None:
     assert {each.claim for each in QUESTIONS} == {*CLAIMS}
     assert {each.mistake for each in QUESTIONS if each.claim == "mistakes"} == {*MISTAKES}
-    answers = [each.answer(each.checked()) for each in QUESTIONS if each.at is not None]
-    assert min(answers.count(each) for each in questions.TITLES) >= 7
+    answers = [each.answer(each.checked()) for each in QUESTIONS]
+    assert min(answers.count(each) for each in questions.TITLES) >= 4
     runs = [len([*group]) for _, group in groupby(answers)]
     assert max(runs) <= 2, "nobody guesses right by going on as before"
 
 
 def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed() -> None:
-    app = opened("identities", claim="all")
-    unasked = [at for at, each in enumerate(QUESTIONS) if each.at is None]
-    assert len(app.rows) == len(unasked)
+    app = opened("identities")
+    assert app.rows == []
     for each in QUESTIONS:
         assert f"**{each.statement}**" in app.all_words
-        if each.at is not None:
-            assert each.checked().formula not in app.all_words
+        assert each.checked().formula not in app.all_words
     app.choose("guesses", questions.with_guess("", 4, questions.TRUE))
-    assert app.rows[0].matrices[0].equal(QUESTIONS[4].checked().checks[1].left.numbers)
+    assert app.rows[0].matrices[0].equal(QUESTIONS[4].checked().checks[2].left.numbers)
     assert "Not quite. It is false." in app.told
-    assert "0 of 1 right, 15 to go." in app.all_words
+    assert "0 of 1 right, 9 to go." in app.all_words
 
 
 def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it() -> None:
-    app = opened("identities", claim="all", guesses="?x")
+    app = opened("identities", guesses="?x")
     app.press("all_cards")
     checked = [each.checked() for each in QUESTIONS]
     pictures = [made.picture(each.at) for each, made in zip(QUESTIONS, checked, strict=True)]
@@ -85,13 +84,17 @@ def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it() -> No
         [row.matrices for row in app.rows], [numbers_of(each) for each in pictures], equal_nan=True
     )
     for each, made, picture in zip(QUESTIONS, checked, pictures, strict=True):
-        if each.at is not None:
-            assert picture[1] == {questions.TRUE: "=", questions.FALSE: "≠"}[each.answer(made)]
+        assert picture[1] == {questions.TRUE: "=", questions.FALSE: "≠"}[each.answer(made)]
     app.press("all_cards")
     assert app.values["guesses"] == ""
     app.press("all_cards")
-    app.button(key="closer_matrices_15").click().run()
+    app.button(key="closer_matrices_9").click().run()
     assert (app.values["claim"], app.values["mistake"]) == ("mistakes", "count")
+
+
+def test_the_bare_address_is_that_of_the_cards_so_that_each_claims_address_names_it() -> None:
+    """An address leaves out a setting at its default."""
+    assert viewed("identities")["claim"] == ALL
 
 
 def test_what_is_given_is_the_vectors_of_the_sentence() -> None:
@@ -126,12 +129,11 @@ def test_a_link_sets_every_setting_to_its_bounds() -> None:
 @over(
     "case",
     [
-        ({}, "tokens width power", "repeats mistake pads"),
-        (SENTENCE | {"claim": "stack"}, "repeats", "tokens width power"),
-        ({"claim": "mistakes"}, "mistake", "pads power"),
-        ({"claim": "mistakes", "mistake": "fill"}, "mistake pads fill", "power"),
-        ({"claim": "mistakes", "mistake": "finite"}, "mistake pads", "fill"),
-        ({"claim": "values", "mistake": "fill"}, "", "mistake pads"),
+        ({"claim": "scale"}, "tokens width", "mistake pads"),
+        (SENTENCE | {"claim": "scale"}, "", "tokens width"),
+        ({"claim": "mistakes"}, "mistake", "pads"),
+        ({"claim": "mistakes", "mistake": "fill"}, "mistake pads fill", ""),
+        ({"claim": "merge", "mistake": "fill"}, "", "mistake pads"),
     ],
 )
 def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, str], str, str]) -> None:
@@ -153,8 +155,8 @@ def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
 
 
 def test_a_sentence_is_needed_only_where_its_vectors_are_and_its_first_tokens_are_taken() -> None:
-    assert opened("identities", s="").rows
-    app = opened("identities", s="", **SENTENCE)
+    assert opened("identities", s="", claim="merge").rows
+    app = opened("identities", s="", claim="merge", **SENTENCE)
     assert ("Type a sentence" in app.missing[0], app.rows) == (True, [])
     link = {"s": "cat " * 600, "claim": "influence", "claim_d_k": 32}
     app = opened("identities", **link, **SENTENCE)

@@ -53,16 +53,16 @@ def association(
 
 
 def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
-    app = visit(method="Rollout")
-    shown = [association("minilm", method) for method in ("rollout", "raw")]
+    app = visit(method="ALTI")
+    shown = [association("minilm", method) for method in ("alti", "rollout")]
     for at, one in enumerate(shown):
         picture = app.sent[f"association_{at}"]
         assert_close(picture.parts["weights"], one.shares)
         stage = picture.header["stages"]["weights"]
         assert (stage["words"], stage["diverging"]) == (one.words, False)
         assert stage["zmax"] == pytest.approx(association_words.greatest(shown))
-    assert app.values["method_beside"] == "Raw weights"
-    link = {"s": SENTENCE, "model": "minilm", "method": "Rollout", "more": ASSOCIATIONS}
+    assert app.values["method_beside"] == "Rollout"
+    link = {"s": SENTENCE, "model": "minilm", "method": "ALTI", "more": ASSOCIATIONS}
     assert app.query_params == link
 
 
@@ -95,28 +95,17 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
     assert [*picture.masks] == ["causal"] * bool(more.get("causal"))
 
 
-@pytest.mark.usefixtures("hurried")
-def test_only_a_model_that_goes_on_is_offered_alti_logit_and_it_is_signed() -> None:
-    for name, offered in (("smollm2", True), ("minilm", False)):
-        app = visit(name, method="ALTI-Logit")
-        assert ("ALTI-Logit" in app.controls["method"].options) == offered
-        picture = app.sent["association_0"]
-        assert picture.header["stages"]["weights"]["diverging"] == offered
-        assert bool((picture.parts["weights"] < 0).any()) == offered
-
-
-def test_pairs_links_agreement_and_curves_are_those_of_the_shown_methods() -> None:
-    app = visit(linked=0.25, query=2, method_beside="Flow")
+def test_pairs_agreement_and_curves_are_those_of_the_shown_methods() -> None:
+    app = visit(query=2)
     model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
     shown, pairs = association("minilm", "alti"), app.table_with("has to do with")
-    names, columns = association_words.pairs_table(shown)
-    assert (pairs[""], pairs["has to do with"]) == (names, columns["has to do with"])
-    assert association_words.graph(shown, 0.25).words in app.all_words
-    assert app.sent["association_graph"].header["data"]
-
-    assert app.table_with("mean drop")[""] == ["ALTI", "Flow", "Erasure"]
+    queries, columns = association_words.pairs_table(shown)
+    assert (pairs[""], pairs["has to do with"]) == (queries, columns["has to do with"])
+    assert app.table_with("mean drop")[""] == ["ALTI", "Rollout", "Erasure"]
     lines = app.sent["association_curves"].header["data"]
-    for name, removed, kept in zip(("alti", "flow", "erasure"), lines[:3], lines[3:], strict=True):
+    for name, removed, kept in zip(
+        ("alti", "rollout", "erasure"), lines[:3], lines[3:], strict=True
+    ):
         found = curves(Followed(model, pieces), associate(model, pieces, name)[-1].mean(0))
         assert removed["y"] == pytest.approx(found.comprehensiveness.tolist(), abs=1e-5)
         assert kept["y"] == pytest.approx(found.sufficiency.tolist(), abs=1e-5)
@@ -183,9 +172,8 @@ def test_too_long_a_sentence_is_refused_with_a_word() -> None:
     assert visit(s="word " * 200).notes == [
         "Words are followed in sentences of up to 128 pieces; this one has 202. Make it shorter."
     ]
-    app = visit("smollm2", s="word " * 70, method_beside="Flow")
+    app = visit("smollm2", s="word " * 70)
     assert "association_0" in app.sent
-    for method in ("Flow", "Erasure"):
-        told = f"{method} is worked out here for sentences of up to 64 pieces"
-        assert any(info.startswith(told) for info in app.missing)
+    told = "Erasure is worked out here for sentences of up to 64 pieces"
+    assert any(info.startswith(told) for info in app.missing)
     assert "Work it out" not in app.buttons

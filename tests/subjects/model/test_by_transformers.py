@@ -97,7 +97,7 @@ def test_each_tab_shows_what_it_can_and_says_what_needs_a_known_layout(
     assert not app.exception
     split = "queries, keys and values, and what its norms do, cannot be shown"
     assert any(split in each for each in app.notes) == (tab == model_words.REASONS)
-    missing = any(each.startswith("Not here: Norm-based, ") for each in app.notes)
+    missing = any(each.startswith("Not here: ALTI. ") for each in app.notes)
     assert missing == (tab == model_words.ASSOCIATIONS)
 
 

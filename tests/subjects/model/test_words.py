@@ -227,7 +227,7 @@ def test_what_colours_words_is_not_called_best_and_a_surely_better_method_is_nam
     means = {method: 0.25, better: 0.5, baseline: 0.125}
     figures = {name: Figure(rho, rho - 0.1, rho + 0.1) for name, rho in means.items()}
     less = {method: Difference(-0.25, -0.5, -0.125, p)}
-    one = Comparison("fall", "hidden", False, 11, (0, 0), means, figures, {}, less)
+    one = Comparison("fall", "hidden", False, 11, means, figures, {}, less)
     words = model_words.trusted_words(Trusted("smollm2", 7, method, [one]))
     assert words.startswith(f"The words are coloured by {METHODS[method].title}, over all heads")
     assert f"with erasure: {figures[method]} hidden" in words
