@@ -27,11 +27,12 @@ export function buildLines(parent, content) {
     },
     show(at) {
       const beyond = at.wanted >= shown.rows
-      if (query !== at.query || gone !== beyond) tell(shown, at.query, beyond, told, notes)
+      const changed = query !== at.query || gone !== beyond
       if (query !== at.query) strands = [strandAt(shown, at.query)]
       query = at.query
       gone = beyond
       showTokens(lines, at, strands)
+      if (changed) tell(shown, query, gone, told, notes)
     },
   }
 }

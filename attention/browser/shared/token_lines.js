@@ -111,6 +111,7 @@ export function showTokens(view, at, strands) {
     @type {(view: TokenLines, at: At, strands: Strand[]) => void} */
 function joinTokens(view, at, strands) {
   const { lines, joined, isNew, items, sight, dress } = view
+  weave(view, strands) // which asks for the layout, as what follows does
   const { clientWidth: width, clientHeight } = lines
   lines.setAttribute("viewBox", `0 0 ${width || 1} ${clientHeight || 1}`)
   const groups = strands.flatMap(({ row, masked, ...strand }) => {
@@ -127,7 +128,6 @@ function joinTokens(view, at, strands) {
     line.style.stroke = colour(weight)
     line.classList.toggle("negative", weight < 0)
   }
-  weave(view, strands)
   point(view, at, strands)
   writeInSight(view, isNew, (all) => {
     for (const [key, item] of items.entries())
