@@ -19,12 +19,10 @@ from attention.core.limits import Limits
 from attention.hosting import metrics
 from attention.hosting.addresses import ADDRESSES, address_of, networks
 from attention.hosting.admission_queue import AdmissionQueue, Visitor
-from attention.hosting.token_bucket import TokenBucket
+from attention.hosting.token_bucket import BURST_SECONDS, TokenBucket
 from attention.hosting.waiting_page import COOKIE, FULL, waiting_page
 
 QUEUE_PATH = "/attention-queue"  # where the waiting page asks for its position
-BURST_SECONDS = 10  # the allowance of so many may come at once
-MESSAGE_BYTES = 1 << 16  # a longer message counts as several
 MAX_END = 256  # bytes of a message that ends a page
 MAX_NAME = 64  # characters of a visitor's name, which a browser may make as long as it likes
 FIRST_PAGES = 2  # at once, of those who come in, each
@@ -35,7 +33,7 @@ TOO_MANY = "Too many requests came from your address. Please wait a moment, then
 
 
 class Admission:
-    """Middleware: limits requests and messages, and answers with the waiting page where it is full.
+    """Middleware: limits requests and sessions, and answers with the waiting page where it is full.
 
     is_kept: whether a session is kept, so that a page may come back to it; ends_page: whether a
     message is the last of a page.
@@ -158,17 +156,14 @@ class Admission:
         send: Send,
     ) -> None:
         """A visitor who has a place, until they leave; came: the messages from them so far."""
-        begun, accepted, rate = time.monotonic(), bool(came), self.limits.messages
-        bucket = TokenBucket.full(rate, BURST_SECONDS * rate, begun)
+        begun, accepted = time.monotonic(), bool(came)
         counts = {"changes": 0, "received": 0, "sent": 0}
 
-        async def receive_limited() -> Message:
+        async def receive_counted() -> Message:
             message = came.pop(0) if came else await receive()
             if message["type"] == "websocket.receive":
-                size = len(message.get("bytes") or message.get("text") or b"")
                 counts["changes"] += 1
-                counts["received"] += size
-                await asyncio.sleep(bucket.take(1 + size // MESSAGE_BYTES, time.monotonic()))
+                counts["received"] += len(message.get("bytes") or message.get("text") or b"")
             return message
 
         async def send_counted(message: Message) -> None:
@@ -181,7 +176,7 @@ class Admission:
                 page_ended()
 
         try:
-            await self.app(scope, receive_limited, send_counted)
+            await self.app(scope, receive_counted, send_counted)
         finally:
             seconds = round(time.monotonic() - begun)
             line = {"visit": time.strftime("%FT%TZ", time.gmtime()), "seconds": seconds}

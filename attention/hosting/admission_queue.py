@@ -12,7 +12,7 @@ from typing import NamedTuple
 from attention.hosting.addresses import Network, networks
 
 RESERVED_SECONDS = 10.0  # that a place stays free for a visitor on their way, or back
-WAITING_SECONDS = 15.0  # after which somebody visitor no longer asks has given up
+WAITING_SECONDS = 15.0  # after which a visitor who no longer asks has given up
 MAX_WAITING = 5000
 MAX_ENTERING = 20  # who come in at once; a first page takes some 50 ms, so they do within seconds
 
@@ -140,9 +140,7 @@ class AdmissionQueue:
 
     def _queue_takes(self, visitor: Visitor) -> bool:
         """True if the queue takes one more of an address, which could else fill it."""
-        waiting: Counter[Network] = Counter()
-        for each in self.waiting:
-            waiting.update(networks(each.address))
+        waiting = Counter(network for each in self.waiting for network in networks(each.address))
         return len(self.waiting) < MAX_WAITING and self._left(visitor.address, waiting) > 0
 
     def _ahead_of(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BURST_SECONDS = 10  # the allowance of so many may be taken at once
+
 
 @dataclass
 class TokenBucket:

@@ -93,23 +93,28 @@ class Uploads:
 
 
 class UploadLimit:
-    """Middleware: takes no file that there is no room for.
+    """Middleware: takes no file that there is no room for, and none for a session that is not here.
 
-    Streamlit's page would show the status of a refusal instead of a sentence. So such a file is
-    read to its end, thrown away, and answered as if it were held; the app says why it is not.
+    is_here: True for a session of this server. A visitor who is led to a full replica has a place
+    on the next one, and so sends files here first: at a 404 nginx asks the next one. Where
+    there is no room Streamlit's page would show the status of a refusal instead of a sentence. So
+    such a file is read to its end, thrown away, and answered as if it were held; the app says why
+    it is not.
     """
 
-    def __init__(self, app: ASGIApp, uploads: Uploads) -> None:
-        self.app, self.uploads = app, uploads
+    def __init__(self, app: ASGIApp, uploads: Uploads, is_here: Callable[[str], bool]) -> None:
+        self.app, self.uploads, self.is_here = app, uploads, is_here
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"] if scope["type"] == "http" and scope["method"] == "PUT" else ""
-        _, _, named = path.partition(PATH)
-        if not named:
+        _, _, named = (scope["path"] if scope["type"] == "http" else "").partition(PATH)
+        visit, slash, file = named.partition("/")
+        if slash and not self.is_here(visit):
+            await Response("No such session", 404)(scope, receive, send)
+            return
+        if not named or scope["method"] != "PUT":
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive := _in_time(receive))
-        visit, _, file = named.partition("/")
         length = request.headers.get("content-length", "")
         if not (length.isascii() and length.isdecimal() and len(length) < 16):
             await Response("Length required", 411)(scope, receive, send)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from typing import Any
 
@@ -12,17 +13,19 @@ from streamlit.proto.ClientState_pb2 import ClientState
 
 from attention.app.components.answers import (
     BOUNDS,
-    MAX_AT_ONCE,
     MAX_DROPPED,
     MAX_FILES,
     MAX_ID,
     MAX_MESSAGE,
     MAX_PARTS,
+    MAX_RATE,
     MAX_WIDGETS,
-    Gate,
+    MESSAGE_BYTES,
     checked,
+    only_of_pages,
 )
 from attention.hosting import metrics
+from attention.hosting.websocket_filter import WebsocketFilter
 
 KINDS = set(BackMsg.DESCRIPTOR.fields_by_name)
 REFUSED = {
@@ -125,6 +128,9 @@ def test_what_is_no_message_does_not_pass() -> None:
         assert checked(none) == ("none", None)
 
 
+RATE = 20.0  # messages a second
+
+
 def visit(*messages: BackMsg) -> tuple[list[str | None], list[dict[str, Any]], float]:
     """A websocket of these messages: kinds that the server gets, what is sent, seconds waited."""
     sent: list[dict[str, Any]] = []
@@ -149,8 +155,9 @@ def visit(*messages: BackMsg) -> tuple[list[str | None], list[dict[str, Any]], f
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(asyncio, "sleep", sleep)
-        gate = Gate(app, frozenset())
-        asyncio.run(gate({"type": "websocket"}, receive, send))  # type: ignore[arg-type]
+        gate = functools.partial(only_of_pages, whole=frozenset(), rate=RATE)
+        scope = {"type": "websocket", "path": "/", "headers": []}
+        asyncio.run(WebsocketFilter(app, gate)(scope, receive, send))  # type: ignore[arg-type]
     return got, sent, waited[0]
 
 
@@ -167,10 +174,23 @@ def test_a_message_that_is_dropped_is_counted_and_a_websocket_that_repeats_it_is
     assert [(message["type"], message["code"]) for message in sent] == [("websocket.close", 1008)]
 
 
-def test_all_but_reruns_come_no_faster_than_a_page_sends_them() -> None:
-    many = int(MAX_AT_ONCE)
-    for kind in sorted({*BOUNDS} - {"rerun_script"}):
-        got, _, waited = visit(*[of_kind(kind)] * many)
-        assert (len(got), waited) == (many, pytest.approx(0.0, abs=0.1))
-        assert visit(*[of_kind(kind)] * (many + 3))[2] > 2.0  # 0.5 + 1 + 1.5, as time stands
-    assert visit(*[of_kind("rerun_script")] * 50)[2] == 0.0
+LONG = BackMsg(rerun_script={"query_string": "&".join(["x" * 200] * (MESSAGE_BYTES // 200 + 1))})
+
+
+@pytest.mark.parametrize(
+    ("message", "rate"),
+    [
+        (of_kind("rerun_script"), RATE),
+        (LONG, RATE / 2),  # counts as two
+        *((of_kind(kind), MAX_RATE) for kind in sorted({*BOUNDS} - {"rerun_script"})),
+    ],
+    ids=lambda each: each.WhichOneof("type") if isinstance(each, BackMsg) else "",
+)
+def test_messages_of_ten_seconds_come_at_once_and_further_ones_wait(
+    message: BackMsg, rate: float
+) -> None:
+    many = int(10 * rate)
+    got, _, waited = visit(*[message] * many)
+    assert (len(got), waited) == (many, pytest.approx(0.0, abs=0.1))
+    waits = visit(*[message] * (many + 3))[2]  # 1, 2 and 3 turns, as time stands
+    assert waits == pytest.approx(6 / rate, abs=0.5)

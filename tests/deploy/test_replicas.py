@@ -43,7 +43,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from attention.core.limits import limits
 from attention.hosting.admission import Admission
-from attention.hosting.replica_uploads import ReplicaUploads
+from attention.hosting.uploads import UploadLimit, Uploads
 
 port, sessions = sys.argv[1], set()
 
@@ -66,7 +66,7 @@ app = Starlette(
         Route("/{path:path}", page, methods=["GET", "PUT"]),
     ],
     middleware=[
-        Middleware(ReplicaUploads, is_here=sessions.__contains__),
+        Middleware(UploadLimit, uploads=Uploads(8, dict), is_here=sessions.__contains__),
         Middleware(Admission, limits=limits(), is_kept=sessions.__contains__),
     ],
 )
@@ -76,6 +76,7 @@ if __name__ == "__main__":
 
     uvicorn.run(app, port=int(port), access_log=False)
 """
+FORM = "multipart/form-data; boundary=x"
 TRUSTED = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["x-app"]["environment"]
 
 
@@ -87,7 +88,9 @@ class Replicas:
 
     def get(self, path: str = "/", method: str = "GET", **headers: str) -> tuple[int, str, str]:
         """The answer to a browser: its status, text and cookies."""
-        headers = {"accept": "text/html"} | {n.replace("_", "-"): v for n, v in headers.items()}
+        headers = {"accept": "text/html", "content-type": FORM} | {
+            n.replace("_", "-"): v for n, v in headers.items()
+        }
         body = b"" if method == "PUT" else None
         request = urllib.request.Request(self.address + path, body, headers, method=method)
         try:

@@ -268,24 +268,6 @@ async def test_a_first_page_that_takes_long_lets_the_next_one_come(monkeypatch) 
     assert control.queue.entering <= FIRST_PAGES
 
 
-@pytest.mark.usefixtures("_no_time_goes_by")
-@to_its_end
-async def test_messages_wait_once_a_session_has_sent_more_than_it_may(monkeypatch) -> None:
-    waited: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr("attention.hosting.admission.asyncio.sleep", sleep)
-    async with Asked(messages=5).visit() as visit:
-        for _ in range(52):
-            visit.say(b"x")
-            await visit.sent.get()
-    assert len(waited) == 53
-    assert waited[:50] == [0.0] * 50
-    assert all(seconds > 0 for seconds in waited[51:])
-
-
 def test_a_visit_is_one_line_without_the_visitor_s_words(capsys) -> None:
     async def story() -> None:
         async with Asked().visit(says=b"my secret"):

@@ -12,8 +12,9 @@ from attention.hosting.addresses import PROXIES_VARIABLE, trusted_proxies
 from attention.hosting.admission import Admission
 from attention.hosting.headers import EMBEDDED_VARIABLE, SecurityHeaders, security_headers
 from attention.hosting.redirects import Redirects
-from attention.hosting.replica_uploads import ReplicaUploads
 from attention.hosting.request_limits import RequestLimits
+from attention.hosting.uploads import UploadLimit, Uploads
+from attention.hosting.websocket_filter import WebsocketFilter
 from tests.hosting.asking import answer, inner
 
 
@@ -58,7 +59,10 @@ def test_a_proxy_is_believed_whatever_kind_of_socket_sees_it(
     ],
 )
 def test_a_file_is_taken_where_its_session_is(path: str, status: int) -> None:
-    assert answer(ReplicaUploads(inner, {"here"}.__contains__), path, method="PUT").status == status
+    limit, form = UploadLimit(inner, Uploads(8, dict), {"here"}.__contains__), "multipart/form-data"
+    for method in ("PUT", "DELETE"):
+        found = answer(limit, path, method=method, content_length="1", content_type=form)
+        assert found.status == status
 
 
 @pytest.mark.parametrize("path", ["/", "/base/", "/base/model"])
@@ -87,7 +91,8 @@ def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, A
     "before",
     [
         lambda app: Admission(app, Limits(), bool),
-        lambda app: ReplicaUploads(app, bool),
+        lambda app: UploadLimit(app, Uploads(8, dict), bool),
+        lambda app: WebsocketFilter(app, bool),
         RequestLimits,
     ],
 )

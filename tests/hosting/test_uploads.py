@@ -74,7 +74,7 @@ class Server:
         self.reached: list[tuple[str, str]] = []
         self.may_answer = asyncio.Event()
         self.may_answer.set()
-        self.app = UploadLimit(self._answer, uploads or uploads_of())
+        self.app = UploadLimit(self._answer, uploads or uploads_of(), bool)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append((scope["method"], scope["path"]))

@@ -1,7 +1,7 @@
 """Messages from a browser. All of them are looked at here before anything else is done.
 
-Whoever speaks to the server by hand can send anything. `Gate` stands before Streamlit, which
-would parse, compare, keep and obey it; it takes out what no page of ours sends.
+Whoever speaks to the server by hand can send anything. `only_of_pages` stands before Streamlit,
+which would parse, compare, keep and obey it; it takes out what no page of ours sends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote_plus
 
 from google.protobuf.message import DecodeError
 from google.protobuf.message import Message as ProtobufMessage
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
@@ -26,14 +26,15 @@ from attention.app import components
 from attention.app.components.turns import KEYS
 from attention.figures.messages import KINDS, is_a
 from attention.hosting import metrics
-from attention.hosting.token_bucket import TokenBucket
+from attention.hosting.token_bucket import BURST_SECONDS, TokenBucket
 
 MAX_MESSAGE = 1 << 19  # bytes; every text box filled with the longest text takes less
 MAX_WIDGETS = 256
 MAX_FILES = 16  # of one upload; our pages take one
 MAX_PARTS = 4000  # of a message: fields and what they repeat
 MAX_ID = 256  # letters of what names a page, or a part of one
-MAX_RATE, MAX_AT_ONCE = 2.0, 10.0  # a second, of all but reruns, and so many at once
+MESSAGE_BYTES = 1 << 16  # a longer message counts as several
+MAX_RATE = 2.0  # a second, of all but reruns
 MAX_DROPPED = 3  # messages, after which a websocket is closed
 MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
@@ -46,40 +47,34 @@ for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}.
         importlib.import_module(module.name)  # so that all components are declared
 
 
-class Gate:
-    """Before the server: lets through of each message what Streamlit can handle, and soon.
+def only_of_pages(
+    receive: Receive, send: Send, whole: Set[str], rate: float
+) -> tuple[Receive, Send]:
+    """Receives of each message what Streamlit can handle; closed where others are repeated.
 
-    whole: the names of settings that are whole numbers, see `legal_address`.
+    whole: the names of settings that are whole numbers, see `legal_address`; rate: reruns a second
+    that may come for long, all else at `MAX_RATE` within it; what comes faster waits.
     """
+    dropped, bucket = 0, TokenBucket.full(rate, BURST_SECONDS * rate, time.monotonic())
 
-    def __init__(self, app: ASGIApp, whole: Set[str]) -> None:
-        self.app, self.whole = app, whole
+    async def receive_checked() -> Message:
+        nonlocal dropped
+        while (message := await receive())["type"] == "websocket.receive":
+            raw = message.get("bytes") or b""
+            kind, data = checked(raw, whole)
+            tokens = 1 + len(raw) // MESSAGE_BYTES
+            weight = 1.0 if kind == "rerun_script" else max(1.0, rate / MAX_RATE)
+            await asyncio.sleep(bucket.take(tokens * weight, time.monotonic()))
+            if data is not None:
+                return {**message, "bytes": data}
+            metrics.DROPPED.labels(kind).inc()
+            dropped += 1
+            if dropped > MAX_DROPPED:
+                await send({"type": "websocket.close", "code": 1008, "reason": "dropped"})
+                return {"type": "websocket.disconnect", "code": 1008}
+        return message
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            receive = self._of_a_page(receive, send)
-        await self.app(scope, receive, send)
-
-    def _of_a_page(self, receive: Receive, send: Send) -> Receive:
-        """Receives what a page of ours sends; the websocket is closed where others are repeated."""
-        dropped, asked = 0, TokenBucket.full(MAX_RATE, MAX_AT_ONCE, time.monotonic())
-
-        async def receive_checked() -> Message:
-            nonlocal dropped
-            while (message := await receive())["type"] == "websocket.receive":
-                kind, data = checked(message.get("bytes") or b"", self.whole)
-                if data is not None:
-                    if kind != "rerun_script":  # whose rate `hosting.reruns` limits
-                        await asyncio.sleep(asked.take(1, time.monotonic()))
-                    return {**message, "bytes": data}
-                metrics.DROPPED.labels(kind).inc()
-                dropped += 1
-                if dropped > MAX_DROPPED:
-                    await send({"type": "websocket.close", "code": 1008, "reason": "dropped"})
-                    return {"type": "websocket.disconnect", "code": 1008}
-            return message
-
-        return receive_checked
+    return receive_checked, send
 
 
 def checked(data: bytes, whole: Set[str] = frozenset()) -> tuple[str, bytes | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import re
@@ -21,7 +22,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
-from attention.app.components.answers import Gate
+from attention.app.components.answers import only_of_pages
 from attention.app.components.base import serve
 from attention.app.shell.heading import APP
 from attention.app.state.links import whole_numbers
@@ -31,9 +32,9 @@ from attention.app.state.uploads import uploads
 from attention.app.streamlit_fixes.errors import log_without_words, show_own_words
 from attention.app.streamlit_fixes.late_files import LateFiles
 from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
-from attention.app.streamlit_fixes.reconnect import Reconnect
+from attention.app.streamlit_fixes.reconnect import comes_back, only_whole_runs
 from attention.app.streamlit_fixes.session_cleanup import SessionCleanup
-from attention.app.streamlit_fixes.stale_fragments import StaleFragments
+from attention.app.streamlit_fixes.stale_fragments import only_of_the_page
 from attention.capture.folders import RUN_VARIABLE
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
@@ -44,10 +45,10 @@ from attention.hosting.deadlines import close_silent_connections
 from attention.hosting.headers import SecurityHeaders, security_headers
 from attention.hosting.preview import Preview
 from attention.hosting.redirects import Redirects
-from attention.hosting.replica_uploads import ReplicaUploads
 from attention.hosting.request_limits import RequestLimits
 from attention.hosting.shutdown import stop_once_idle
 from attention.hosting.uploads import UploadLimit
+from attention.hosting.websocket_filter import WebsocketFilter
 from attention.inputs.vectors import own_vectors_path, set_aside
 from attention.trained import sources
 
@@ -65,6 +66,7 @@ def options() -> dict[str, Any]:
     log_without_words()
     show_own_words()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    of_pages = functools.partial(only_of_pages, whole=whole_numbers(), rate=allowed.messages)
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {
         "lifespan": lifespan,
@@ -83,11 +85,10 @@ def options() -> dict[str, Any]:
                 picture=Path(__file__).with_name("preview.png"),
                 address=f"{_top()}preview.png",
             ),
-            Middleware(ReplicaUploads, is_here=_is_here),
-            Middleware(UploadLimit, uploads=uploads()),
-            Middleware(Gate, whole=whole_numbers()),
-            Middleware(Reconnect),
-            Middleware(StaleFragments),
+            Middleware(UploadLimit, uploads=uploads(), is_here=_is_here),
+            Middleware(WebsocketFilter, through=of_pages),
+            Middleware(WebsocketFilter, through=only_whole_runs, where=comes_back),
+            Middleware(WebsocketFilter, through=only_of_the_page),
             Middleware(SessionCleanup, afterwards=give_back),
             Middleware(LateFiles),
         ],
@@ -167,8 +168,7 @@ def _share_heaps() -> None:
 
     Else a thread takes one of its own, up to 8 for each core, and keeps what is free in it.
     """
-    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None:
-        mallopt(M_ARENA_MAX, 2)
+    _tune_heap("mallopt", M_ARENA_MAX, 2)
 
 
 def load_own_vectors() -> None:
@@ -227,8 +227,13 @@ def give_back() -> None:
     After 200 of the heaviest links a server held 146 MB more than before, most of it free, 55 MB
     with this. It takes 0.2 ms, after the heaviest link 10.
     """
-    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None:
-        trim(0)
+    _tune_heap("malloc_trim", 0)
+
+
+def _tune_heap(function: str, *arguments: int) -> None:
+    """Call a function of the C library of Linux, where it has it."""
+    if sys.platform == "linux" and (call := getattr(ctypes.CDLL(None), function, None)):
+        call(*arguments)
 
 
 @contextlib.asynccontextmanager

@@ -5,24 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ASK = BackMsg(app_heartbeat=True).SerializeToString()
 PAUSE, MOST_ASKED = 0.02, 100  # seconds, times
-
-
-class Reconnect:
-    """Before Streamlit: what a page gets that comes back."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket" and comes_back(HTTPConnection(scope)):
-            receive, send = only_whole_runs(receive, send)
-        await self.app(scope, receive, send)
 
 
 def comes_back(connection: HTTPConnection) -> bool:

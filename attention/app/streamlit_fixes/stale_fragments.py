@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 MAX_NAVIGATION = 1 << 15  # bytes; the message that names the page takes some 4,000
-
-
-class StaleFragments:
-    """Before Streamlit: what comes from a page that is shown no more."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            receive, send = only_of_the_page(receive, send)
-        await self.app(scope, receive, send)
 
 
 def only_of_the_page(receive: Receive, send: Send) -> tuple[Receive, Send]:
