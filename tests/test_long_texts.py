@@ -19,7 +19,7 @@ from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states, takes_long_texts
 from attention.pipeline.preparing import into_layer
 from attention.subjects.long_run.text_runs import live_run
-from attention.trained.layers import ALL, Layer, TrainedAttention
+from attention.trained.layers import ALL, KnownLayer, TrainedAttention
 from attention.trained.models import Padded, Transformer
 from attention.trained.parts import Norms
 from tests.trained.built import HEADS, LAYERS, offer, writer
@@ -86,7 +86,7 @@ def test_rows_of_a_long_text_give_the_output_of_the_whole(
     if how.pop("distances", False):
         parameters["distances"] = drawn(8, heads)
     attention = TrainedAttention(heads, parameters, **how)
-    layer = Layer(attention, Norms(), None, Norms(), causal=causal, window=window)
+    layer = KnownLayer(attention, Norms(), None, Norms(), causal=causal, window=window)
     projected = layer.projected(drawn(tokens, d_model))
     assert layer.is_long(projected)
     whole = layer.sliced_of(projected)(ALL, ALL).output

@@ -15,7 +15,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, TrainedAttention
 from attention.trained.models import About, Embedding, Parts, Transformer
 from attention.trained.parts import FeedForward, Norms
 from attention.trained.pieces import Reader, read_tokenizer
@@ -108,5 +108,7 @@ def parts(words: int) -> Parts:
         attention = TrainedAttention(
             len(heads), {"W_q": scaled, "W_k": W_k, "W_v": W_v, "W_o": W_o}, scale=1.0
         )
-        made.append(Layer(attention, Norms(), FeedForward(*idle, torch.relu), Norms(), causal=True))
+        made.append(
+            KnownLayer(attention, Norms(), FeedForward(*idle, torch.relu), Norms(), causal=True)
+        )
     return Parts(embedding, made, LENGTH, unembedding=unembedding)

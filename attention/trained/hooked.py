@@ -96,10 +96,9 @@ class Earlier(KVCache):
 
 @dataclass(frozen=True, eq=False)
 class HookedRun(LayerRun):
-    """One layer over its input. changed: if its heads put out something else than they do."""
+    """One layer over its input."""
 
     layer: HookedLayer
-    changed: bool = False
 
     @property
     def attended(self) -> Tensor:
@@ -131,7 +130,8 @@ class HookedRun(LayerRun):
     @functools.cached_property
     def output(self) -> Tensor:
         """The next layer's input."""
-        heads = self.trace.output if self.changed or torch.is_grad_enabled() else None
+        changed = "trace" in self.edits or torch.is_grad_enabled()
+        heads = self.trace.output if changed else None
         made = self.layer.output(self.whole, heads, self.padding)
         return self.note("output", made[..., -self.x.shape[-2] :, :])
 
@@ -139,54 +139,43 @@ class HookedRun(LayerRun):
     def kept(self) -> Earlier:
         return Earlier(self.projected, None, self.whole)
 
-    def edited(self, **parts: Any) -> HookedRun:
+    def edited(self, **parts: Any) -> LayerRun:
         if not {"attended", "middle", "fed"}.isdisjoint(parts):
             raise UnknownLayout
-        made = super().edited(**parts)
-        assert isinstance(made, HookedRun)
-        vars(made)["changed"] = "trace" in parts or (self.changed and "x" not in parts)
-        return made
+        return super().edited(**parts)
 
 
 class HookedLayer(Layer):
     """A block of a model of transformers, with those behind it that have no attention.
 
-    network, at: whose, and which of its layers; adds: what its attention adds to its path, None
-    where that is no sum of known parts. All else is not known: asking for its projections, its
-    feed-forward, or for norms on such a path raises `UnknownLayout`.
+    network, at: whose, and which of its layers; width: of the queries of all heads; adds: what its
+    attention adds to its path, None where that is no sum of known parts: else no norm stands on it.
+    All else is not known: asking for its projections, its feed-forward, or for norms on such a path
+    raises `UnknownLayout`.
     """
 
-    feed_forward = property(_unknown)
     norm_first = False  # as far as anybody knows
 
     def __init__(self, network: Network, at: int, d_model: int) -> None:
-        own: dict[str, Any] = {"network": network, "at": at, "d_model": d_model}
-        vars(self).update(own, adds=None, window=None, crosses=False, recurrence=None)
-        vars(self)["rules"] = functools.lru_cache(KEPT)(self._rules)
-        call, rules = network.call(at, torch.zeros(1, TRIED, d_model)), self.rules(TRIED)
-        has_bias = rules.bias is not None
-        vars(self)["attention"] = HookedAttention(self, call, d_model, has_bias)
-        vars(self)["width"] = call.queries.shape[1] * call.queries.shape[-1]
-        vars(self)["causal"] = not self._allowed(TRIED, TRIED, 0)[0, 1:].any()
+        self.network, self.at, self.d_model = network, at, d_model
+        self.adds: Projection | None = None
+        self.rules = functools.lru_cache(KEPT)(self._rules)
+        call = network.call(at, torch.zeros(1, TRIED, d_model))
+        has_bias = self.rules(TRIED).bias is not None
+        self.attention = HookedAttention(self, call, d_model, has_bias)
+        self.width = call.queries.shape[1] * call.queries.shape[-1]
+        self.causal = not self._allowed(TRIED, TRIED, 0)[0, 1:].any()
 
-    @property
-    def attention_norms(self) -> Norms:
-        """No norm stands on the path itself."""
-        if self.adds is None:
+    def __getattr__(self, name: str) -> Norms:
+        """What stands around its attention, which is in no attribute."""
+        if name not in ("attention_norms", "feed_norms", "feed_forward"):
+            raise AttributeError(name)
+        if self.adds is None or name == "feed_forward":
             raise UnknownLayout
         return Norms()
 
-    feed_norms = attention_norms
-
     def __repr__(self) -> str:
         return f"HookedLayer({self.at}, heads={self.attention.heads}, causal={self.causal})"
-
-    network: Network
-    at: int
-    d_model: int
-    width: int  # of the queries of all heads
-    adds: Projection | None
-    rules: Callable[[int], Rules]
 
     @torch.no_grad()
     def _rules(self, tokens: int) -> Rules:
@@ -382,7 +371,7 @@ def _tried(parts: Parts, network: Network) -> Tensor | None:
         assert isinstance(layer, HookedLayer)
         y = layer.output(x)
         _same(f"the heads of layer {at}", layer.output(x, layer.trace(x).output), y)
-        vars(layer)["adds"] = added_by_attention(network, at, x[None])
+        layer.adds = added_by_attention(network, at, x[None])
         x = y
     assert isinstance(parts.final_norm, Final)
     parts.final_norm.norm = last_norm(network, x)

@@ -194,9 +194,9 @@ class LayerRun:
     entered: the layer's input; x: the residual path, which is that input, after the layer's
     recurrence where it has one; memory: where keys and values come from, None: from x; padding: one
     more mask, (…, queries, keys); before: its run over the tokens before these; state: where a
-    recurrence stands. What follows from these is worked out when it is asked for: projected, trace,
-    attended: what the attention adds; middle = x + attended; fed: what the feed-forward adds;
-    output: the next layer's input.
+    recurrence stands; edits: the parts that were edited. What follows from these is worked out when
+    it is asked for: projected, trace, attended: what the attention adds; middle = x + attended;
+    fed: what the feed-forward adds; output: the next layer's input.
     """
 
     layer: Layer
@@ -206,6 +206,7 @@ class LayerRun:
     padding: Tensor | None = None
     before: KVCache | None = None
     state: Tensor | None = None
+    edits: frozenset[str] = frozenset()
     _noted: list[tuple[str, Tensor, int]] = field(default_factory=list)
 
     __repr__ = shapes
@@ -301,30 +302,28 @@ class LayerRun:
         made = copy.copy(self)
         for name in changed:
             vars(made).pop(name, None)
-        vars(made).update(parts)
+        vars(made).update(parts, edits=(self.edits - changed) | parts.keys())
         return made
 
 
-@dataclass(frozen=True, eq=False)
 class Layer:
-    """Attention and feed-forward, each on a residual path, with norms around them.
+    """Attention on a residual path, as runs of it need it.
 
     causal: whether a query sees no key behind it; window: how many tokens to each side it sees,
     None: all of them; crosses: whether it runs over the output, behind an encoder's layers, whose
     output its keys and values come from; recurrence: what the input goes through first, where
-    something stands in the place of self-attention.
+    something stands in the place of self-attention. attention_norms, feed_forward, feed_norms: what
+    stands around it, which a layer may not know, see `hooked.HookedLayer`.
     """
 
     attention: TrainedAttention
     attention_norms: Norms
     feed_forward: FeedForward | GatedFeedForward
     feed_norms: Norms
-    causal: bool = False
+    causal: bool
     window: int | None = None
     crosses: bool = False
     recurrence: Recurrence | None = None
-
-    __repr__ = shapes
 
     @property
     def norm_first(self) -> bool:
@@ -457,6 +456,22 @@ class Layer:
         """Number of heads that are worked out at once."""
         *leading, _, n_queries, _ = projected.queries.shape
         return max(1, MAX_AT_ONCE // (math.prod(leading) * n_queries * projected.keys.shape[-2]))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownLayer(Layer):
+    """Attention and feed-forward, each on a residual path, with norms around them."""
+
+    attention: TrainedAttention
+    attention_norms: Norms
+    feed_forward: FeedForward | GatedFeedForward
+    feed_norms: Norms
+    causal: bool = False
+    window: int | None = None
+    crosses: bool = False
+    recurrence: Recurrence | None = None
+
+    __repr__ = shapes
 
 
 def edited(run: LayerRun, edit: Callable[[LayerRun], LayerRun]) -> LayerRun:

@@ -14,7 +14,7 @@ from torch import Tensor
 from attention.core.limits import limits
 from attention.trained import marian
 from attention.trained.encoder_decoder import MORE, EncoderDecoder
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, Layer, TrainedAttention
 from attention.trained.models import About, Decoder, Embedding, Parts
 from attention.trained.parts import ACTIVATIONS, FeedForward, LayerNorm, Norms, Recurrence
 from attention.trained.subwords import Vocabulary
@@ -93,7 +93,7 @@ def _layer(weights: marian.MarianFile, name: str) -> Layer:
     for letter in "qkvo":
         parameters[f"W_{letter}"] = weights.matrix(f"{name}_{attends}_W{letter}", d_model, d_model)
         parameters[f"b_{letter}"] = weights.vector(f"{name}_{attends}_b{letter}", d_model)
-    return Layer(
+    return KnownLayer(
         TrainedAttention(weights.number("transformer-heads"), parameters),
         Norms(after=_norm(weights, f"{name}_{attends}_Wo", d_model)),
         FeedForward(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention.trained import sources
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, Layer, TrainedAttention
 from attention.trained.models import About, Embedding, Model, Parts, Transformer
 from attention.trained.parts import FeedForward, LayerNorm, Norms
 from attention.trained.pieces import Reader
@@ -37,7 +37,7 @@ def writer(folder: Path, limit: int = 23, name: str = "writer") -> Transformer:
         W_1, W_2 = drawn(D_MODEL, HIDDEN) / 3, drawn(HIDDEN, D_MODEL) / 3
         fed = FeedForward(W_1, drawn(HIDDEN), W_2, drawn(D_MODEL), torch.relu)
         attention = TrainedAttention(HEADS, parameters)
-        return Layer(attention, Norms(before=norm()), fed, Norms(before=norm()), causal=True)
+        return KnownLayer(attention, Norms(before=norm()), fed, Norms(before=norm()), causal=True)
 
     vectors = drawn(tokenizer.get_vocab_size(), D_MODEL)
     parts = Parts(

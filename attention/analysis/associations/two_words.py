@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from attention.core.matrix import Matrix
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, TrainedAttention
 from attention.trained.models import About, Embedding, Parts, Pieces, Transformer
 from attention.trained.parts import FeedForward, Norms
 
@@ -56,7 +56,7 @@ def small_model() -> Transformer:
     }
     second = first | {"W_q": torch.zeros(2, 2), "W_v": torch.eye(2)}
     layers = [
-        Layer(TrainedAttention(2, parameters), Norms(), nothing, Norms())
+        KnownLayer(TrainedAttention(2, parameters), Norms(), nothing, Norms())
         for parameters in (first, second)
     ]
     embedding = Embedding(torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from attention.core.papers import ARXIV
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, Layer, TrainedAttention
 from attention.trained.layouts.base import Layout, TakesWeights
 from attention.trained.models import Embedding
 from attention.trained.parts import FeedForward, Norms
@@ -77,7 +77,7 @@ class Bert(Layout):
             *linear("output.dense", hidden, d_model),
             self.activation,
         )
-        return Layer(
+        return KnownLayer(
             TrainedAttention(self.heads, parameters),
             Norms(after=self.norm(weights, f"{name}.attention.output.LayerNorm")),
             feed_forward,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, Layer, TrainedAttention
 from attention.trained.layouts.base import Layout, TakesWeights
 from attention.trained.models import Embedding, Parts
 from attention.trained.parts import FeedForward, Norms
@@ -72,7 +72,7 @@ class Gpt2(Layout):
             *linear("mlp.c_proj", hidden, d_model),
             self.activation,
         )
-        return Layer(
+        return KnownLayer(
             TrainedAttention(self.heads, parameters),
             Norms(before=self.norm(weights, f"h.{index}.ln_1")),
             feed_forward,

@@ -12,7 +12,7 @@ from torch import Tensor
 from attention.core.norms import RmsNorm
 from attention.core.papers import ARXIV
 from attention.core.positions import Rotary
-from attention.trained.layers import Layer, TrainedAttention
+from attention.trained.layers import KnownLayer, Layer, TrainedAttention
 from attention.trained.layouts.base import Layout, TakesWeights, number
 from attention.trained.models import Embedding, Parts
 from attention.trained.parts import GatedFeedForward, Norms
@@ -125,7 +125,7 @@ class Llama(Layout):
 
     def layer(self, weights: TakesWeights, index: int) -> Layer:
         parameters = self.parameters(weights, index)
-        return Layer(
+        return KnownLayer(
             TrainedAttention(self.heads, parameters, rotary=self.rotary, eps=self.eps),
             Norms(before=self.layer_norm(weights, index, "input")),
             self.feed_forward(weights, index),
