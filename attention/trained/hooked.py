@@ -167,7 +167,7 @@ class HookedLayer(Layer):
         self.causal = not self._allowed(TRIED, TRIED, 0)[0, 1:].any()
 
     def __getattr__(self, name: str) -> Norms:
-        """What stands around its attention, which is in no attribute."""
+        """Norms around its attention, which are in no attribute."""
         if name not in ("attention_norms", "feed_norms", "feed_forward"):
             raise AttributeError(name)
         if self.adds is None or name == "feed_forward":
