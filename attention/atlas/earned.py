@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attention.analysis.names import WORDS
 from attention.atlas import files
-from attention.atlas.passport import Name, Text
+from attention.atlas.passport import Name
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Earned:
     """A name that holds for a head.
 
     share: of the sentences of both halves that have such words, on how many it holds; sentences:
-    how many these are; shown: the sentence of the passport's example.
+    how many these are.
     """
 
     name: str
@@ -24,7 +24,6 @@ class Earned:
     head: int
     share: float
     sentences: int
-    shown: str
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,6 @@ class _Named:
 
 @dataclass(frozen=True)
 class _Names:
-    sentences: tuple[Text, ...]
     passports: tuple[_Named, ...]
 
 
@@ -54,17 +52,17 @@ def _names_in(path: Path, stamp: float) -> tuple[Earned, ...]:
     try:
         read = files.decoded(files.packed_in(path), _Names)
         found = [
-            _earned(one, name, read.sentences[name.example.sentence].text)
+            _earned(one, name)
             for one in read.passports
             for name in one.names
             if name.holds and name.name in WORDS
         ]
-    except (OSError, ValueError, LookupError, ArithmeticError):
+    except (OSError, ValueError, ArithmeticError):
         return ()
     return tuple(sorted(found, key=lambda one: (-one.share, one.layer, one.head, one.name)))
 
 
-def _earned(one: _Named, name: Name, shown: str) -> Earned:
+def _earned(one: _Named, name: Name) -> Earned:
     sentences = sum(half.count for half in name.halves)
     times = sum(round(half.mean * half.count) for half in name.halves)
-    return Earned(name.name, one.layer, one.head, times / sentences, sentences, shown)
+    return Earned(name.name, one.layer, one.head, times / sentences, sentences)

@@ -27,47 +27,22 @@ from attention.trained.subwords import Vocabulary
 
 LONGER = 2.5  # times as many pieces an output may have as its source, as Marian has it
 MORE = 48  # and how many more at most: a sentence of one letter repeated never comes to its end
-ALTERNATIVES = 5
 
 Scorer = Callable[[Tensor], Tensor]  # (tokens, d_model) -> (tokens, candidates)
 
 
 @dataclass(frozen=True, eq=False)
-class DecodedPiece:
-    """Step of decoding: how one piece of an output was found.
-
-    piece: its number; text; probability: among the candidates, in [0, 1]; alternatives: the
-    likeliest pieces and their probabilities, the one that was taken first; alignment (source
-    pieces,): how much each piece of the source has to do with it, see `EncoderDecoder.alignment`.
-    """
-
-    piece: int
-    text: str
-    probability: float
-    alternatives: tuple[tuple[str, float], ...]
-    alignment: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class Decoded:
-    """Output over a source, as a translation, and how it was found.
+    """Output over a source, as a translation.
 
-    text; source, output: its pieces, the end included; steps: one for each piece of the output;
-    candidates: how many pieces each was chosen from; finished: whether it came to its end, not to
-    its bound.
+    text; source, output: its pieces, the end included; alignment (output pieces, source pieces):
+    how much each piece of the source has to do with each, see `EncoderDecoder.alignment`.
     """
 
     text: str
     source: Pieces
     output: Pieces
-    steps: tuple[DecodedPiece, ...]
-    candidates: int
-    finished: bool
-
-    @property
-    def alignment(self) -> Tensor:
-        """Alignment of all steps. (output pieces, source pieces)."""
-        return torch.stack([step.alignment for step in self.steps])
+    alignment: Tensor
 
 
 class EncoderDecoder(Model):
@@ -125,17 +100,9 @@ class EncoderDecoder(Model):
         if all(source.special):
             raise NoWords
         candidates, scores = self.scorer(source.ids)
-        steps = self._steps(source.ids, candidates, scores)
-        ids = [step.piece for step in steps]
+        ids, alignment = self._written(source.ids, candidates, scores)
         text = self._read.text_of([piece for piece in ids if piece not in self.parts.ends])
-        return Decoded(
-            text.strip(),
-            source,
-            self._read.pieces(ids, self.parts.ends),
-            tuple(steps),
-            len(candidates),
-            ids[-1] in self.parts.ends,
-        )
+        return Decoded(text.strip(), source, self._read.pieces(ids, self.parts.ends), alignment)
 
     def alignment(self, trace: Trace) -> Tensor:
         """Align the pieces of the output with those of the source they come from.
@@ -164,28 +131,23 @@ class EncoderDecoder(Model):
         positions = self.decoder.embedding.positions
         return bound if positions is None else min(bound, len(positions))
 
-    def _steps(self, source: Tensor, candidates: Tensor, scores: Scorer) -> list[DecodedPiece]:
-        """Pieces one after the other; what depends on the source alone is worked out once."""
+    def _written(
+        self, source: Tensor, candidates: Tensor, scores: Scorer
+    ) -> tuple[list[int], Tensor]:
+        """Pieces one after the other, and their alignment; what depends on the source alone is
+        worked out once."""
         batch = Padded(source)
         *_, encoded = itertools.islice(self.forward(batch), self._n_encoder)
         runs: list[LayerRun] = []
-        steps: list[DecodedPiece] = []
+        ids: list[int] = []
+        alignment: list[Tensor] = []
         for position in range(self._bound(len(source))):
-            x = self._start
-            if steps:
-                x = self.decoder.embedding(torch.tensor([steps[-1].piece]), position)
+            x = self.decoder.embedding(torch.tensor(ids[-1:]), position) if ids else self._start
             start = Start(self._n_encoder, x, encoded.output)
             runs = list(self.forward(batch, start=start, after=runs))
-            alignment = self.alignment(runs[-1].trace)[0]
-            found = scores(self.final(runs[-1].output))[0]
-            steps.append(self._step(candidates, found, alignment))
-            if steps[-1].piece in self.parts.ends:
+            alignment.append(self.alignment(runs[-1].trace)[0])
+            likeliest = scores(self.final(runs[-1].output))[0].argmax()
+            ids.append(int(candidates[likeliest]))
+            if ids[-1] in self.parts.ends:
                 break
-        return steps
-
-    def _step(self, candidates: Tensor, scores: Tensor, alignment: Tensor) -> DecodedPiece:
-        shares = scores.softmax(-1)
-        best = shares.topk(min(ALTERNATIVES, len(candidates))).indices
-        pieces = candidates[best].tolist()
-        alternatives = tuple(zip(self.shown(pieces), shares[best].tolist(), strict=True))
-        return DecodedPiece(pieces[0], *alternatives[0], alternatives, alignment)
+        return ids, torch.stack(alignment)

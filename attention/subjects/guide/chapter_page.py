@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from attention.analysis.spread import Spread, spread_of_scores
-from attention.app.cached.runs import result_of, translation_by
+from attention.app.cached.runs import result_of
 from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.links import every_setting, settings_of_link, value_in
@@ -36,10 +36,8 @@ from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import lesson
 from attention.trained import sources
-from attention.trained.encoder_decoder import Decoded
 from attention.training import TrainingSettings
 
-TRANSLATOR = "en-pt"
 LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
 
 
@@ -268,26 +266,6 @@ def _menu(chapter: Chapter) -> str:
 def missing_model(chapter: Chapter) -> str:
     """The trained model that a chapter speaks of and that is not here, "" where none is missing."""
     return "" if chapter.model in ("", *sources.names()) else chapter.model
-
-
-def has_translator() -> bool:
-    """True if the trained translator of `alignment` is installed."""
-    return TRANSLATOR in sources.names()
-
-
-def translated_sentence(view: View, chapter: Chapter) -> str:
-    """Text for the translator: the visitor's sentence, or the longer one of the chapter's own."""
-    sentence = sentence_of(view, chapter)
-    own = sentence == chapter.sentence and "memory" in chapter.link
-    return chapter.link["memory"][-1] if own else sentence
-
-
-def alignment(view: View, chapter: Chapter) -> tuple[Decoded, Result] | None:
-    """A trained translation, and the head that says what each of its words is drawn from.
-
-    None where the sentence has no words. The translator must be here, see `has_translator`.
-    """
-    return translation_by(TRANSLATOR, translated_sentence(view, chapter), "words")
 
 
 # What is chosen in the figure of a chapter is kept for as long as that chapter is open.

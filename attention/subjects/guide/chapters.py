@@ -19,7 +19,6 @@ GUIDE = Path(__file__).parent / "lessons"
 WORDLESS = ("spread", "learning")  # figures of no sentence
 FIGURES = ("picture", "compare", "sweep", "heads", "map", "vectors", "finale", *WORDLESS)
 PARTS = ("lines", "heatmap", "sum", "away", "diagram")
-FURTHER = ("alignment",)
 # What a chapter's link says for the case that its trained model is not installed.
 UNTRAINED = ("memory", "mask")
 FIGURE_MINUTES, WORDS_A_MINUTE = 0.5, 150
@@ -122,7 +121,6 @@ class Chapter:
     # of a picture, some of `PARTS`, from top to bottom, `away` above all
     parts: tuple[str, ...] = PARTS[:2]
     probes: tuple[str, ...] = ()  # two words that a map measures against
-    after: str = ""  # a further figure that follows the answer, one of `FURTHER`
     # settings that a button below the answer changes in the figure
     reveal: Link = field(default_factory=dict)
     settled: bool = False  # whether its own sentence is shown, whatever a visitor has typed

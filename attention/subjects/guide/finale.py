@@ -19,7 +19,7 @@ from attention.figures.card import card_words
 from attention.pipeline import Result, Settings
 from attention.subjects.model.words import looks_words, word_of
 from attention.trained.models import Model, Run, Transformer, goes_on
-from attention.trained.sources import MINILM, NONE, SMOLLM2, about
+from attention.trained.sources import MINILM, NONE, SMOLLM2
 
 READERS = (SMOLLM2.about.name, MINILM.about.name)  # the first that is installed reads
 QUICK = 12  # words that take a model a second or less
@@ -130,11 +130,7 @@ def told(ending: Ending, result: Result) -> list[str]:
     mask, row = result.trace.mask, result.trace.weights[ending.query]
     seen = None if mask is None else int(mask[ending.query].sum())
     looks = looks_words(names[ending.query], names, row, ending.query, seen)
-    if not ending.following:
-        return [ending.found, looks]
-    title = about(ending.settings.model).title
-    goes_on = f"{title} goes on with “{ending.said}”: {percent(ending.following[0][1])}."
-    return [goes_on, ending.found, looks]
+    return [ending.found, looks]
 
 
 def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[str]]]:

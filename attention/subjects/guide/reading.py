@@ -22,7 +22,6 @@ import yaml
 
 from attention.subjects.guide.chapters import (
     FIGURES,
-    FURTHER,
     LIGHTS,
     MAX_CHOICES,
     MIN_CHOICES,
@@ -339,7 +338,6 @@ def _keys(check: Check) -> Mapping[str, tuple[Reads, bool]]:
         "page": (partial(_page, check), False),
         "parts": (_some(_one_of(PARTS), 1, len(PARTS)), False),
         "probes": (_some(_words, 1, 2), False),
-        "after": (_one_of(FURTHER), False),
         "reveal": (partial(_link, check), False),
         "yours": (_number, False),
         "own": (_words, False),

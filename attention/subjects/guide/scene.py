@@ -93,8 +93,7 @@ def behind(view: View, chapter: Chapter) -> Scene:
     shown = chapter_page.shown(view, chapter)
     result = chapter_page.result(view, shown) if shown.figure in BEHIND else None
     figures = [] if result is None else BEHIND[shown.figure](view, shown, result)
-    aligns = shown.after and chapter_page.is_answered(view, shown)
-    return scene(*figures, *(alignment(view, shown) if aligns else ()))
+    return scene(*figures)
 
 
 # The figures, by the names that chapters give them
@@ -205,26 +204,6 @@ def spread() -> Sequence[Figure]:
     drawn = maps.spread_figure(scores.widths, scores.spread, scores.greatest)
     label = "How the spread of the scores and the greatest share grow with d_k."
     return [Chart(drawn, label, key="spread"), Words(scores.words)]
-
-
-def alignment(view: View, chapter: Chapter) -> Sequence[Figure]:
-    """The words that a translator has learned to draw each word of its translation from."""
-    if not chapter_page.has_translator():
-        words = (
-            f"With the trained translator “{chapter_page.TRANSLATOR}” its alignment of these words "
-            f"would stand here. Whoever runs this app adds it with: {sources.installing()}"
-        )
-        return [note(words)]
-    made = chapter_page.alignment(view, chapter)
-    if made is None:
-        return []
-    decoded, aligned = made
-    rows = "Each row is a word that it writes, </s> the end; each column a word that it reads."
-    return [
-        titled("A translator that has learned what to ask", "writes:"),
-        Words(decoded.text, "told"),
-        AttentionPicture(sections.weights_alone(aligned, ("heatmap",), rows), key="alignment"),
-    ]
 
 
 FIGURES: Mapping[str, Make] = {

@@ -31,8 +31,10 @@ from attention.changing.votes import votes
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
+from attention.subjects.model import effect_words
 from attention.subjects.model.association_numbers import association
 from attention.subjects.model.deciding_words import Deciding, deciding
+from attention.subjects.model.effect_words import Guesses, Reasons
 from attention.subjects.model.words import (
     AS_IN,
     CHOSEN,
@@ -346,6 +348,22 @@ def _small(glance: Glance) -> Tensor:
         return dots
     pooled = max_pool2d(dots[:, None].float(), block, ceil_mode=True)
     return pooled[:, 0].to(torch.uint8)
+
+
+@kept(64)
+def guesses_of(name: str, s: str) -> Guesses:
+    """Guesses of each layer for the next piece, of a model that says one."""
+    model = load_model(name)
+    assert isinstance(model, Transformer)
+    return effect_words.guesses(model, run_model(name, plain(s)))
+
+
+@kept(32)
+def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) -> Reasons:
+    """Why a query of a sentence looks at a key, see `effect_words.reasons`."""
+    return effect_words.reasons(
+        load_model(model), run_model(model, plain(s)), layer, head, query, key
+    )
 
 
 def elsewhere_of(asked: Asked) -> Elsewhere | None:

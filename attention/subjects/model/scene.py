@@ -16,8 +16,8 @@ from attention.subjects.model import (
     continuations,
     effect_figures,
     effect_words,
-    intervention_numbers,
     layer_words,
+    numbers,
 )
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import LinesThroughLayers, ModelWindow, TeamFilm
@@ -95,7 +95,7 @@ def rows_in_all_layers(view: View) -> Scene:
 
 def layers_guess(view: View) -> Scene:
     """The rank of two words if the model stopped after so many layers."""
-    guesses = intervention_numbers.guesses_of(view["model"], view["s"])
+    guesses = numbers.guesses_of(view["model"], view["s"])
     lines = effect_figures.guess_lines(
         guesses.names, guesses.ranks, guesses.shares, guesses.words, guesses.likeliest
     )
@@ -112,7 +112,7 @@ def layers_guess(view: View) -> Scene:
 
 def likeliest_of_each_layer(view: View) -> Scene:
     """The likeliest word of each layer."""
-    guesses = intervention_numbers.guesses_of(view["model"], view["s"])
+    guesses = numbers.guesses_of(view["model"], view["s"])
     return scene(Table("each layer's guess", *guesses.table()))
 
 
@@ -157,7 +157,7 @@ def _score_as_sum(result: Result, query: int, key: int, key_name: str) -> list[F
         return [note("This layer is the decoder's, behind an encoder: its score is not split.")]
     settings, place = result.settings, (result.trained.position, result.head, query, key)
     try:
-        parts = intervention_numbers.reasons_of(settings.model, settings.s, *place)
+        parts = numbers.reasons_of(settings.model, settings.s, *place)
     except ValueError as problem:
         return [note(f"{problem}.")]
     told = (

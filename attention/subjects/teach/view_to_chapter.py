@@ -17,7 +17,7 @@ from attention.subjects.guide.reading import Value
 from attention.trained.sources import NONE
 
 # Of the figure before, which another one does not have.
-OF_ANOTHER = ("reveal", "probes", "after")
+OF_ANOTHER = ("reveal", "probes")
 
 
 def of_link(address: str) -> View:

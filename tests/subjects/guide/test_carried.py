@@ -91,15 +91,6 @@ def test_lines_are_counted_as_they_are_split(text: str) -> None:
     assert counted == len(f"{text}a".splitlines()) - 1
 
 
-def test_a_packed_lesson_is_unpacked_once_for_all_who_ask_for_its_title() -> None:
-    packed = pack("---\nlesson: kept 7\n---\n")
-    before = told.cache_info()
-    assert [(told(packed) or ("",))[0] for _ in range(3)] == ["kept 7"] * 3
-    after = told.cache_info()
-    assert (after.hits - before.hits, after.misses - before.misses) == (2, 1)
-    assert after.maxsize is not None
-
-
 def test_no_more_letters_are_unpacked_than_a_link_carries(monkeypatch) -> None:
     import base64
 

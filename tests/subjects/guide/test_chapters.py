@@ -28,7 +28,7 @@ figure: picture
 parts: [sum, lines]
 link: "s=the cat sat&mask=causal&mask=window&scale=none"
 page: explore
-after: alignment
+try: Look.
 question: Which one?
 choices: [this, "2", that]
 answer: that
@@ -76,7 +76,7 @@ def test_chapters_of_one_text_are_told_apart_and_count_its_lines() -> None:
 def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     chapter = read_chapter(written(tmp_path, SOUND), anything)
     assert (chapter.title, chapter.figure, chapter.page) == ("Scores", "picture", "explore")
-    assert (chapter.parts, chapter.after) == (("sum", "lines"), "alignment")
+    assert chapter.parts == ("sum", "lines")
     assert (chapter.choices, chapter.answer) == (("this", "2", "that"), 2)
     assert chapter.link == {"s": ["the cat sat"], "mask": ["causal", "window"], "scale": ["none"]}
     assert chapter.body == "Words before the figure.\n\nMore of them."
@@ -110,7 +110,6 @@ REFUSED: list[tuple[str, str, str]] = [
     ("&scale=none", "&scale", "line 5: link must be written as name=value"),
     ("page: explore", 'page: explore\nreveal: "colour=red"', "line 7: reveal: “colour” is not"),
     ("page: explore", "page: tea", "line 6: page: page must be one of explore, "),
-    ("after: alignment", "after: film", "line 7: after must be one of alignment, not “film”."),
     ("page: explore", "page: guide", "line 6: page: page must be one of explore, "),
     ("Which one?", "Which: one?", "line 8: the YAML is wrong: "),
     ("page: explore", "page explore", "line 6: the YAML is wrong: "),

@@ -21,7 +21,7 @@ from attention.analysis.spread import spread_of_scores
 from attention.analysis.sweeps import MAX_TEMPERATURE, MIN_TEMPERATURE
 from attention.app.state.links import settings_of_link
 from attention.atlas.earned import names_of
-from attention.core.functional import Trace, attend
+from attention.core.functional import Trace
 from attention.core.printing import percent
 from attention.figures import layer_words
 from attention.inputs.vectors import look_up
@@ -126,12 +126,9 @@ def _(shown: Shown) -> None:
     first, second = torch.triu_indices(len(x), len(x), offset=1)
     cosines = cosine_similarity(x[first], x[second])
     assert torch.equal(cosines.argsort(), scores[first, second].argsort())
-    cat, dog = shown.vectors("cat", "dog")
-    double = 2 * dog
+    (dog,) = shown.vectors("dog")
     assert f"Now it is {dog @ dog:.1f}." in chapter.question
-    assert_close(x @ double, 2 * (x @ dog))
-    assert chapter.choices[chapter.answer] == f"{double @ double:.1f}"
-    assert_close(cat @ double, 2 * (cat @ dog))
+    assert chapter.choices[chapter.answer] == f"{4 * dog @ dog:.1f}"
     read_off = {f"{score:.1f}" for score in scores.flatten().tolist()}
     assert read_off & {*chapter.choices} == {"23.6"}
 
@@ -147,7 +144,6 @@ def _(shown: Shown) -> None:
     assert scores.shape == (12, 12)
     twice = shown.result(f"{shown.chapter.sentence} {shown.chapter.sentence}").trace.scores
     assert twice.numel() == 576 == 4 * scores.numel()
-    assert 100_000**2 == 10 * 10**9
     assert_close(scores.diagonal(), shown.a.x.square().sum(-1))
     assert (scores.diagonal() >= scores.amax(-1) - 1e-3).double().mean() > 0.9
 
@@ -161,8 +157,7 @@ def _(shown: Shown) -> None:
 )
 def _(shown: Shown) -> None:
     trace = shown.a.trace
-    scores, scaled = trace.scores, trace.scaled.double()
-    assert_close((scaled + 3).softmax(-1), scaled.softmax(-1))
+    scores = trace.scores
     sharp, *some, flat = (
         sweeps.sweep(trace, "temperature", at, {}).weights(at)
         for at in (MIN_TEMPERATURE, 1, 2, 5, MAX_TEMPERATURE)
@@ -186,7 +181,6 @@ def _(shown: Shown) -> None:
 )
 def _(shown: Shown) -> None:
     trace, even = shown.a.trace, shown.b
-    assert_close(trace.output, trace.weights @ trace.values)
     at, left = shown.a.tokens.index("sugar"), trace.weights.clone()
     masked = shown.result(mask="cells", cells=f"*:{at}").trace.weights
     assert left[:, at].min() > 0
@@ -205,21 +199,10 @@ def _(shown: Shown) -> None:
 )
 def _(shown: Shown) -> None:
     found = spread_of_scores()
-    (raw, divided), (most, flatter) = found.spread.values(), found.greatest.values()
-    assert raw == pytest.approx([width**0.5 for width in found.widths], rel=0.03)
+    (_, divided), (most, _) = found.spread.values(), found.greatest.values()
     assert divided == pytest.approx([1.0] * len(found.widths), rel=0.03)
     assert most[-1] > 0.9
-    assert max(flatter) < 0.4
     assert found.widths[-1] < 256, "it cannot be read off the figure"
-    torch.manual_seed(0)
-    scores = (torch.randn(20000, 256) * torch.randn(20000, 256)).sum(-1)
-    assert float(scores.std()) == pytest.approx(16, rel=0.03)
-    scores = torch.stack([torch.linspace(0, 9, 11), *torch.zeros(7, 11)], dim=-1).double()
-    weights = scores.softmax(-1)[:, 0]
-    moved = (scores + torch.eye(8)[0] * 0.01).softmax(-1)[:, 0] - weights
-    later = weights > 0.5
-    assert later.sum() > 5
-    assert (moved[later].diff() < 0).all()
 
 
 @says(
@@ -242,14 +225,6 @@ def _(shown: Shown) -> None:
     for noun, end in (("animal", ","), ("street", ".")):
         shares = f"from {100 * before[noun]:.0f} % to {100 * after[noun]:.0f} %{end}"
         assert shares in shown.chapter.because
-
-    trace, double = tired.trace, 2 * tired.trace.values
-    assert not torch.equal(trace.queries, trace.keys)
-    assert_close(trace.scores, trace.queries @ trace.keys.mT)
-    assert_close(trace.output, trace.weights @ trace.values)
-    again = attend(trace.queries, trace.keys, double, scale=trace.scale)
-    assert_close(again.weights, trace.weights)
-    assert_close(again.output, 2 * trace.output)
 
     chosen, other = (tired.settings.layer, tired.settings.head), (1, 3)
     right, same = {chosen: 0, other: 0}, 0

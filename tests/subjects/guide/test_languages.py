@@ -16,7 +16,7 @@ from tests.running import opened
 ENGLISH = read_lesson(GUIDE, check)
 OTHERS = [code for code in languages() if code != "en"]
 WORDS = ("body", "question", "because", "hint", "own", "your_hint", "your_question", "your_because")
-SAME = ("figure", "link", "page", "answer", "parts", "probes", "after", "reveal", "yours", "name")
+SAME = ("figure", "link", "page", "answer", "parts", "probes", "reveal", "yours", "name")
 NUMBER = re.compile(r"(?<![\w#])\d[\d.,]*\d|(?<![\w#])\d")
 NAMED = re.compile(r"\{\w+\}")
 LIGHT = re.compile(r"\(#light-[\w-]+\)")

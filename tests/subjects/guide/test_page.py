@@ -13,7 +13,7 @@ import torch
 
 from attention.analysis.sentences import SENTENCES
 from attention.app.state.openings import opening
-from attention.app.state.pages import PAGES, first_page
+from attention.app.state.pages import first_page
 from attention.app.state.view import View
 from attention.app.state.visit import Visit
 from attention.core.printing import distinct_names
@@ -23,7 +23,6 @@ from attention.inputs.text import tokenize
 from attention.subjects.guide import chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import (
-    FIGURES,
     GUIDE,
     OWN_LESSONS_VARIABLE,
     WORDLESS,
@@ -119,11 +118,6 @@ def test_the_scene_of_a_chapter_holds_the_figure_that_its_file_names(name: str) 
     assert not any(words_in(each, "info") for each in drawn)
 
 
-def test_each_name_of_a_figure_has_its_function() -> None:
-    assert {*scenes.FIGURES, *WORDLESS} == {*FIGURES}
-    assert {*scenes.BEHIND, *scenes.FOLLOWING} <= {*scenes.FIGURES}
-
-
 def test_no_head_is_named_before_the_chapter_on_heads() -> None:
     for name, known in (("queries-keys-values", False), ("masks", False), ("order", True)):
         title = sources.about(NAMED[name].model).title
@@ -189,23 +183,7 @@ def test_where_no_model_is_installed_a_chapter_says_so_and_its_figure_is_untrain
     assert any(figure.kind != "words" for figure in drawn)
 
 
-def test_the_answer_brings_the_alignment_of_a_trained_translator(own: Path) -> None:
-    packaged("en-pt")
-    aligned = OWN.replace("good tea", "the cat").replace("question:", "after: alignment\nquestion:")
-    (own / "1.md").write_text(aligned, "utf-8")
-    assert not scenes.behind(*of_chapter("", lesson="own")).parts
-    drawn = scenes.behind(*of_chapter("", lesson="own", guess=1))
-    assert [*(picture_in(drawn, "alignment").shown.keys or ())][:2] == ["the", "cat"]
-
-
 # The page
-
-
-def test_it_comes_first_in_the_menu_and_the_bare_address_still_opens_explore() -> None:
-    assert [page.name for page in PAGES][:2] == ["guide", first_page().name]
-    app = opened("explore", **OPENING)
-    assert "arcs" in app.sent["picture"].header["parts"]
-    assert app.get("page_link")[0].proto.page == "guide"
 
 
 @each_chapter

@@ -11,8 +11,6 @@ import pytest
 import torch
 
 from attention.app.controls import works
-from attention.figures.scene import Scene, Words
-from attention.hosting.jobs import Job, Jobs, Owner
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as scenes
 from attention.training import TASKS, TrainingSettings, fit
@@ -22,6 +20,7 @@ from attention.training.worker import Worker
 from tests.cases import over
 from tests.running import App, opened, sent_as
 from tests.subjects.learning.instant import learn_at_once
+from tests.subjects.model.shown import words
 
 SHORT = {"task": "repetition", "learn_steps": "100", "learn_width": "16", "learn_seed": "7"}
 SETTINGS = TrainingSettings("repetition", learn_steps="100", learn_width="16", learn_seed=7)
@@ -35,11 +34,6 @@ def _fresh() -> Iterator[None]:
     learning_controls.worker.end()
     for kept in (learning_controls._runs, learning_controls._so_far, learning_controls._ended):
         kept.clear()
-
-
-def words(scene: Scene) -> list[str]:
-    """The words of a scene."""
-    return ["".join(figure.parts) for figure in scene if isinstance(figure, Words)]
 
 
 def header(app: App) -> dict[str, Any]:
@@ -159,28 +153,14 @@ def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(
 
 def test_a_training_that_nobody_asks_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     learn_at_once(monkeypatch)
-    now = [0.0]
-    jobs = Jobs(patience=60, kept=60, most=6, least=0.0, clock=lambda: now[0], cpu=lambda: now[0])
-    task = learning_controls.task_of(SETTINGS)
-    told = []
-    (step,) = task.steps
+    (step,) = learning_controls.task_of(SETTINGS).steps
 
-    def work(tell: Any) -> None:
-        def leave(done: int, of: int, found: object = None, /) -> None:
-            told.append(done)
-            now[0] += 100 if done else 0
-            tell(done, of, found)
+    def drop(done: int, of: int, found: object = None, /) -> None:
+        raise TimeoutError
 
-        step.work(leave)
-
-    job = Job(task.what, [step._replace(work=work)])
-    jobs.ask(Owner("address", "visit", "learn"), job)
-    for _ in range(600):
-        if learning_controls.why_ended(SETTINGS):
-            break
-        with jobs._changed:
-            jobs._changed.wait(0.1)
-            jobs._give_up(now[0])
+    with pytest.raises(TimeoutError):
+        step.work(drop)
     assert learning_controls.why_ended(SETTINGS) == learning_controls.LEFT
-    assert told[0] == 0
-    assert max(told) < 100
+    run = learning_controls.so_far(SETTINGS)
+    assert run is not None
+    assert run.last.step == 0

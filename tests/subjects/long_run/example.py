@@ -15,8 +15,6 @@ from attention.capture.capturing import capture
 from attention.subjects.long_run import example
 from attention.trained.sources import MINILM
 
-COMMAND = "python -m tests.subjects.long_run.example --write"
-
 
 def run() -> tuple[Recording, list[str]]:
     """The run of the model over the sentence, and a text for each of its tokens."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from attention.figures.scene import Figure, Scene, Table, Words
+from torch import Tensor
+
+from attention.figures.scene import Figure, Scene, Words
+from tests.running import App
 
 Kind = TypeVar("Kind", bound=Figure)
 
@@ -16,11 +19,13 @@ def part(scene: Scene, key: str, kind: type[Kind]) -> Kind:
     return figure
 
 
-def tables(scene: Scene) -> list[Table]:
-    """The tables of a scene, from top to bottom."""
-    return [figure for figure in scene if isinstance(figure, Table)]
-
-
 def words(scene: Scene) -> list[str]:
     """The words of a scene, from top to bottom."""
     return ["".join(figure.parts) for figure in scene if isinstance(figure, Words)]
+
+
+def effects_of(app: App) -> Tensor:
+    """The effect of each head as the window is sent it, NaN for those not worked out. (heads,)."""
+    sent = app.sent["model_window"]
+    count, columns = len(sent.header["layers"]) * sent.header["heads"], sent.header["columns"]
+    return sent.numbers[count * columns : count * (columns + 1)]

@@ -19,7 +19,8 @@ from attention.subjects.model.words import LOOKS, LOST, SAYS, ZERO
 from attention.trained import sources
 from attention.trained.hooked import ByTransformers
 from attention.trained.sources import Own, OwnModels
-from tests.running import App, opened, viewed
+from tests.running import opened, viewed
+from tests.subjects.model.shown import effects_of
 from tests.trained.built import offer
 from tests.trained.packaged import packaged
 from tests.trained.run_by_transformers import PAIRS, by_hook, write
@@ -50,15 +51,9 @@ def neox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ByTransformers:
     return model
 
 
-def effects_sent(app: App) -> torch.Tensor:
-    sent = app.sent["model_window"]
-    count, columns = len(sent.header["layers"]) * sent.header["heads"], sent.header["columns"]
-    return sent.numbers[count * columns : count * (columns + 1)]
-
-
 def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox: ByTransformers) -> None:
     app = opened("model", model=NAME, s=SENTENCE, off_to=ZERO)
-    app = app.until(lambda: not effects_sent(app).isnan().any())
+    app = app.until(lambda: not effects_of(app).isnan().any())
     header = app.sent["model_window"].header
     assert [layer["name"] for layer in header["layers"]] == ["layer 0", "layer 1", "layer 2"]
     assert [name for name, _ in header["lenses"]] == [LOOKS, LOST, SAYS]
@@ -66,7 +61,7 @@ def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox: ByTran
     metric, piece = answer_at(neox, run, -1)
     assert piece is not None
     last = effects(neox, run, metric, layers=[2]).change[0]
-    assert_close(effects_sent(app)[-4:], last, atol=1e-5, rtol=1e-3)
+    assert_close(effects_of(app)[-4:], last, atol=1e-5, rtol=1e-3)
     (trained,) = header["bars"]
     assert trained["shares"][0] == pytest.approx(float(metric(run.hidden)), rel=1e-4)
     for off in ([(1, 2)], [(at, head) for at in range(3) for head in range(4)]):
@@ -83,7 +78,7 @@ def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox: ByTran
 
 def test_a_team_is_found_as_of_any_model(neox: ByTransformers) -> None:
     app = opened("model", model=NAME, s=SENTENCE, off_to=ZERO)
-    app = app.until(lambda: not effects_sent(app).isnan().any())
+    app = app.until(lambda: not effects_of(app).isnan().any())
     app.tell("model_window", "act", "needs")
     app = app.until(lambda: "off" in app.query_params)
     assert model_words.read_off(app.query_params["off"][0], neox)

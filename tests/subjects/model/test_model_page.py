@@ -35,8 +35,8 @@ from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer
 from tests.cases import over
 from tests.changing.searching import searched
-from tests.hostile import HOSTILE
 from tests.running import App, opened, viewed
+from tests.subjects.model.shown import effects_of
 from tests.trained.packaged import packaged, run_model
 
 SENTENCE, PARIS = "the red cat sat", EXAMPLES[1]
@@ -53,7 +53,7 @@ def at_once(**link: object) -> App:
 def visit(name: str = "minilm", **link: object) -> App:
     """The window with all its effects worked out."""
     app = at_once(model=name, **link)
-    return app.until(lambda: not effects(app).isnan().any())
+    return app.until(lambda: not effects_of(app).isnan().any())
 
 
 def figure_of(**link: object) -> ModelWindow:
@@ -75,18 +75,12 @@ def header(app: App) -> dict[str, Any]:
 def rows(app: App) -> Tensor:
     """The weights of the chosen query, (all heads, keys)."""
     numbers = app.sent["model_window"].numbers
-    return numbers[: len(numbers) - len(effects(app))].reshape(len(effects(app)), -1)
+    return numbers[: len(numbers) - len(effects_of(app))].reshape(len(effects_of(app)), -1)
 
 
 def film(app: App) -> dict[str, Any]:
     """The heads that go out one after the other, as they are sent."""
     return app.sent["team"].header
-
-
-def effects(app: App) -> Tensor:
-    sent = app.sent["model_window"]
-    count, columns = len(sent.header["layers"]) * sent.header["heads"], sent.header["columns"]
-    return sent.numbers[count * columns : count * (columns + 1)]
 
 
 def there(name: str) -> Elsewhere:
@@ -111,10 +105,10 @@ def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> Non
     metric, _ = answer_at(model, run, query)
     means = there(name).means
     last = changing.effects(model, run, metric, to=means, layers=[len(titles) - 1]).change[0]
-    assert_close(effects(app)[-len(last) :], last, atol=1e-5, rtol=1e-3)
+    assert_close(effects_of(app)[-len(last) :], last, atol=1e-5, rtol=1e-3)
     (sentences,) = header(app)["told"].values()
-    assert len(sentences) == len(effects(app))
-    assert header(app)["greatest"] == int(effects(app).abs().argmax())
+    assert len(sentences) == len(effects_of(app))
+    assert header(app)["greatest"] == int(effects_of(app).abs().argmax())
 
 
 def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the_link() -> None:
@@ -122,7 +116,7 @@ def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the
     assert app.heading[0] == "Which head does “Paris” hang on?"
     (trained,) = header(app)["bars"]
     assert trained["texts"][0] == "Paris"
-    assert_close(effects(app), there("smollm2").effects[PARIS.s].flatten())  # come packaged
+    assert_close(effects_of(app), there("smollm2").effects[PARIS.s].flatten())  # come packaged
     assert header(app)["greatest"] == 23 * 9 + 4
     assert 11 * 9 + 5 in header(app)["needed"]
     app.tell("model_window", "switched", (23 * 9 + 4, 1))
@@ -266,7 +260,7 @@ def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_th
     assert len({button.key for button in app.button if button.label == "Stop"}) == 2
     text = "a sentence that nobody has asked of yet"
     app = at_once(s=text)
-    if effects(app).isnan().any():
+    if effects_of(app).isnan().any():
         assert "Work it out" in app.press("Stop").buttons
     asked = model_numbers.Asked("minilm", text, 0, told.MEAN)
     model_numbers._effects_of(asked, 5, lambda done, of: None)
@@ -282,7 +276,7 @@ def test_effects_of_another_replacement_fill_in_while_one_looks(
     app.choose("off_to", told.ZERO)
     assert not app.ran_alone
     assert "Stop" in app.buttons
-    assert effects(app.finished()).isfinite().all()
+    assert effects_of(app.finished()).isfinite().all()
 
 
 @over(
@@ -305,15 +299,6 @@ def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> 
     assert "Without head 20.1" in figure.said["offWords"]
     assert "needs" not in {name for name, _ in figure.said["acts"]}
     assert len(figure.content()) < 1_500_000
-
-
-@pytest.mark.usefixtures("hurried")
-@over("link", [{}, {"more": told.LAYERS}, {"off_to": AS_IN, "off": "3 4"}])
-def test_hostile_words_are_sent_as_text_alone(link: dict[str, str]) -> None:
-    text = " ".join(HOSTILE[:8])[:120]
-    app = at_once(**{"s": text, "off": text, "off_second": text} | link)
-    assert "<script" not in app.said + app.read_as_markdown
-    assert "<img" not in app.read_as_markdown
 
 
 def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> None:
@@ -357,13 +342,13 @@ def test_words_are_coloured_by_the_method_that_the_study_trusts() -> None:
 
 def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
     app = visit(layer=1, head=1)
-    before = effects(app)
+    before = effects_of(app)
     events = (("head", 72), ("switched", (72, 1)), ("switched", (1, 2)), ("lens", "says"))
     for event, value in (*events, ("pair", (0, 77)), ("act", "rm"), ("piece", 0)):
         app.tell("model_window", event, value)
     found = [header(app)[name] for name in ("chosen", "off", "lens", "pair")]
     assert found == [13, [], "lost", -1]
-    assert torch.equal(effects(app), before)
+    assert torch.equal(effects_of(app), before)
 
 
 # Sentences that a model reads in its own way

@@ -27,10 +27,8 @@ from attention.subjects.model import continuations
 from attention.trained import sources
 from attention.trained.models import Run, Transformer
 from attention.trained.sampling import next_scores
-from tests.app.test_every_page import TAG
 from tests.cases import over
 from tests.figures.test_layer_words import moved_by
-from tests.hostile import HOSTILE
 from tests.running import App, Sent, opened
 from tests.subjects.steps.making import no_vectors, shown
 from tests.trained.built import offer, writer
@@ -133,14 +131,6 @@ def test_where_nothing_is_typed_there_is_a_word_on_it(page: str) -> None:
     assert app.tables == []
 
 
-def test_a_hostile_sentence_is_shown_in_pieces_and_not_interpreted() -> None:
-    text = " ".join(text for text in HOSTILE if len(text) < 1000)[:200]
-    app = visit("model", "en-pt", s=text)
-    assert not TAG.search(app.said)
-    markdown = app.read_as_markdown
-    assert not [w for w in HOSTILE if len(w) > 3 and not w.isalpha() and w in markdown]
-
-
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
     app = visit("model", "minilm", layer=63, head=49, query=77)
     assert sorted(app.notes) == [
@@ -151,21 +141,6 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
 
 
 # Which models there are
-
-
-@over("case", [("model", "minilm"), ("explore", "none")])
-def test_of_a_model_that_is_not_here_the_link_is_told_and_the_rest_shown(
-    case: tuple[str, str],
-) -> None:
-    page, instead = case
-    packaged("minilm")
-    app = opened(page, model="<b>gpt5", s="the cat sat", layer=2)
-    (note,) = [note for note in app.notes if "model" in note]
-    assert note.startswith("model must be one of none, ")
-    assert note.endswith(f"got '<b>gpt5'; showing {instead} instead.")
-    assert app.values["s"] == "the cat sat"
-    assert app.query_params.get("model", "none") == instead
-    assert len(app.sent) > 2
 
 
 @pytest.mark.usefixtures("no_models")
