@@ -5,7 +5,6 @@ import { copied } from "../shared/copying.js"
 import { childrenOf, make, under } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import { isStill } from "../shared/moving.js"
-import { sharp } from "../shared/painter.js"
 import { finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -16,7 +15,6 @@ const PACE = 1500 // milliseconds that each stage is shown
 const COPIED = 2000
 const TURNED = "#d97706"
 const LINK = "Copy this break as a link"
-const [WIDE, HIGH, ROW, BETWEEN] = [236, 168, 28, 20] // of a stage on a card, in pixels
 
 export default component(build, draw)
 
@@ -225,37 +223,8 @@ function cardOf({ frame, content }) {
   const answer = `${last.texts[last.answer]}  ${finePercent(last.shares[last.answer])}`
   return {
     pills: [[...words, { word: answer, fill: primary, ink: ground, edge: "" }]],
-    map: paintFilm(content.stages, style, primary),
-    bars: [],
+    map: null,
+    bars: content.stages.map((stage) => ({ ...stage, colour: stage.turned ? TURNED : primary })),
     told: [content.total, ...content.doubts.filter(({ act }) => !act).map(({ text }) => text)],
   }
-}
-
-/** @type {(stages: Stage[], style: CSSStyleDeclaration, primary: string) => HTMLCanvasElement} */
-function paintFilm(stages, style, primary) {
-  const canvas = make("canvas", "")
-  const context = sharp(canvas, stages.length * (WIDE + BETWEEN) - BETWEEN, HIGH)
-  const fit = (/** @type {string} */ text, /** @type {number} */ most) => text.slice(0, most)
-  context.textBaseline = "middle"
-  for (const [at, { title, texts, shares, answer, turned }] of stages.entries()) {
-    const left = at * (WIDE + BETWEEN)
-    context.strokeStyle = turned ? TURNED : primary
-    context.lineWidth = turned ? 3 : 1
-    context.beginPath()
-    context.roundRect(left + 2, 2, WIDE - 4, HIGH - 4, 10)
-    context.stroke()
-    context.fillStyle = style.color
-    context.font = `600 18px ${style.fontFamily}`
-    context.fillText(title, left + 14, 26)
-    for (const [row, text] of texts.entries()) {
-      const y = 60 + row * ROW
-      context.fillStyle = style.color
-      context.font = `${row === answer ? 600 : 400} 16px ${style.fontFamily}`
-      context.fillText(fit(text, 9), left + 14, y)
-      context.fillText(finePercent(shares[row]), left + WIDE - 66, y)
-      context.fillStyle = turned && !row ? TURNED : primary
-      context.fillRect(left + 90, y - 8, Math.max(2, 72 * shares[row]), 16)
-    }
-  }
-  return canvas
 }
