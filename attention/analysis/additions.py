@@ -34,11 +34,6 @@ class Additions:
         return along
 
     @property
-    def rounding(self) -> float:
-        """Distance between the sum of the parts and the output, by rounding alone: a length."""
-        return float((self.parts.double().sum(0) - self.output.double()).norm())
-
-    @property
     def most(self) -> float:
         """The size up to which 99 of 100 numbers stay: what the last colour stands for.
 

@@ -8,9 +8,7 @@ import torch
 from torch import Tensor
 
 from attention.core.analysis import sums_to_one
-from attention.core.masks import combine
-from attention.core.printing import distinct_names, listed
-from attention.core.variants import Variant
+from attention.core.printing import listed
 from attention.figures.tables import number
 
 MASK_NAMES = {
@@ -24,31 +22,12 @@ EMPTY_ROW = (
     "“not a number”, and all that follows with it."
 )
 PARAMETERS = {"seeded": "random", "identity": "ones and zeros"}
-MOST_NAMED = 5  # heads of a group
 
 
 def cell_words(masks: Mapping[str, Tensor], query: int, key: int) -> str:
     """By what a cell is hidden: "hidden by the causal mask"; empty where it is not."""
     names = [MASK_NAMES[name] for name, mask in masks.items() if not mask[query, key]]
     return f"hidden by {listed(names)}" if names else ""
-
-
-def row_words(masks: Mapping[str, Tensor], query: int, tokens: Sequence[str]) -> str:
-    """Tell how much of a row each mask hides, and what that means where nothing is left.
-
-    masks: by name, (queries, keys) each; tokens: of the queries. Empty where nothing is hidden.
-    """
-    allowed = combine(masks.values())
-    if allowed is None or allowed[query].all():
-        return ""
-    n_keys = allowed.shape[1]
-    left = int(allowed[query].sum())
-    counts = {name: n_keys - int(mask[query].sum()) for name, mask in masks.items()}
-    hides = listed(f"{MASK_NAMES[name]} hides {count}" for name, count in counts.items() if count)
-    name = distinct_names(tokens)[query]
-    if left:
-        return f"“{name}” may look at {left} of {n_keys} keys: {hides}."
-    return f"“{name}” may look at nothing: of {n_keys} keys {hides}. {EMPTY_ROW}"
 
 
 def sums_words(weights: Tensor, shares: bool = True) -> str:
@@ -91,18 +70,6 @@ def parameters_words(origin: str) -> str:
     if origin not in PARAMETERS:
         return ""
     return f"Its parameters are {PARAMETERS[origin]} here and have learned nothing."
-
-
-def group_words(layer: Variant, head: int) -> str:
-    """Name the heads that share keys and values with a head, in a sentence; "" where none does."""
-    size = layer.heads // layer.groups
-    if size == 1:
-        return ""
-    group = head // size
-    first, last = group * size, (group + 1) * size - 1
-    named = range(first, last + 1) if size <= MOST_NAMED else []
-    heads = listed(map(str, named)) if named else f"{first} to {last}"
-    return f"Heads {heads} share the keys and values of group {group}."
 
 
 def mask_bits(masks: Mapping[str, Tensor], shape: Sequence[int]) -> Tensor:

@@ -1,10 +1,9 @@
-"""Words on a result: what could not be used as it was set, what masks hide, whose head it is."""
+"""Words on a result: what could not be used as it was set, whose head it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attention.figures import captions
 from attention.figures.layer_words import layer_words, words_of
 from attention.figures.scene import Words, note
 from attention.pipeline import Result
@@ -68,12 +67,6 @@ def reader(result: Result, names_head: bool) -> list[Words]:
     return lines
 
 
-def group(result: Result) -> list[Words]:
-    """The heads that share keys and values with the one that is shown, if any."""
-    words = captions.group_words(result.layer, result.head)
-    return [Words(words)] if words else []
-
-
 def head_words(result: Result) -> str:
     """Name the head of a result, and its layer, where there are others: for names of files."""
     layer = [] if result.trained is None else [f"layer {result.trained.position}"]
@@ -94,12 +87,3 @@ def _changed(result: Result) -> str:
         return f"We left out {result.ignored}, which the model normally sees."
     title = sources.about(result.settings.model).title
     return f"Not as {title} was trained: {'; '.join(result.changes)}."
-
-
-def masks(result: Result, query: int, side: str = "") -> list[Words]:
-    """Keys that each mask hides from the chosen query, if any mask is chosen; side: A or B.
-
-    Nothing where pieces are joined: each of a word's may see other keys.
-    """
-    words = "" if words_of(result) else captions.row_words(result.masks, query, result.tokens)
-    return [note(f"{side}: {words}" if side else words)] if words else []

@@ -14,7 +14,6 @@ from torch.testing import assert_close
 
 from attention.analysis import sweeps
 from attention.core.analysis import contributions, rounding, shares
-from attention.figures import captions
 from attention.figures.messages import message
 from attention.inputs.vectors import PackagedGlove
 from attention.pipeline import Result, Settings, compute
@@ -72,7 +71,6 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
     assert found["total"] == pytest.approx(float(applied.sum()), abs=2e-6)
     assert max(found["rounding"], rounding(trace, query)) < 1e-5
     assert found["written"] == [key for key in order if applied[key]][:MOST_WRITTEN]
-    assert found["note"] == captions.row_words(result.masks, query, result.tokens)
 
 
 @over(

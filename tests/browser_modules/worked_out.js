@@ -11,7 +11,6 @@ const ofQuery = (content, query) => ({
   ...sums.termsOf(content, query),
   ...sums.check(content, query),
   ...{ written: sums.written(sums.applied(content, query)).keys },
-  ...{ note: sums.maskWords(content, query) },
 })
 
 const [kind, file, ...asked] = process.argv.slice(2)

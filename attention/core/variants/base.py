@@ -42,11 +42,10 @@ class Variant(nn.Module):
     on word vectors, `trained_with` those that a training begins with, where they are others;
     `projections` names the parameter that makes queries, keys, values or the layer's output, where
     there is one: a matrix `W_…`, with its bias `b_…` if the variant has a parameter of that name.
-    `by_distance`: whether the score of a query and a key that are rotated by their positions
-    depends on how far apart these are alone. `origin` says where the parameters are from:
-    "seeded", "identity", "learned" or "typed"; "" where there are none. `normed_by`: what makes
-    weights of its scores, see :func:`functional.weigh`; `erases`: whether keys take values back
-    that were written at keys like them, see :func:`recurrence.erased`.
+    `origin` says where the parameters are from: "seeded", "identity", "learned" or "typed"; ""
+    where there are none. `normed_by`: what makes weights of its scores, see
+    :func:`functional.weigh`; `erases`: whether keys take values back that were written at keys
+    like them, see :func:`recurrence.erased`.
     """
 
     name: ClassVar[str]
@@ -59,7 +58,6 @@ class Variant(nn.Module):
     trained_with: ClassVar[Mapping[str, Any]] = {}
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
-    by_distance: ClassVar[bool] = False
     normed_by: ClassVar[NormedBy] = "softmax"
     erases: ClassVar[bool] = False
     origin: str = ""
@@ -392,7 +390,6 @@ class DotScores(Variant):
     """Base of the variants whose scores are dot products of queries and keys."""
 
     scoring = "matmul"
-    by_distance = True
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.dot_scores(queries, keys)

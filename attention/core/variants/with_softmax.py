@@ -216,7 +216,6 @@ class Cosine(Variant):
         "scale"
     )
     scoring = "cosine"
-    by_distance = True
     published_scale = "factor"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "factor", "factor": 5.0}
 
@@ -247,7 +246,6 @@ class Gaussian(Variant):
         f"[Watson 1964](https://www.jstor.org/stable/25049340); as attention, {KERNEL_CHAPTER}"
     )
     scoring = "distance"
-    by_distance = True
 
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         return functional.gaussian_scores(queries, keys, self.config.sigma)

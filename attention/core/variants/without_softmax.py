@@ -65,7 +65,6 @@ class Linear(WithoutSoftmax):
     scoring = "φ · φ"
     published_scale = "none"
     normed_by = "sum"
-    by_distance = False
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none", **CAUSAL}
 
     def features(self, vectors: Tensor) -> Tensor:

@@ -134,7 +134,7 @@ def pair(view: View) -> None:
 
 @part
 def rows(view: View) -> None:
-    """The chosen row key by key, and all rows."""
+    """The chosen row key by key."""
     tell_selection(view.selection, session.select)
     draw(scenes.rows(view), key="rows")
 
@@ -165,14 +165,13 @@ def sweep(view: View) -> None:
     assert isinstance(slider, SweptHeatmap)
     left_at = (slider.has, lambda value: session.choose("sweep_at", float(value)))
     draw(shown, key="swept", selection=view.selection, taken={"sweep_view": {"at": left_at}})
-    hidden_from_chosen(view)
+    of_chosen(view)
 
 
 @part
-def hidden_from_chosen(view: View) -> None:
-    """Note what each mask hides from the chosen query."""
+def of_chosen(view: View) -> None:
+    """Hear which query is chosen in the picture."""
     tell_selection(view.selection, session.select)
-    draw(scenes.hidden_from_chosen(view), key="hidden")
 
 
 def sentences(view: View) -> list[tuple[str, str]]:

@@ -7,10 +7,9 @@ from attention.app.cached import overviews, runs
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, result_words
-from attention.figures.scene import Column, Row, Scene, Table, Words, note, scene, titled
+from attention.figures.scene import Scene, Table, Words, note, scene, titled
 from attention.pipeline import Result
 from attention.subjects.compare import numbers
-from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.change_words import change_words
 from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 
@@ -20,7 +19,10 @@ NO_PAIR = "Both sentences need a word: one stands on top, the other just above."
 NOTHING_TO_SWEEP = (
     "This layer has no softmax, so nothing can be swept before it. Choose a variant with one."
 )
-SAME = "A and B are the same setting, so nothing differs. Change B below, or A."
+SAME = {
+    "settings": "A and B are the same setting: change B below, or A.",
+    "pair": "Both sentences have the same words: change one of them.",
+}
 
 
 def of_both(view: View) -> Scene:
@@ -39,18 +41,19 @@ def of_both(view: View) -> Scene:
         compared.in_a & compared.in_b,
         all(compared.shares),
     )
-    first: Words | None = Words(changed, "told")
-    if pair:
-        line = note(compare_words.alignment_words(compared))
-    elif differs := numbers.differences(view):
-        line = Words([text for each in differs for text in ("", each)], "differs", before="A → B")
-    else:
-        first, line = None, note(SAME)
-    return scene(first, line, ComparedHeatmaps(compared, TITLES[view["compare"]], key="comparison"))
+    differs = [] if pair else numbers.differences(view)
+    same = not differs and not compared.changed.any()
+    return scene(
+        note(SAME[view["compare"]]) if same else Words(changed, "told"),
+        Words([text for each in differs for text in ("", each)], "differs", before="A → B")
+        if differs
+        else None,
+        ComparedHeatmaps(compared, TITLES[view["compare"]], key="comparison"),
+    )
 
 
 def rows(view: View) -> Scene:
-    """The chosen row key by key, what masks hide of it, and all rows."""
+    """The chosen row key by key."""
     now = numbers.both_sides(view)
     if now is None:
         return scene()
@@ -58,28 +61,12 @@ def rows(view: View) -> Scene:
     last = len(compared.names) - 1
     query = min(view["query"], last)
     gone = [note("That word is gone; the last one is selected.")] if view["query"] > last else []
-    hidden = [
-        words
-        for side, result, position in zip("AB", both, compared.positions(query), strict=True)
-        if position is not None
-        for words in result_words.masks(result, position, side)
-    ]
-    names, columns, total = compared.row_table(query)
-    of_row = Table(f"weights of row {query} in A and B", names, columns, total)
-    names, columns, total = compared.rows_table()
-    of_all = Table("divergence and entropy of all rows", names, columns, total)
-    chosen = titled("Who gained, who lost", "· the chosen query")
-    every = titled("All rows", "· those that changed most first")
     return scene(
         *result_words.problems_of_both(both),
         *gone,
-        Row(
-            [
-                Column([chosen, Words(compared.row_words(query), "told"), *hidden, of_row]),
-                Column([every, of_all, Words(compared.rows_words)]),
-            ],
-            (1, 1),
-        ),
+        titled("Who gained, who lost", "· the chosen query"),
+        Words(compared.row_words(query), "told"),
+        Table(f"weights of row {query} in A and B", *compared.row_table(query), digits=2),
     )
 
 
@@ -89,7 +76,7 @@ def output(view: View) -> Scene:
     if not states:
         return scene(
             titled("The output of the model", "· against all as it was trained"),
-            Words("A and B leave the layer as it was trained. Change one of them."),
+            Words("A and B leave the layer as it was trained: change one of them."),
         )
     following = numbers.following(view, states)
     next_pieces = (
@@ -105,12 +92,8 @@ def output(view: View) -> Scene:
     names, columns, means = layer_words.moved_table(distinct_names(tokens), cosines)
     return scene(
         *next_pieces,
-        titled("The output of the model", "· against all as it was trained"),
+        titled("The output of the model", "· cosine with that of the model as trained"),
         Table("cosines of what comes out", names, columns, means),
-        Words(
-            "How close each last hidden state stays to that of the model as trained, by cosine: 1 "
-            "where nothing moved."
-        ),
     )
 
 
@@ -118,12 +101,8 @@ def heads_that_matter(view: View) -> Scene:
     """Cosines of the model's output with and without each head of the layer."""
     names, columns = layer_words.importance_table(overviews.without_each(view))
     return scene(
-        titled("Which heads matter", "· each of this layer cut out alone"),
+        titled("Which heads matter", "· cosine of the output with each of this layer cut out"),
         Table("which heads matter", names, columns),
-        Words(
-            "How close the last hidden states stay to those of the whole model, by cosine. The "
-            "head that matters most for this sentence comes first."
-        ),
     )
 
 
@@ -153,14 +132,8 @@ def swept(view: View) -> Scene:
         note("Only pieces have scores to sweep: pieces are not joined here.") if joined else None,
         note(f"This attention {made}: no {view['sweep']} can be swept here.") if other else None,
         SweptHeatmap(sweep, names, key="sweep_view"),
-        Words(compare_words.sweep_words(sweep, wanted)),
+        note(f"There is no {kind} {wanted:g} here; showing {sweep.at:g}.")
+        if wanted != sweep.at
+        else None,
         *result_words.problems(result),
     )
-
-
-def hidden_from_chosen(view: View) -> Scene:
-    """Words on the keys that each mask hides from the chosen query."""
-    result = runs.current_result(view)
-    if result is None:
-        return scene()
-    return scene(*result_words.masks(result, min(view["query"], len(result.tokens) - 1)))

@@ -14,17 +14,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.analysis.comparison import align, divergence_bits, divergence_terms
-from attention.analysis.sweeps import SWEEPS, Sweep
+from attention.analysis.comparison import align, divergence_bits
+from attention.analysis.sweeps import SWEEPS
 from attention.core.analysis import entropy_bits
 from attention.core.functional import Trace
 from attention.core.limits import MAX_SEEN
-from attention.core.printing import distinct_names, listed
+from attention.core.printing import distinct_names, fixed, listed
 from attention.core.settings import Declared, Value, choice, decimal, text
-from attention.figures.tables import number, typed
+from attention.figures.tables import typed
 
 MAX_KEYS = 24
-MAX_ROWS = 32
 ABSENT = "—"
 
 
@@ -113,150 +112,59 @@ class Comparison:
         first, second = self.shares
         return bits(self.a, self.in_a, first), bits(self.b, self.in_b, second)
 
-    def positions(self, row: int) -> list[int | None]:
-        """The position of a row's token in the sentence of A and in that of B, None: not there."""
-        sides = (self.in_a, self.in_b)
-        return [int(there[:row].sum()) if there[row] else None for there in sides]
-
     def row_words(self, row: int) -> str:
-        """Describe the change of one row, in a sentence or two."""
+        """Describe the change of one row, in a sentence."""
         name, bits = _shown(self.names[row]), float(self.divergence[row])
         for there, side in ((self.in_a, "first"), (self.in_b, "second")):
             if not there[row]:
                 other = "second" if side == "first" else "first"
                 return f"“{name}” is only in the {other} sentence: there is nothing to compare."
         sums = {"A": float(self.a[row].double().sum()), "B": float(self.b[row].double().sum())}
-        if not all(self.shares):
-            told = listed(f"{number(total)} in {side}" for side, total in sums.items())
-            return f"{self._unshared()} The row of “{name}” adds up to {told}."
-        if empty := [side for side, total in sums.items() if total == 0]:
+        empty = [side for side, total in sums.items() if total == 0]
+        if empty and all(self.shares):
             return (
                 f"“{name}” may look at nothing in {listed(empty)}, so there is nothing to compare."
             )
         if math.isnan(bits):
-            told = listed(f"{number(total)} in {side}" for side, total in sums.items())
-            return f"The row of “{name}” adds up to {told}: only rows of sum 1 have a divergence."
-        before, after = (float(bits[row]) for bits in self.entropies)
-        says = {True: "is more spread out in B", False: "is more focused in B"}
-        same = number(before) == number(after)
-        spread = "is as spread out in B as in A" if same else says[after > before]
+            totals = listed(f"{fixed(total, 2)} in {side}" for side, total in sums.items())
+            return f"The row of “{name}” adds up to {totals}: only shares of 1 have a divergence."
+        before, after = (fixed(float(bits[row]), 2) for bits in self.entropies)
+        spread = "is as spread out in B as in A"
+        if before != after:
+            focus = "more spread out" if float(before) < float(after) else "more focused"
+            spread = f"is {focus} in B, {before} → {after} bits"
         return (
-            f"The attention of “{name}” {spread}: its entropy goes from {number(before)} to "
-            f"{number(after)} bits. The two rows differ by {number(bits)} bits."
-        )
-
-    def _unshared(self) -> str:
-        """Name the sides whose weights are no shares, in a sentence."""
-        sides = [side for side, share in zip("AB", self.shares, strict=True) if not share]
-        return (
-            f"The weights of {listed(sides)} are no shares: they may lie below 0, and then take a "
-            "value away, and rows need not sum to 1. So rows have no entropy and no divergence."
+            f"The attention of “{name}” {spread}, and the two rows differ by {fixed(bits, 2)} bits."
         )
 
     def row_table(self, row: int) -> tuple[list[str], Columns, list[str]]:
-        """Names, columns and sums of one row: weights, change, and what adds to the divergence.
+        """Names, columns and sums of one row: weights and their change.
 
         What gained most comes first, what lost most last; the others are summed up between them.
-        The last column holds what each key adds to the divergence of the row.
         """
-        gained = (self.b[row].double() - self.a[row].double()).tolist()
-        order = sorted(range(len(gained)), key=lambda key: -gained[key])
+        before, after = self.a[row].double(), self.b[row].double()
+        order = (after - before).argsort(descending=True, stable=True).tolist()
         half = MAX_KEYS // 2
-        cut = len(order) > MAX_KEYS
-        rest = order[half:-half] if cut else []
-        shown = [*order[:half], *order[-half:]] if cut else order
-        terms = divergence_terms(self.a[row], self.b[row])
-        told = not math.isnan(self.divergence[row])
-        numbers: dict[str, tuple[Tensor, Tensor | None]] = {
-            "weight A": (self.a[row].double(), self.in_a),
-            "weight B": (self.b[row].double(), self.in_b),
-            "change": (self.b[row].double() - self.a[row].double(), None),
-        }
-        if all(self.shares):
-            numbers["divergence"] = (terms if told else terms * torch.nan, None)
+        rest = order[half:-half] if len(order) > MAX_KEYS else []
+        names = [self.names[key] for key in order]
+        everywhere = torch.ones_like(self.in_a)
         columns: dict[str, list[float | str]] = {}
         totals = []
-        for title, (column, there) in numbers.items():
-            cells: list[float | str] = [
-                _cell(float(column[key]), there is None or bool(there[key])) for key in shown
-            ]
-            if cut:
-                cells.insert(half, _cell(float(column[rest].sum())))
-            columns[title] = cells
-            totals.append(_sum(title, float(column.sum())))
-        words = [self.names[key] for key in shown]
-        if cut:
-            words.insert(half, f"{len(rest)} between")
-        return words, columns, ["sum", *totals]
-
-    def rows_table(self) -> tuple[list[str], Columns, list[str]]:
-        """Names, columns and means of all rows, those that changed most first."""
-        before, after = self.entropies
-        numbers = {
-            "divergence": self.divergence,
-            "entropy A": before,
-            "entropy B": after,
-            "change": after - before,
-        }
-        if not all(self.shares):
-            both = self.in_a & self.in_b
-            moved = (self.b.double() - self.a.double()).abs().sum(-1)
-            sums = (self.a.double().sum(-1), self.b.double().sum(-1))
-            numbers = {
-                "size of change": moved.where(both, torch.nan),
-                "sum A": sums[0].where(self.in_a, torch.nan),
-                "sum B": sums[1].where(self.in_b, torch.nan),
-            }
-        first = next(iter(numbers.values()))
-        order = first.nan_to_num(-1.0).argsort(descending=True, stable=True)
-        shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
-        words = [self.names[row] for row in shown.tolist()]
-        columns: dict[str, list[float | str]] = {
-            title: [_cell(value) for value in column[shown].tolist()]
-            for title, column in numbers.items()
-        }
-        if len(rest):
-            words.append(f"mean of {len(rest)} more")
-            for title, column in numbers.items():
-                columns[title].append(_cell(float(column[rest].nanmean())))
-        means = [_text(float(column.nanmean())) for column in numbers.values()]
-        return words, columns, ["mean of all", *means]
-
-    @property
-    def rows_words(self) -> str:
-        """Explain the numbers of `rows_table`, in a sentence or two."""
-        both, none = self.in_a & self.in_b, self.divergence.isnan()
-        before, after = self.entropies
-        empty = before.isnan() | after.isnan()
-        without = {
-            "is only in one sentence": ~both,
-            "may look at nothing": both & empty,
-            "does not add up to 1": none & ~empty,
-        }
-        if not all(self.shares):
-            return self._unshared()
-        why = " or ".join(words for words, rows in without.items() if rows.any())
-        return (
-            "The divergence says how much two rows differ: 0 bits if they are equal, 1 if they "
-            "share no key (Jensen–Shannon)."
-            + (f" A row that {why} has none, “—”, and no part in the means." if why else "")
-        )
+        for title, numbers, there in (
+            ("weight A", before, self.in_a),
+            ("weight B", after, self.in_b),
+            ("change", after - before, everywhere),
+        ):
+            columns[title] = [float(numbers[key]) if there[key] else ABSENT for key in order]
+            if rest:
+                columns[title][half:-half] = [float(numbers[rest].sum())]
+            totals.append(fixed(float(numbers.sum()), 2))
+        if rest:
+            names[half:-half] = [f"{len(rest)} between"]
+        return names, columns, ["sum", *totals]
 
 
 Columns = Mapping[str, Sequence[float | str]]
-
-
-def _cell(value: float, there: bool = True) -> float | str:
-    return ABSENT if math.isnan(value) or not there else value
-
-
-def _sum(title: str, value: float) -> str:
-    """A sum of rows; what two sums of 1 in float32 leave over is no change and shown as 0."""
-    return _text(0.0 if title == "change" and abs(value) < 1e-6 else value)
-
-
-def _text(value: float) -> str:
-    return ABSENT if math.isnan(value) else number(value)
 
 
 def of_settings(tokens: Sequence[str], a: Trace, b: Trace) -> Comparison:
@@ -309,62 +217,3 @@ def _spread(matrix: Tensor, there: Tensor) -> Tensor:
     wide = torch.zeros(len(there), len(there), dtype=matrix.dtype)
     wide[there[:, None] & there] = matrix.flatten()
     return wide
-
-
-def sweep_words(swept: Sweep, wanted: float) -> str:
-    """Explain a sweep, in a sentence or two; wanted: the value in the link."""
-    words = {"scale": _scale_words, "temperature": _temperature_words, "window": _window_words}
-    colours = "Colours go from 0 to 1 in every picture"
-    dots = "" if swept.block == 1 else f"; a small dot is the greatest of {swept.block}² weights"
-    beyond = ""
-    if wanted != swept.at:
-        beyond = f" There is no {swept.kind} {wanted:g} here; showing {swept.at:g}."
-    return f"{words[swept.kind](swept)} {colours}{dots}.{beyond}"
-
-
-GREATEST = "the greatest score of its row, or to those that tie for it"
-
-
-def _scale_words(swept: Sweep) -> str:
-    if swept.bias is None:
-        what = "all keys that a query may see get the same"
-        grows = f"more of the weight goes to {GREATEST}"
-    else:
-        what = "the distance alone decides"
-        grows = "the scores count more beside it"
-    return f"At scale 0 {what}. With a larger scale {grows}."
-
-
-def _temperature_words(swept: Sweep) -> str:
-    return (
-        f"The lower the temperature, the more of the weight goes to {GREATEST}. The higher, the "
-        "more evenly a query shares among the keys it may see."
-    )
-
-
-def _window_words(swept: Sweep) -> str:
-    others = "" if swept.mask is None else ", if the other masks allow them"
-    return f"A query sees up to this many tokens to each side{others}."
-
-
-def alignment_words(compared: Comparison) -> str:
-    """Explain how two sentences were laid side by side, in a sentence."""
-    both = compared.in_a & compared.in_b
-    alone = [int((there & ~both).sum()) for there in (compared.in_a, compared.in_b)]
-    replaced = [
-        f"“{_shown(compared.names[slot])}”"
-        for slot in (both & compared.changed).nonzero().flatten()
-    ]
-    paired = int(both.sum())
-    if not replaced and not any(alone):
-        return "Both sentences have the same words, so nothing differs. Change one of them."
-    words = []
-    if replaced:
-        more = f" and {len(replaced) - 6} more" if len(replaced) > 6 else ""
-        words.append(f"they differ in {', '.join(replaced[:6])}{more}")
-    for count, side in zip(alone, ("first", "second"), strict=True):
-        if count:
-            verb = "is" if count == 1 else "are"
-            words.append(f"{count} {verb} only in the {side}, hatched")
-    tokens = f"{paired} {'token is' if paired == 1 else 'tokens are'} compared side by side"
-    return f"{tokens}; {'; '.join(words)}."

@@ -10,13 +10,12 @@ from attention.core.printing import percent
 
 CLEAR = 0.5  # of its attention: a head that has so much of it there does little else
 CLOSE = 0.05  # shares no further apart cannot be told apart in a picture
-# Of each measure that a picture shows: what such a head does, where its attention lies, and what
-# its picture then looks like.
+# Of each measure that a picture shows: what such a head does, and where its attention lies.
 LOOKS = {
-    "previous": ("looks one word back", "one word back", "a stripe just below the diagonal"),
-    "next": ("looks one word ahead", "one word ahead", "a stripe just above the diagonal"),
-    "itself": ("looks at the word itself", "on the word itself", "a stripe along the diagonal"),
-    "first": ("looks at the first word", "on the first word", "a dark first column"),
+    "previous": ("looks one word back", "one word back"),
+    "next": ("looks one word ahead", "one word ahead"),
+    "itself": ("looks at the word itself", "on the word itself"),
+    "first": ("looks at the first word", "on the first word"),
 }
 
 
@@ -52,22 +51,20 @@ class HeadQuestion:
 
     def verdict(self, guess: int) -> list[str]:
         """Reply to a guess, in parts, every second of which stands out."""
-        best, (_, lies, picture) = self.best, LOOKS[self.measure]
+        best, lies = self.best, LOOKS[self.measure][1]
         greatest, share = percent(self.shares[best], 1), percent(self.shares[guess], 1)
-        shows = f" Its picture has {picture}." if self.shares[best] >= CLEAR else ""
         if guess == best:
             others = [share for head, share in enumerate(self.shares) if head != best]
             return [
                 "Right: ",
                 f"head {best}",
-                f". On average {greatest} of its attention lies {lies}; the next head has "
-                f"{percent(max(others), 1)} there.{shows}",
+                f" has {greatest} of its attention {lies}, the next one {percent(max(others), 1)}.",
             ]
         near = self.shares[best] - self.shares[guess] < CLOSE
         return [
             f"{'Nearly' if near else 'No'}: head {guess} has {share} of its attention {lies}, ",
             f"head {best}",
-            f" has {greatest}.{shows}",
+            f" has {greatest}.",
         ]
 
 

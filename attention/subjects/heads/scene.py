@@ -11,7 +11,6 @@ from attention.app.state.openings import HIDDEN, SHOWN
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, result_words
-from attention.figures.captions import parameters_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.lines import HeadLines
 from attention.figures.matrices import Matrices
@@ -35,7 +34,7 @@ from attention.subjects.heads import words as heads_words
 from attention.subjects.heads.question import HeadQuestion, question_on
 
 SHARES = (5, 6.5)  # of the width
-TO_GUESS = "Each picture is a head: queries down, keys across. Click the one you think it is."
+TO_GUESS = "Each picture is a head, queries down, keys across: click the one you think it is."
 
 
 def question(view: View, result: Result) -> HeadQuestion | None:
@@ -73,7 +72,7 @@ def all_heads(view: View, guess: int | None = None) -> Scene:
         Words(reply, "told") if asked else None,
         Row(
             [
-                Column([grid, *result_words.group(result)]),
+                grid,
                 chosen_head(view, result),
             ],
             SHARES,
@@ -99,17 +98,15 @@ def chosen_token(view: View) -> Scene:
     tokens, piece = layer_words.shown(result)[0], layer_words.piece_at(result, view["query"])
     query = min(int(view["query"]), len(tokens) - 1)
     names = distinct_names(result.tokens)
-    gone, joined = query < view["query"], bool(layer_words.words_of(result))
+    gone = query < view["query"]
     if view["numbers"] == HIDDEN:
         return scene(
             note("That word is gone; the last one is selected.") if gone else None,
             *lines(view, result, query),
         )
-    of_piece = f"The rest of the page is of one piece, the first of “{tokens[query]}”."
     return scene(
         note("That word is gone; the last one is selected.") if gone else None,
         Row([Column(lines(view, result, query)), Column(measures(view, result))], SHARES),
-        note(of_piece) if joined else None,
         *parts(result, piece, names),
         *neurons(result, piece, names),
     )
@@ -126,8 +123,7 @@ def lines(view: View, result: Result, query: int) -> Sequence[Figure]:
     return [
         HeadLines(tokens, known, edges.weights, active, query, key="head_view"),
         *([note(problem)] if problem else []),
-        Words(edges.words if result.shares else f"{edges.words} {heads_words.SIZES}"),
-        *result_words.masks(result, query),
+        Words(edges.words),
     ]
 
 
@@ -136,13 +132,10 @@ def measures(view: View, result: Result) -> Sequence[Figure]:
     overview = overviews.overview_of(result.settings)
     names, columns, even = heads_words.measure_table(overview, view["sort"])
     count = len(layer_words.shown(result)[0])
-    parameters = parameters_words(result.layer.origin)
     return [
         titled(heads_words.measures_heading(overview), "· on average over the queries"),
         Table(heads_words.measured(overview), names, columns, even, digits=heads_words.DIGITS),
         Words(heads_words.previous_token_head(overview, count), "told"),
-        Words(heads_words.measure_words(overview)),
-        *([Words(parameters)] if parameters else []),
     ]
 
 
@@ -162,11 +155,10 @@ def parts(result: Result, query: int, names: Sequence[str]) -> Sequence[Figure |
         Row(
             [
                 Matrices(matrices, key="added", of=f"token {query}"),
-                Table(f"what each head adds to token {query}", rows, columns, total),
+                Table(f"what each head adds to token {query}", rows, columns, total, digits=2),
             ],
             (8, 5),
         ),
-        Words(heads_words.additions_words(added)),
     ]
 
 
@@ -186,6 +178,5 @@ def neurons(result: Result, query: int, names: list[str]) -> Sequence[Figure]:
         heading(f"Neurons of head {head}"),
         Words(f"Dimension by dimension, the query of “{names[query]}” meets every key.", "told"),
         *([Matrices(products, key="neurons", of=of)] if shown.term_name else []),
-        Table(title, shown.rows, shown.columns, shown.total),
-        Words(shown.words),
+        Table(title, shown.names, shown.columns, digits=2),
     ]

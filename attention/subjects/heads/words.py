@@ -12,13 +12,10 @@ from torch import Tensor
 from attention.analysis.additions import Additions
 from attention.analysis.heads import MEASURES, Overview, order, strongest_edges
 from attention.core.functional import Trace
-from attention.core.printing import fixed, listed, percent
+from attention.core.printing import fixed, percent
 from attention.core.settings import choice, decimal, read_numbers, settings_of, text
 from attention.core.variants import VARIANTS, Variant
-from attention.figures.captions import EMPTY_ROW
-from attention.figures.tables import number
 
-SIZES = "A line shows the size of a weight, also of one below 0, which takes its value away."
 MEASURED = "what each head attends to"
 MEASURED_SIZES = "where the weights of each head lie, by size"
 DIGITS = 3  # of a measure, at a glance
@@ -94,33 +91,6 @@ def sample_words(seen: Overview) -> str:
     return "" if rows == of else f"{rows:,} of {of:,} queries, spread evenly over the run"
 
 
-def measure_words(*shown: Overview) -> str:
-    """Explain the measures of some overviews, in a sentence or two."""
-    there = dict.fromkeys(name for seen in shown for name in seen.measures)
-    told = [MEASURES[name] for name in there]
-    numbers = listed(measure.words for measure in told if measure.targets is None)
-    shares = listed(measure.words for measure in told if measure.targets is not None)
-    samples = [*filter(None, map(sample_words, shown))]
-    over = samples[0] if samples else "the queries"
-    sized = all(seen.of_sizes for seen in shown)
-    of_weight = "size of all a query's weights" if sized else "query's weight"
-    of_weight = f"{'the' if sized else 'a'} {of_weight}"
-    words = f"On average over {over}: {numbers}; the share of {of_weight} on {shares}."
-    if sized:
-        words += (
-            " These weights may lie below 0, and rows sum to anything, so their sizes are "
-            "measured, and there is no entropy."
-        )
-    if samples:
-        words += " ± is the standard error of the number before it, since not all are measured."
-    if "distance" in there and not all("distance" in seen.measures for seen in shown):
-        words += (
-            " Heads that look at another sentence have no distance, and no token before, after or "
-            "itself."
-        )
-    return words
-
-
 def previous_token_head(seen: Overview, n_queries: int) -> str:
     """Name the head that is nearest to looking at the token before, in a sentence."""
     shares = seen.measures["previous"]
@@ -135,8 +105,8 @@ def previous_token_head(seen: Overview, n_queries: int) -> str:
     return (
         f"Head {best} comes nearest to a previous-token head{others}: on average {most} of "
         f"{'the size of all a' if seen.of_sizes else 'a'} query's weight"
-        f"{'s' if seen.of_sizes else ''} lies on the token before it. An even spread would put "
-        f"{percent(seen.even_spread['previous'], 1)} there."
+        f"{'s' if seen.of_sizes else ''} lies on the token before it, where an even spread would "
+        f"put {percent(seen.even_spread['previous'], 1)}."
     )
 
 
@@ -161,10 +131,7 @@ class Edges:
             return "The chosen token may look at nothing, so it has no lines."
         some = f"{self.drawn} of {self.all} edges, which hold {percent(self.covered, 1)} or more"
         which = f"all {self.all} edges, which hold all" if self.drawn == self.all else some
-        return (
-            f"Drawn for the chosen token: {which} of each head's weight. The stronger a line, the "
-            "greater its weight, compared with the greatest of the heads drawn."
-        )
+        return f"Drawn for the chosen token: {which} of each head's weight."
 
 
 def edges(weights: Tensor, query: int, active: Sequence[int], share: float) -> Edges:
@@ -211,11 +178,9 @@ def additions_table(
     shares = [float(part) / length if length else 0.0 for part in added.along]
     columns: dict[str, Sequence[float | str]] = {
         "length": added.lengths.tolist(),
-        f"along {added.name}": added.along.tolist(),
         f"share of {added.name}": [percent(share, 1) for share in shares],
     }
-    total = [added.name, number(length), number(math.fsum(added.along.tolist()))]
-    return added.names, columns, [*total, percent(math.fsum(shares), 1)]
+    return added.names, columns, [added.name, fixed(length, 2), percent(math.fsum(shares), 1)]
 
 
 def sum_words(added: Additions, token: str) -> str:
@@ -225,24 +190,13 @@ def sum_words(added: Additions, token: str) -> str:
     return f"The new vector {added.name} of “{token}” is the sum of {parts}."
 
 
-def additions_words(added: Additions) -> str:
-    """Explain the numbers of `additions_table`, in a sentence or two."""
-    name = added.name
-    return (
-        f"Orange is above 0, blue below; the last colours stand for ±{added.most:.2g} and beyond. "
-        f"Along {name}: how far a part reaches in the direction of {name}. These add up to the "
-        f"length of {name}; a share below 0 pulls against it. The parts sum to {name} but "
-        f"for rounding: ‖Σ − {name}‖ = {number(added.rounding)}."
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Neurons:
     """One query of one head, dimension by dimension, against every key, or the strongest of them.
 
     names: of the keys shown; q (1, d_k); k (keys, d_k); terms (keys, terms), whose rows add up to
-    the scores, called term_name, empty where the variant has no terms; rows, columns, total: the
-    way from there to the weights, see `scene.Table`.
+    the scores, called term_name, empty where the variant has no terms; columns: the score and the
+    weight of each key shown.
     """
 
     names: list[str]
@@ -250,103 +204,28 @@ class Neurons:
     k: Tensor
     term_name: str
     terms: Tensor
-    rows: list[str]
-    columns: Mapping[str, Sequence[float | str]]
-    total: list[str]
-    words: str
+    columns: Mapping[str, Sequence[float]]
 
 
 def neurons(layer: Variant, trace: Trace, query: int, names: Sequence[str]) -> Neurons:
-    """The way from q and k to the weights for one query of one head; names: of the keys.
+    """Products of q and k, scores and weights for one query of one head; names: of the keys.
 
-    Of more than `MAX_KEYS` keys those with the most weight are shown, in their own order, and
-    the sum of the others.
+    Of more than `MAX_KEYS` keys those with the most weight are shown, in their own order.
     """
-    logits, weights = trace.logits[query], trace.weights[query]
-    allowed = torch.ones_like(weights) > 0 if trace.mask is None else trace.mask[query]
+    weights = trace.weights[query]
     order = weights.abs().argsort(descending=True, stable=True)
-    kept, rest = order[:MAX_KEYS].sort().values, order[MAX_KEYS:]
-    greatest = logits[allowed].max() if allowed.any() else logits.new_zeros(())
-    powers = (logits - greatest).exp().where(allowed, 0.0)
-
-    def masked(numbers: Tensor) -> list[float | str]:
-        return [float(numbers[key]) if allowed[key] else "masked" for key in kept]
-
-    columns: dict[str, list[float | str]] = {"score": trace.scores[query, kept].tolist()}
-    if trace.bias is not None:
-        columns["× scale"] = (trace.scores[query, kept] * trace.scale).tolist()
-        added = "bias" if layer.has_bias else "− slope · distance"
-        columns[added] = (trace.bias[query, kept] + 0.0).tolist()  # no -0.0
-    last = trace.logits_name
-    if last != "scaled":
-        columns["scaled"] = trace.scaled[query, kept].tolist()
-    columns[last] = masked(logits)
-    sums = {"weight": weights}
-    if trace.normed_by == "softmax":
-        power = f"exp({last} − greatest)"
-        columns[power] = powers[kept].tolist()
-        sums = {power: powers, "weight": weights}
-    if trace.erased is not None:
-        columns["erased"] = trace.erased[query, kept].tolist()
-    if trace.strength is not None:
-        columns["β" if layer.erases else "Δ"] = trace.strength[kept, 0].tolist()
-    columns["weight"] = weights[kept].tolist()
-    if trace.mixed_weights is not None:
-        columns["mixed weight"] = trace.mixed_weights[query, kept].tolist()
-        sums["mixed weight"] = trace.mixed_weights[query]
-
-    rows = [names[key] for key in kept]
-    if len(rest):
-        rows.append(f"{len(rest)} more")
-        for name, column in columns.items():
-            column.append(float(sums[name][rest].double().sum()) if name in sums else "")
-    total = [number(float(sums[name].double().sum())) if name in sums else "" for name in columns]
+    kept = order[:MAX_KEYS].sort().values
     with torch.no_grad():
         terms = [layer.score_terms(trace.queries[query], key) for key in trace.keys[kept]]
     term_name, _ = [*terms[0].items()][-1] if terms[0] else ("", None)
     return Neurons(
-        names=rows[: len(kept)],
+        names=[names[key] for key in kept],
         q=trace.queries[query][None],
         k=trace.keys[kept],
         term_name=term_name,
         terms=torch.stack([term[term_name] for term in terms]) if term_name else torch.empty(0, 0),
-        rows=rows,
-        columns=columns,
-        total=["sum", *total],
-        words=_neuron_words(
-            layer, trace, len(kept), len(rest), float(greatest) if allowed.any() else None
-        ),
-    )
-
-
-def _neuron_words(
-    layer: Variant, trace: Trace, shown: int, rest: int, greatest: float | None
-) -> str:
-    added = ""
-    if trace.bias is not None:
-        penalty = ", minus the distance times the slope of this head"
-        added = ", plus the bias of the distance" if layer.has_bias else penalty
-    cap = f"{trace.cap or 0:g}"
-    mixed = {
-        "scaled": "",
-        "mixed": "; mixed is what the heads make of it together",
-        "capped": f"; capped is {cap} · tanh(scaled / {cap})",
-        "decayed": "; decayed is what is left of it after the tokens between",
-    }[trace.logits_name]
-    some = f" Shown are the {shown} keys with the most weight of {shown + rest}." if rest else ""
-    weights = f"the query may look at nothing. {EMPTY_ROW}"
-    if trace.normed_by == "sum":
-        weights = "a weight is its score over the sum of the row."
-    elif not trace.normed_by:
-        left = "; erased is what later keys take back" if trace.erased is not None else ""
-        factor = f", times {'β' if layer.erases else 'Δ'}" if trace.strength is not None else ""
-        weights = f"a weight is what is left of the score{factor}, no share of 1{left}."
-    elif greatest is not None:
-        weights = (
-            "a weight is its exponential over the sum of all. The greatest of the row, "
-            f"{number(greatest)}, is subtracted first, which changes no weight."
-        )
-    return (
-        f"A score is the sum of its row of products; scaled is that × {trace.scale:.6g}{added}"
-        f"{mixed}; {weights}{some}"
+        columns={
+            "score": trace.scores[query, kept].tolist(),
+            "weight": weights[kept].tolist(),
+        },
     )

@@ -21,11 +21,11 @@ MOST_CELLS = 32  # tokens of a mask to be painted
 SHARE, LEAST = 0.05, 0.01  # how far from a number an answer may be
 
 HINTS = {
-    "row": "Click it in that row. ",
+    "row": "Click it in that row.",
     "number": "",
     "terms": "",
-    "mask": "Click or drag over them below, then check. ",
-    "greatest": "Click it, or go there and press Enter. ",
+    "mask": "Click or drag over them below, then check.",
+    "greatest": "Click it, or go there and press Enter.",
 }
 
 Cell = tuple[int, int]
@@ -91,21 +91,13 @@ def words(step: Step, asked: str, cell: Cell) -> str:
         name = _named(matrix.row_names, row)
         return f"Which key gets the most in the row of {name}?"
     if asked == "number":
-        return (
-            f"What number is in the cell of {_cell(matrix, row, column)}? "
-            f"Within ±{100 * SHARE:g} % or ±{LEAST:g}, whichever is larger, it counts as right."
-        )
+        return f"What number is in the cell of {_cell(matrix, row, column)}?"
     if asked == "terms":
         aside = ", the bias aside" if "bias" in step.working(0, 0).names else ""
         return f"How many terms are added up to one cell of {matrix.name}{aside}?"
     if asked == "mask":
         return "Which cells become hidden?"
     return "Which cell will hold the greatest number?"
-
-
-def hint(asked: str) -> str:
-    """Explain how to answer a question at a screen, in sentences."""
-    return f"{HINTS[asked]}The result is hidden until you answer."
 
 
 def read_number(typed: str) -> float | None:

@@ -36,7 +36,7 @@ def ask(view: View, step: Step, wanted: str, cell: Cell) -> str:
         st.button("Hide and guess again", on_click=_guess_again)
         return ""
     with st.container(key="to_answer"):
-        words = Words(predicting.words(step, asked, cell), "note", predicting.hint(asked))
+        words = Words(predicting.words(step, asked, cell), "note", predicting.HINTS[asked])
         grid, taken = None, {}
         if asked == "mask":
             names, hidden = step.result.row_names, _marks(view.visit, step.identity)

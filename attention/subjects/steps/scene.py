@@ -87,5 +87,4 @@ def matrices(step: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
             asked={"row": (cell[0], None), "number": cell}.get(asked),
             key="matrices",
         ),
-        Words(step.shapes),
     )

@@ -189,14 +189,6 @@ class Step:
         numbers = result.numbers
         return hash((self.title, *numbers.shape, numbers.numpy().tobytes(), allowed))
 
-    @property
-    def shapes(self) -> str:
-        """The shapes before and after, in words."""
-        return " ".join(
-            part if isinstance(part, str) else f"{part.name} {tuple(part.numbers.shape)}"
-            for part in self.parts
-        )
-
 
 def with_bias(
     names: list[str], columns: dict[str, list[float | str]], bias: Tensor | None, column: int

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from attention.core.positions import Rotary
 from attention.core.printing import fixed
-from attention.figures.captions import group_words
 from attention.figures.matrix import Matrix
 from attention.figures.tables import number, typed
 from attention.figures.working import Working
@@ -28,28 +27,6 @@ WHY = {
     "queries": "A query is what a token looks for.",
     "keys": "A key is what a token offers.",
     "values": "A value is what a token passes on.",
-}
-# By who has given the tokens positions before, and whether positions are added to them here.
-ORDER = {
-    ("nobody", False): "It does not say where the word stands.",
-    ("nobody", True): "Its position is added, so it says where the word stands.",
-    ("sum", False): "The model added a position to it before its first layer.",
-    ("sum", True): "Its position is added once more: the model did so before its first layer.",
-    (ROTATED, False): "No position was added to it: the model turns queries and keys instead.",
-    (ROTATED, True): "Its position is added, though the model turns queries and keys instead.",
-}
-STILL = " Here this layer does not turn them."
-# By whether scores are the same for the same distance, see `Variant.by_distance`.
-BY_DISTANCE = {
-    True: "So a query and a key get the same score wherever they stand equally far apart.",
-    False: "This score can depend on both positions, not on the distance alone.",
-}
-MADE_BY = {
-    "": "A matrix turns the vector into it.",
-    "seeded": "A matrix of random numbers turns the vector into it.",
-    "identity": "A matrix of ones and zeros copies it from the vector, number by number.",
-    "learned": "A learned matrix turns the vector into it.",
-    "typed": "A matrix of your own turns the vector into it.",
 }
 
 
@@ -73,15 +50,10 @@ def x_step(done: Computation) -> Step:
         words = f"{cell}, is its vector plus its position."
         return Working(words, names, {"number": terms}, "sum", value)
 
-    given = ROTATED if done.layer.rotary else "sum"
-    by = given if done.layer.origin == "learned" else "nobody"
-    order = ORDER[by, positions is not None]
-    if by == ROTATED and done.trace.unrotated is None:
-        order += STILL
     return Step(
         "The vectors",
         r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
-        f"Each token comes in as a vector: one row of numbers. {order}",
+        "Each token comes in as a vector: one row of numbers.",
         parts,
         working,
     )
@@ -123,15 +95,13 @@ def projection_step(done: Computation, role: str) -> Step:
         Matrix(name, weight, lights="column"),
     ]
     formula = f"{symbol} = X\\,W_{letter}"
-    ended = done.layer.origin == "identity" and bool((weight == 0).all(0).any())
-    beyond = " Beyond the end of the vector it is 0." if ended else ""
     if bias is not None:
         parts += ["+", Matrix(name.replace("W", "b", 1), bias[None], ("bias",))]
         formula += f" + b_{letter}"
     return Step(
         role.capitalize(),
         formula,
-        f"{WHY[role]} {MADE_BY[done.layer.origin]}{beyond}{_shared(done, role)}",
+        WHY[role],
         [*parts, "=", result],
         working,
     )
@@ -146,7 +116,6 @@ def norm_step(done: Computation, role: str) -> Step:
     assert norm is not None
     inverse, gain = (term.detach()[head if len(term) > 1 else 0] for term in terms)
     letter, width = LETTERS[role], len(norm.weight)
-    gained = "learned gain" if done.layer.origin == "learned" else "gain of 1/√d_k: its length is 1"
 
     def working(row: int, column: int) -> Working:
         over = float(inverse[row])
@@ -164,7 +133,7 @@ def norm_step(done: Computation, role: str) -> Step:
         rf"{letter}'_c = \frac{{g_c\, {letter}_c}}"
         rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{width}}} \sum_d {letter}_d^2}}}}",
         f"The norm divides all numbers of a {ONE[role]} by one root, so that its length no longer "
-        f"counts. Then each dimension is multiplied by a {gained}.",
+        "counts.",
         [
             Matrix(SYMBOLS[role], before, done.names, lights="row"),
             "÷ root ×",
@@ -208,7 +177,6 @@ def rotation_step(done: Computation, role: str) -> Step:
             total,
         )
 
-    pairs = f"i and i + {d_k // 2}" if rotary.halves else "2i and 2i + 1"
     slower = r"s_i\, " if rotary.slower else ""
     return Step(
         f"{role.capitalize()}, {ROTATED}",
@@ -216,8 +184,7 @@ def rotation_step(done: Computation, role: str) -> Step:
         rf"{letter}'_b = {letter}_a \sin\theta + {letter}_b \cos\theta \\ "
         rf"\theta = p \,/\, {slower}{rotary.base:.10g}^{{2i/{d_k}}} \end{{gathered}}",
         f"Rotary positions turn each {ONE[role]} by the position p of its token, two dimensions at "
-        f"a time: here {pairs}. {BY_DISTANCE[done.layer.by_distance]}"
-        + (" Longer texts turn slower, by s." if slower else ""),
+        "a time.",
         [
             Matrix(symbol_of([*done.forms(role)][-2]), before, done.names, lights="cell"),
             "↻",
@@ -235,24 +202,15 @@ def _forms(done: Computation, role: str, how: str) -> tuple[Tensor, Tensor]:
     return before, after
 
 
-def _shared(done: Computation, role: str) -> str:
-    words = "" if role == "queries" else group_words(done.layer, done.head)
-    return f" {words}" if words else ""
-
-
 def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
     """The vector itself serves as a query, a key or a value, or as all three."""
     roles = (role, *done.alike)
     symbol = " = ".join(SYMBOLS[each] for each in roles)
     letters = " = ".join(LETTERS[each] for each in roles)
-    title, none = role.capitalize(), "No matrix comes before it: the vector itself serves."
-    if done.alike:
-        title = "Queries, keys and values"
-        none = f"No matrix comes before them: {letters} = x, each vector serves as all three."
     return Step(
-        title,
+        "Queries, keys and values" if done.alike else role.capitalize(),
         f"{symbol} = X",
-        f"{' '.join(WHY[each] for each in roles)} {none}",
+        f"No matrix comes before: {letters} = x, the vector itself serves.",
         [Matrix("X", done.x, done.names, lights="cell"), "=", Matrix(symbol, made, done.names)],
         lambda row, column: Working(
             f"{letters} of “{done.names[row]}”, dimension {column}, "

@@ -8,10 +8,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attention.core.analysis import ROUNDING
 from attention.core.functional import merge_heads
 from attention.core.variants import DotScores
-from attention.figures.captions import cell_words, sums_words
+from attention.figures.captions import cell_words
 from attention.figures.matrix import Matrix
 from attention.figures.tables import number
 from attention.figures.working import Working
@@ -25,20 +24,13 @@ from attention.subjects.steps.step import (
     with_bias,
 )
 
-SOFTMAX_SCALE = (
-    "The scale decides how much differences between scores count. When scores differ a lot, "
-    "softmax gives almost everything to the largest."
-)
-OTHER_SCALE = "There is no softmax here: the scale is a factor of all scores alike."
+SCALE = {
+    True: "The scale decides how much differences between scores count.",
+    False: "There is no softmax here: the scale is a factor of all scores alike.",
+}
 HIDDEN = {
     True: "A hidden score becomes −∞, not 0: the softmax turns −∞ into exactly no weight.",
     False: "There is no softmax here, so a hidden score becomes 0, which is no weight.",
-}
-JOINED_BY = {
-    "": "a matrix mixes them into the output of the layer",
-    "seeded": "a matrix of random numbers mixes them into the output of the layer",
-    "identity": "the identity matrix leaves them so: they are the output of the layer",
-    "learned": "a learned matrix mixes them into the output of the layer",
 }
 
 
@@ -113,19 +105,11 @@ def scaled_step(done: Computation) -> Step:
             Matrix("bias" if learned else "−slope·distance", bias, queries, keys, lights="cell"),
             "=",
         ]
-    why = ""
-    if isinstance(done.layer, DotScores) and trace.queries.shape[-1] > 1:
-        why = " Dot products of long vectors do differ a lot, and 1/√d_k makes them smaller."
-    added, term = "", ""
-    if bias is not None and learned:
-        added, term = " A bias that was learned for each distance is then added.", " + b_{j-i}"
-    elif bias is not None:
-        added = " ALiBi then takes something off for each step of distance."
-        term = r" - m\,|i-j|"
+    term = "" if bias is None else " + b_{j-i}" if learned else r" - m\,|i-j|"
     return Step(
         "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + term,
-        (SOFTMAX_SCALE + why if trace.normed_by == "softmax" else OTHER_SCALE) + added,
+        SCALE[trace.normed_by == "softmax"],
         parts,
         working,
     )
@@ -146,18 +130,12 @@ def masked_step(done: Computation) -> Step:
         kept = result.write(float(trace.logits[row, column]))
         return Working(f"{pair}: not hidden, the score stays {kept}.", ())
 
-    hidden = 0 if mask is None else int((~mask).sum())
     return Step(
         "Mask",
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may look at } j \\"
         + (r" -\infty" if softmax else " 0")
         + r" & \text{otherwise} \end{cases}",
-        f"{HIDDEN[softmax]} "
-        + (
-            f"{hidden} {'cell is' if hidden == 1 else 'cells are'} hidden."
-            if hidden
-            else "Nothing is hidden now."
-        ),
+        HIDDEN[softmax],
         [
             Matrix(trace.logits_name, trace.logits, queries, keys, lights="cell"),
             "→",
@@ -184,9 +162,8 @@ def weights_step(done: Computation) -> Step:
         shown = number(float(trace.weights[row, column]))
         why = "" if column in keys else ", since it is hidden"
         return Working(
-            f"“{queries[row]}” to “{names[column]}”: {shown}{why}. Each weight of the row is its "
-            f"exponential over the sum of them all, {total}. The greatest masked score, "
-            f"{number(float(scores.max()))}, is subtracted first: that changes nothing.",
+            f"“{queries[row]}” to “{names[column]}”: {shown}{why}, its exponential over the sum of "
+            f"the row, {total}.",
             [names[key] for key in keys],
             {
                 "masked": scores.tolist(),
@@ -201,7 +178,7 @@ def weights_step(done: Computation) -> Step:
         "Softmax",
         r"w_{ij} = \frac{e^{m_{ij}}}{\sum_k e^{m_{ik}}}",
         "The softmax turns each row of scores into shares: how a query splits its attention over "
-        f"the keys. Here {sums_words(trace.weights)}.",
+        "the keys.",
         [
             Matrix("masked", trace.logits, queries, names, allowed=mask, lights="row"),
             "→",
@@ -218,8 +195,6 @@ def dropout_step(done: Computation) -> Step:
     before = trace.weights if trace.mixed_weights is None else trace.mixed_weights
     after = trace.applied
     growth = 1 / (1 - done.dropout)
-    sums = before.double().sum(-1)
-    moved = int(((after.double().sum(-1) - sums).abs() >= ROUNDING).sum())
     there = before != 0  # of a weight of 0 nothing says whether it was dropped
     kept = (after != 0).to(before.dtype)
     b = Matrix("b", kept, queries, names, allowed=there, lights="cell")
@@ -232,9 +207,8 @@ def dropout_step(done: Computation) -> Step:
             for before, left in zip(weights, dropped, strict=True)
         ]
         return Working(
-            f"The row of “{queries[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}) = "
-            f"{growth:.4f}, so that on average over many draws the row still sums to "
-            f"{number(float(sums[row]))}.",
+            f"The row of “{queries[row]}”: what is kept grows by 1 / (1 − {done.dropout:g}), so "
+            "that on average over many draws the row sums to what it did.",
             list(names),
             {"weight": weights, "": fate, "after dropout": dropped},
             "sum",
@@ -246,13 +220,7 @@ def dropout_step(done: Computation) -> Step:
         r"\begin{gathered} \tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij} \\ "
         r"b_{ij} \sim \text{Bernoulli}(1-p) \end{gathered}",
         "In training each weight is dropped with probability p, so that a model does not rely on "
-        "single keys. In use nothing is dropped. "
-        + (
-            f"Here p = {done.dropout:g}. Rows that now sum to another number: {moved} of "
-            f"{len(queries)}."
-            if done.dropout
-            else "Here p = 0: nothing is dropped either."
-        ),
+        "single keys.",
         [
             Matrix(_name(done), before, queries, names, kind=_kind(done), lights="cell"),
             *drawn,
@@ -283,17 +251,12 @@ def output_step(done: Computation) -> Step:
             float(trace.output[row, column]),
         )
 
-    why = "Multiply each value by its weight, then add them all up: that is the new vector."
-    if done.layer.heads > 1:
-        why += f" This is head {done.head} of {done.layer.heads}, by itself."
-    if trace.dropped is not None:
-        why += f" Dropout {done.dropout:g} is in it; at 0 nothing is dropped."
     return Step(
         "Output",
         r"y_i = \sum_j w_{ij}\, v_j"
         if trace.dropped is None
         else r"y_i = \sum_j \tilde w_{ij}\, v_j",
-        why,
+        "Multiply each value by its weight, then add them all up: that is the new vector.",
         [
             Matrix(name, weights, done.rows("q"), done.rows("k"), kind=_kind(done), lights="row"),
             "×",
@@ -337,7 +300,8 @@ def joined_step(done: Computation) -> Step:
     return Step(
         "All heads",
         r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if bias is not None else ""),
-        f"The outputs of all heads stand side by side, and {JOINED_BY[layer.origin]}.",
+        "The outputs of all heads stand side by side, and one matrix turns them into the output of "
+        "the layer.",
         [*parts, "=", Matrix("Y of the layer", output, names)],
         working,
     )
@@ -359,16 +323,12 @@ def mixed_scores_step(done: Computation) -> Step:
 
 def mixed_weights_step(done: Computation) -> Step:
     """Mix the weights of the heads after the softmax."""
-    mixed = done.trace.mixed_weights
-    assert mixed is not None
-    negative = int((mixed < 0).sum())
-    below = f"Weights below 0: {negative}." if negative else "No weight is below 0."
     return _mixed_step(
         done,
         "Weights across heads",
         r"u^{h}_{ij} = \sum_g w^{g}_{ij}\; P_w^{gh}",
         "After the softmax the heads talk again: each adds up the weights of all heads, times the "
-        f"numbers of its column of P_w. Here {sums_words(mixed)}. {below}",
+        "numbers of its column of P_w.",
         "weights",
         "mixed weights",
         done.layer.mixed_weight_terms,

@@ -6,16 +6,15 @@ from typing import Literal
 
 import torch
 
-from attention.figures.captions import sums_words
 from attention.figures.matrix import Matrix
 from attention.figures.tables import number
 from attention.figures.working import Working
 from attention.subjects.steps.step import Computation, Step
 
-BELOW_ZERO = (
-    "These weights are no shares: one below 0 takes its value away from the output, and a row may "
-    "sum to anything."
-)
+WEIGHTS = {
+    True: "Each score is divided by the sum of its row: shares, without any exponential.",
+    False: "These weights are no shares: one below 0 takes its value away from the output.",
+}
 
 
 def decayed_step(done: Computation) -> Step:
@@ -34,14 +33,12 @@ def decayed_step(done: Computation) -> Step:
         terms = {"number": [scaled, left / scaled]}
         return Working(words, ("scaled", "left of it"), terms, "product", left)
 
-    how = "each dimension of it by a gate of its own" if each else "by one gate"
     return Step(
         "Decay",
         r"s''_{ij} = s'_{ij} \prod_{j<t\le i} \alpha_t"
         if not each
         else r"s''_{ij} = c \textstyle\sum_d q_{id}\, k_{jd} \prod_{j<t\le i} \alpha_{td}",
-        f"With each token that comes after a key, less is left of it, {how}. So the scores of "
-        "earlier keys get smaller.",
+        "With each token that comes after a key, less is left of it.",
         [
             Matrix("scaled", trace.scaled, queries, keys, lights="cell"),
             "× left =",
@@ -86,8 +83,8 @@ def erased_step(done: Computation) -> Step:
     return Step(
         "Erase",
         rf"e_{{ij}} = -\sum_{{j<l\le i}} (m_{{il}} + e_{{il}})\, \beta_l\, {gamma} k_l \cdot k_j",
-        "A token that is written at a key like an earlier one replaces a share β of what was "
-        "there: it takes that back from the earlier key's score.",
+        "A token that is written at a key like an earlier one takes a share β of what was there "
+        "back from the earlier key's score.",
         [
             Matrix("masked", trace.logits, queries, names, allowed=trace.mask, lights="row"),
             "→",
@@ -139,11 +136,10 @@ def unshared_step(done: Computation) -> Step:
         (False, True): rf"w_{{ij}} = (m_{{ij}}{' + e_{ij}' if done.layer.erases else ''})\,"
         + (r"\beta_j" if done.layer.erases else r"\Delta_j"),
     }[shares, strength is not None]
-    said = "Each score is divided by the sum of its row: shares, without any exponential."
     return Step(
         "Weights",
         formula,
-        f"{said if shares else BELOW_ZERO} Here {sums_words(trace.weights, shares)}.",
+        WEIGHTS[shares],
         [*parts, "→", result],
         working,
         asks="row" if shares else "",
