@@ -85,8 +85,6 @@ def test_a_query_is_previewed_by_hovering_and_chosen_by_keys(open_page: Open) ->
     assert search(page)["query"] == "2"
     page.get_by_role("list", name="Keys").get_by_role("listitem").nth(5).hover()
     expect(summary).to_contain_text("“walks” to “street”: head 0 0.")
-    shown = page.locator(".numbers").last.locator("tbody tr").nth(5).locator("td").last
-    expect(summary).to_contain_text(f"head 1 {float(shown.inner_text()):.3f}.")
     page.mouse.move(5, 5)
     page.get_by_role("listbox").focus()
     page.keyboard.press("Home")

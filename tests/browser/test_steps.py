@@ -136,7 +136,7 @@ def test_a_number_is_typed_a_mask_is_painted_and_whoever_gets_the_link_answers_f
     right = "Right: “q2” and dimension 2 holds 3, and 3.1000 is within ±0.1500."
     expect(page.locator(".note")).to_have_text(right)
     other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
-    expect(other.locator(".note")).to_contain_text("The result is hidden until you answer.")
+    expect(other.locator(".note")).to_contain_text("What number is in the cell of ")
     expect(result(other).locator("td.cell").first).to_have_text("?")
 
     page = open_page("/steps?s=a+b&mask=causal&step=masked&predict=on")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy
@@ -69,6 +70,15 @@ def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(n:
     assert numpy.array_equal(cells.z, trace.weights.numpy())
     assert (cells.zmax < trace.weights.max().item() * 0.999) == saturated
     assert ("share the last colour" in plots.stage_words(trace, "weights")) == saturated
+
+
+def test_words_of_a_stage_tell_what_is_hidden_and_what_was_added() -> None:
+    plain = traced(3)
+    hidden = replace(plain, mask=torch.eye(3) > 0, bias=torch.zeros(3, 3))
+    assert plots.stage_words(plain, "masked").endswith(" no cell is hidden.")
+    assert plots.stage_words(hidden, "masked").endswith(" hatched cells are hidden.")
+    assert "follows from the distance" in plots.stage_words(hidden, "scaled")
+    assert "follows from the distance" not in plots.stage_words(plain, "scaled")
 
 
 @over("z", [[[0.0, 0]], [[numpy.nan]]])

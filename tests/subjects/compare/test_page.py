@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
@@ -105,14 +104,13 @@ def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
     assert any("may look at nothing in B" in words for words in app.told)
 
 
-def test_a_click_chooses_the_row_that_the_tables_tell_of() -> None:
+def test_a_click_chooses_the_row_that_the_table_tells_of() -> None:
     app = opened("compare", s=WORDS).move(query=3)
     assert app.selection["query"] == 3
     assert any("“d”" in words for words in app.told)
-    row, every = app.tables
+    (row,) = app.tables
     assert {*row[""]} == {*WORDS.split(), "sum"}
-    assert {*every[""]} == {*WORDS.split(), "mean of all"}
-    assert row["weight A"][-1] == row["weight B"][-1] == "1.0000"
+    assert row["weight A"][-1] == row["weight B"][-1] == "1.00"
 
 
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
@@ -145,32 +143,18 @@ def test_a_pair_shows_the_words_that_differ_and_compares_the_rest() -> None:
     assert b.isnan().tolist() == [[False, True, False], [True] * 3, [False, True, False]]
 
 
-def test_what_masks_hide_of_the_chosen_row_is_said_of_either_side() -> None:
-    app = opened("compare", compare="pair", mask="causal", s="the cat walks", s2="a cat", query=1)
-    assert app.notes[-1:] == ["A: “cat” may look at 2 of 3 keys: the causal mask hides 1."]
-    app = opened("compare", mask="window", radius=0, b_mask=["causal", "length"], b_valid_len=0)
-    assert "A: “the (0)” may look at 1 of 6 keys: the window hides 5." in app.notes
-    assert any(note.startswith("B: “the (0)” may look at nothing: of 6 keys") for note in app.notes)
-
-
 # Sweeps
 
-# Pages with a slider for a setting of the scores: link, the setting, and its values.
-SLIDERS = (("compare", {"compare": "sweep"}, "sweep", sweeps.SWEEPS),)
-SHORT = {"s": "a b c", "vectors": "random", "d_model": 8}
 
-
-@pytest.mark.parametrize(("page", "link", "setting", "kinds"), SLIDERS)
 @over("variant", VARIANTS)
-def test_a_slider_is_there_for_each_variant_that_has_its_setting_and_words_for_the_others(
-    page: str, link: dict[str, str], setting: str, kinds: tuple[str, ...], variant: str
+def test_a_slider_is_there_for_each_variant_with_a_softmax_and_words_for_the_others(
+    variant: str,
 ) -> None:
-    """kinds: of a sweep; asked for by a link, as by who comes from a variant that has them."""
+    short = {"s": "a b c", "vectors": "random", "d_model": 8}
     trace = result_of("a b c", variant=variant, d_model=8).trace
-    for kind in kinds:
-        app = opened(page, **link, **SHORT, **{setting: kind}, variant=variant)
-        assert (setting in app.controls) == bool(sweeps.sweeps_of(trace))
-        assert ("no softmax" in app.said) == (setting not in app.controls)
+    app = opened("compare", compare="sweep", **short, variant=variant)
+    assert ("sweep" in app.controls) == bool(sweeps.sweeps_of(trace))
+    assert ("no softmax" in app.said) == ("sweep" not in app.controls)
 
 
 def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:

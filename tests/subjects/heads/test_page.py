@@ -87,7 +87,6 @@ def test_the_figures_are_sent_the_numbers_of_all_heads(variant: str) -> None:
     assert_close(figures["added"].matrices, [added.parts, added.output[None]])
     shown = heads_words.neurons(result.layer, result.trace, 4, list("abcde"))
     assert_close(figures["neurons"].matrices, [shown.q, shown.k, shown.terms])
-    assert captions.row_words(result.masks, 4, result.tokens) in app.notes
 
 
 def test_clicks_choose_a_head_the_heads_drawn_a_token_and_a_stage() -> None:
@@ -107,7 +106,6 @@ def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes() -> None:
     lines = app.sent["head_view"]
     assert (len(lines.header["tokens"]), lines.header["whole"]) == (512, False)
     assert len(lines.numbers) == 12 * 512, "of the chosen query alone"
-    assert "480 more" in app.said
     size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
     assert size < 4_000_000
 

@@ -86,11 +86,10 @@ def test_a_step_has_its_box_lit_and_its_matrices_with_the_cell_or_the_nearest(va
         assert (graph.names, graph.step) == ([*done.steps, ""], name)
         assert [*scenes.steps(done, name, offered=False)] == []
         for cell, chosen, notes in (((2, 3), (2, 3), 0), ((9, 3), (3, 3), 1)):
-            why, *before, figure, shapes = scenes.matrices(step, cell, "", pickable=True)
+            why, *before, figure = scenes.matrices(step, cell, "", pickable=True)
             assert step.why in html.unescape(why.words)
             assert isinstance(figure, Matrices)
             assert (figure.parts, figure.chosen, len(before)) == (step.parts, chosen, notes)
-            assert step.shapes in html.unescape(shapes.words)
 
 
 def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back() -> None:
@@ -178,7 +177,6 @@ def test_while_one_guesses_the_result_stays_on_the_server() -> None:
         assert (last["hidden"], last["most"]) == (True, 1)
         assert not any(part["hidden"] for part in before)
         assert "working" not in app.said
-        assert any("The result is hidden until you answer." in note for note in app.notes)
         assert_close(shown(app).matrices[:-1], known.matrices[:-1], equal_nan=True)
 
 
@@ -202,7 +200,7 @@ def test_a_guess_reveals_its_own_numbers_only_and_gets_a_word() -> None:
 def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
     app = opened("steps", **TASK, step="weights", question="row", row=2)
     asks = "Which key gets the most in the row of “cow”? Click it in that row."
-    assert app.notes == [f"{asks} The result is hidden until you answer."]
+    assert app.notes == [asks]
     assert shown(app).header["asked"] == [2, None]
     assert hidden(app.tell("matrices", "cell", [0, 1]))
     assert app.values["row"] == 2
@@ -243,7 +241,7 @@ def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms(
     assert app.notes[0].startswith("How many terms are added up to one cell of Q?")
     assert answered(app, "50").notes == ["Right: 50 terms are added up to one cell of Q."]
     app = opened("steps", **TASK, step="scaled", question="number", row=1, column=2)
-    assert "What number is in the cell of “dog” and “cow”? Within ±5 % or ±0.01" in app.notes[0]
+    assert "What number is in the cell of “dog” and “cow”?" in app.notes[0]
     assert shown(app).header["asked"] == [1, 2]
     answered(app, "<b>x")
     assert app.notes[1] == "“<b>x” is no number; one is written as in −0.25."

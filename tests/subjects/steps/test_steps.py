@@ -172,23 +172,14 @@ def check_softmax(run: Computation, made: Step, row: int, column: int, work: Wor
     assert all(map(close, powers, expected))
     assert all(map(close, weights, [power / math.fsum(expected) for power in expected]))
     assert close(work.total, 1)
-    cell = float(made.result.numbers[row, column])
-    for said in (
-        f"“{run.names[column]}”: {number(cell)}",
-        f"over the sum of them all, {number(math.fsum(powers))}.",
-        f"greatest masked score, {number(max(scores))},",
-    ):
-        assert said in work.text
     allowed = made.result.allowed
     may = [True] * len(run.names) if allowed is None else allowed[row].tolist()
     assert list(work.names) == [*itertools.compress(run.names, may)]
-    assert ("since it is hidden" in work.text) == (not may[column])
 
 
 def check_dropout(run: Computation, cell: float, column: int, work: Working) -> None:
     """Dropped weights are nothing and kept ones have grown."""
     left = 1 - run.dropout
-    assert f"1 / (1 − {run.dropout:g}) = {1 / left:.4f}," in work.text or not run.dropout
     before, fates, after = work.columns.values()
     assert after[column] == cell
     for weight, fate, now in zip(before, fates, after, strict=True):
@@ -243,20 +234,6 @@ def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_t
     assert said.endswith(f"dimension 2, is x itself: {number(float(run.x[1, 2]))}.")
     assert rotated.steps[:7] == ("x", *ROLES, "rotated queries", "rotated keys", "scores")
     assert step("values", rotated).title == "Values"
-
-
-@pytest.mark.parametrize(
-    ("layer", "name", "shapes"),
-    [
-        ("qkv", "queries", "X (7, 12) × W_q (12, 3) = Q (7, 3)"),
-        ("qkv", "scores", "Q (7, 3) and K (7, 3) → scores (7, 7)"),
-        ("qkv", "output", "weights (7, 7) × V (7, 5) = Y (7, 5)"),
-        ("biased", "queries", "X (7, 12) × W_q, head 2 (12, 3) + b_q, head 2 (1, 3) = Q (7, 3)"),
-        ("biased", "joined", "all heads (7, 12) × W_o (12, 12) + b_o (1, 12) = Y of the layer (7"),
-    ],
-)
-def test_shapes_are_told_before_and_after(layer: str, name: str, shapes: str) -> None:
-    assert step(name, done(layer)).shapes.startswith(shapes)
 
 
 @over("layer", LAYERS)
