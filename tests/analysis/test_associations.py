@@ -16,6 +16,7 @@ from torch.testing import assert_close
 
 from attention.analysis import associations
 from attention.analysis.associations import BASELINES, METHODS, Followed, associate
+from attention.changing.erasing import mask_of
 from attention.core.functional import Trace
 from attention.trained.models import Padded
 from tests.analysis.conftest import CLOSE, Case, case_of, each_model, each_tiny
@@ -190,7 +191,7 @@ def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.Monk
     """Also where only what comes behind a token is worked out again, some tokens at a time."""
     monkeypatch.setattr(associations.erasing, "TOGETHER", 3)
     followed = Followed(case.model, case.run.pieces)
-    mask = associations.mask_of(case.model)
+    mask = mask_of(case.model)
     ids, n_layers = case.run.pieces.ids, len(followed.layers)
     assert (mask is None) == (case.model.about.name != "bert")
     ways = associations.ways_of(case.model)

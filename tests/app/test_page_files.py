@@ -24,7 +24,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], set[str]]] = {  # by page a link, and s
     "operations": ({}, {"A[0]", "C[1]"}),
     "identities": (
         {"claim": "scale"},
-        {"q·k / √d_k · Four ways to", "X · given", "Differences of the checks"},
+        {"q·k / √d_k · Four ways to the same scores", "X · given", "Differences of the checks"},
     ),
     "guide": ({"chapter": "scores"}, {"Scores"}),
     "own": ({}, {"Weights · layer 0, head 0", "Measures of all heads"}),
