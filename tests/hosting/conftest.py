@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 
 import pytest
 
+from attention.hosting import admission
+from attention.hosting.rerun_scheduler import RerunScheduler
+
 LONG = 30.0  # seconds
 Within = Callable[[AbstractContextManager[object], Callable[[], object]], threading.Event]
+
+
+@pytest.fixture
+def _no_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the clock still: nothing is had anew with a second, however long a test takes."""
+    still = SimpleNamespace(**vars(time) | {"monotonic": lambda: 7.0})
+    monkeypatch.setattr(admission, "time", still)
+
+
+def until_waiting(scheduler: RerunScheduler, number: int) -> None:
+    """Return once so many wait, each of whom has looked and found no turn."""
+    give_up = time.monotonic() + LONG
+    while time.monotonic() < give_up:
+        with scheduler._lock:  # which is held from the first look to the wait
+            if len(scheduler._waiting) == number:
+                return
+        time.sleep(0.001)
+    raise AssertionError(f"{len(scheduler._waiting)} wait, not {number}")
 
 
 @pytest.fixture

@@ -5,12 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
-from contextlib import AsyncExitStack
-from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from attention.core.limits import Limits
 from attention.hosting import admission
@@ -42,13 +37,6 @@ class Asked:
 
     def visit(self, cookie: str = "", address: str = "10.0.0.1", says: bytes = b"hello") -> Visit:
         return Visit(self.admission, cookie, address, says)
-
-
-@pytest.fixture
-def _no_time_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the clock still: nothing is had anew with a second, however long a test takes."""
-    still = SimpleNamespace(**vars(time) | {"monotonic": lambda: 7.0})
-    monkeypatch.setattr(admission, "time", still)
 
 
 class Visit:
@@ -162,45 +150,6 @@ async def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypa
         stranger.protocols.append(session)
         async with stranger:
             assert (await stranger.sent.get())["type"] == "websocket.close", session
-
-
-@to_its_end
-async def test_one_address_leaves_places_to_the_others_and_its_next_visitor_reads_why() -> None:
-    asked = Asked(sessions=7, address=50)
-    async with AsyncExitStack() as open_still:
-        visits = [asked.visit(cookie=f"name{number}") for number in range(5)]
-        entered = [await open_still.enter_async_context(visit) for visit in visits]
-        assert [visit.has_a_place for visit in entered] == [True] * 3 + [False] * 2
-        status, _, text = await asked.get()
-        assert (status, "All places for your network are taken" in text) == (403, True)
-        assert (await asked.get(address="10.0.0.2")).text == "the app"
-        async with asked.visit(address="10.0.0.2") as other:
-            assert other.has_a_place
-
-
-@pytest.mark.usefixtures("_no_time_goes_by")
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("2001:db8:1:2::7", "2001:db8:1:2:ffff::9", True),
-        ("2001:db8:1:2::7", "2001:db8:1:3::7", False),
-        ("::ffff:192.0.2.1", "192.0.2.1", True),
-        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
-        ("192.0.2.1", "192.0.2.2", False),
-        ("a name", "another", False),
-    ],
-)
-@to_its_end
-async def test_an_address_that_asks_too_often_is_asked_to_wait_with_all_in_its_house_alone(
-    one: str, other: str, same: bool
-) -> None:
-    asked = Asked(requests=1)
-    statuses = [(await asked.get(address=one)).status for _ in range(12)]
-    assert statuses[:10] == [200] * 10
-    status, headers, text = await asked.get(address=one)
-    assert (status, headers["retry-after"]) == (429, "2")
-    assert "Please wait a moment" in text
-    assert (await asked.get(address=other)).status == (429 if same else 200)
 
 
 @to_its_end

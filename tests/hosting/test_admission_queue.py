@@ -72,19 +72,11 @@ def test_a_place_is_lost_when_nobody_comes_for_it_and_is_of_no_use_to_another_ad
     assert queue.connect(at("b"), 2 * RESERVED_SECONDS + 1)
 
 
-def test_one_address_has_no_more_places_than_it_may_by_whatever_names() -> None:
-    queue = AdmissionQueue(7, 3)
-    names = ["", "", "x", "y", "z"]
-    assert [queue.connect(at("a", name), 0.0) for name in names] == [True] * 3 + [False] * 2
-    assert queue.is_crowded("a")
-    assert queue.free == 4
-    assert [queue.connect(at(f"b{number}"), 0.0) for number in range(5)] == [True] * 4 + [False]
-    assert not queue.is_crowded("a"), "but the queue is full"
-
-
 def test_who_waits_for_their_own_address_is_passed_by_the_others() -> None:
     queue = AdmissionQueue(5, 2)
     assert [queue.connect(at("a", name), 0.0) for name in "xyz"] == [True, True, False]
+    assert queue.is_crowded("a")
+    assert not queue.is_crowded("b")
     assert [queue.position(at("a", name), 0.0) for name in "pq"] == [1, 2]
     assert queue.position(at("b"), 0.0) == 0
     assert queue.connect(at("b"), 0.0)

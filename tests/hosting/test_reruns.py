@@ -13,7 +13,7 @@ from attention.hosting import metrics, reruns
 from attention.hosting.rerun_scheduler import RerunScheduler
 from attention.hosting.reruns import Share
 from attention.hosting.token_bucket import TokenBucket
-from tests.hosting.conftest import LONG, Within
+from tests.hosting.conftest import LONG, Within, until_waiting
 
 
 def spin(seconds: float) -> None:
@@ -51,7 +51,7 @@ def start(within: Within) -> Callable[..., threading.Event]:
 
     def begin(address: str = "", until: threading.Event | None = None) -> threading.Event:
         do = partial(until.wait, LONG) if until is not None else bool
-        return within(reruns.rerun("explore", Share(), address), do)
+        return within(reruns.rerun("explore", Share(is_inside=True), address), do)
 
     return begin
 
@@ -65,22 +65,21 @@ def scheduler_of(monkeypatch, max_running: int, quantum: float = 0.0) -> RerunSc
 def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, start) -> None:
     scheduler, over = scheduler_of(monkeypatch, 2), threading.Event()
     begun = [start(f"address {number}", over) for number in range(7)]
-    while sum(each.is_set() for each in begun) < 2 or len(scheduler._waiting) < 5:
-        reruns.time.sleep(0.001)
+    until_waiting(scheduler, 5)
     assert sum(each.is_set() for each in begun) == 2
     over.set()
     assert all(each.wait(LONG) for each in begun)
 
 
 def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start) -> None:
-    scheduler_of(monkeypatch, 1)
+    scheduler = scheduler_of(monkeypatch, 1)
     with reruns.rerun("explore", Share()):
         begun = start()
-        assert not begun.wait(0.2)
+        until_waiting(scheduler, 1)
         with reruns.pause():
             assert begun.wait(LONG)
         begun = start()
-        assert not begun.wait(0.2)
+        until_waiting(scheduler, 1)
     assert begun.wait(LONG)
 
 
