@@ -97,28 +97,32 @@ def test_every_page_has_its_words() -> None:
     assert server._describe("/static/guide", b"") is None
 
 
-@pytest.mark.parametrize("line", ["lesson: First look", 'lesson: "First look"'])
-def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters_it_has(line: str) -> None:
-    link = {"lesson": CARRIED, "carried": pack(EXAMPLE.replace("lesson: A first look", line))}
+LINK = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode()
+QUOTED = pack(EXAMPLE.replace("lesson: A first look", 'lesson: "A first look"'))
+
+
+@pytest.mark.parametrize(
+    ("query", "read"),
+    [
+        (LINK, True),
+        (urlencode({"lesson": CARRIED, "carried": QUOTED}).encode(), True),
+        (urlencode({"lesson": CARRIED, "carried": "nonsense"}).encode(), False),
+        (f"lesson={CARRIED}".encode(), False),
+        # of many names
+        (LINK + b"&a=1" * (MAX_NAMES - 2), True),
+        (LINK + b"&a=1" * (MAX_NAMES - 1), False),
+        # as long as one that carries a lesson, and longer
+        (LINK + b"&s=" + b"a" * (2 * LONGEST - len(LINK) - 3), True),
+        (LINK + b"&s=" + b"a" * (2 * LONGEST - len(LINK) - 2), False),
+    ],
+    ids=range(8),
+)
+def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters(
+    query: bytes, read: bool
+) -> None:
     words = "A lesson in 2 short chapters: a live figure, and a question to answer."
-    assert server._describe("/guide", urlencode(link).encode()) == ("First look", words)
-    guide = server._describe("/guide", b"")
-    assert server._describe("/guide", urlencode(link | {"carried": "nonsense"}).encode()) == guide
-    assert server._describe("/guide", f"lesson={CARRIED}".encode()) == guide
-
-
-def test_a_link_of_too_many_names_is_not_read() -> None:
-    link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode()
-    guide = server._describe("/guide", b"")
-    assert server._describe("/guide", link + b"&a=1" * (MAX_NAMES - 2)) != guide
-    assert server._describe("/guide", link + b"&a=1" * (MAX_NAMES - 1)) == guide
-
-
-def test_a_link_longer_than_one_that_carries_a_lesson_is_not_read() -> None:
-    link = urlencode({"lesson": CARRIED, "carried": pack(EXAMPLE)}).encode() + b"&s="
-    longest = link + b"a" * (2 * LONGEST - len(link))
-    assert server._describe("/guide", longest) != server._describe("/guide", b"")
-    assert server._describe("/guide", longest + b"a") == server._describe("/guide", b"")
+    shown = ("A first look", words) if read else server._describe("/guide", b"")
+    assert server._describe("/guide", query) == shown
 
 
 def test_admission_comes_before_all_that_looks_at_a_request_for_longer() -> None:
