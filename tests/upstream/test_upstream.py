@@ -26,6 +26,7 @@ from tests.serving import ROOT, running
 pytestmark = pytest.mark.soak
 
 REPORTS = (ROOT / "docs" / "upstream.md").read_text("utf-8").split("\n## ")[1:]
+Serve, Open = Callable[[str], int], Callable[..., Any]
 PHONE = {"width": 390, "height": 800}
 
 
@@ -85,7 +86,7 @@ async def connected(port: int, *names: str) -> AsyncIterator[tuple[Callable[[], 
 QUERY = "&".join(f"n{number}=" for number in range(1001))
 
 
-def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Callable[[str], int]) -> None:
+def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Serve) -> None:
     async def visit(port: int) -> tuple[str, int]:
         session = ""
         async with connected(port) as (come, _):
@@ -99,7 +100,7 @@ def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Callable[[str], in
     assert told == ("script_finished", ForwardMsg.FINISHED_SUCCESSFULLY)
 
 
-def test_a_part_of_a_page_that_was_left_names_that_page(served: Callable[[str], int]) -> None:
+def test_a_part_of_a_page_that_was_left_names_that_page(served: Serve) -> None:
     async def visit(port: int) -> list[tuple[bool, bool]]:
         async with connected(port) as (come, ask):
             while not (menu := (await come()).navigation).app_pages:
@@ -123,7 +124,7 @@ def test_a_part_of_a_page_that_was_left_names_that_page(served: Callable[[str], 
     assert told == [(False, False), (True, True)]
 
 
-def test_an_address_of_many_parameters_is_ignored(served: Callable[[str], int]) -> None:
+def test_an_address_of_many_parameters_is_ignored(served: Serve) -> None:
     async def visit(port: int) -> str:
         async with connected(port) as (come, _):
             while not (body := (await come()).delta.new_element.markdown.body):
@@ -165,12 +166,20 @@ def test_a_page_of_another_host_makes_the_server_ask_a_third_one(
     assert "https://checkip.amazonaws.com" in asked
 
 
-def page_of(browser: Any, address: str, text: str, **view: Any) -> Any:
-    """A page once it says a text."""
-    page = browser.new_context(**view).new_page()
-    page.goto(address)
-    page.get_by_text(text, exact=True).wait_for()
-    return page
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Open]:
+    """Opens an address in a context of its own; gives the page once it says a text."""
+    with contextlib.ExitStack() as stack:
+
+        def page_of(address: str | int, text: str, **view: Any) -> Any:
+            context = browser.new_context(**view)
+            stack.callback(context.close)
+            page = context.new_page()
+            page.goto(address if isinstance(address, str) else f"http://127.0.0.1:{address}")
+            page.get_by_text(text, exact=True).wait_for()
+            return page
+
+        yield page_of
 
 
 def rest(page: Any) -> None:
@@ -209,117 +218,105 @@ CLICK_ALL = """async (names) => {
 
 @pytest.mark.browser
 def test_a_message_sent_before_a_choice_was_received_takes_it_back(
-    served: Callable[[str], int], browser: Any
+    served: Serve, open_page: Open
 ) -> None:
-    port = served("A message sent before")
-    page = page_of(browser, f"http://127.0.0.1:{port}", "n is 0")
+    page = open_page(served("A message sent before"), "n is 0")
     rest(page)
     page.evaluate(CLICK_ALL, ["choose 5", "go on"])
     rest(page)
     assert page.get_by_text("n is 0", exact=True).count() == 1
-    page.context.close()
 
 
 @pytest.mark.browser
 def test_of_two_triggers_that_wait_for_a_run_the_first_is_lost(
-    served: Callable[[str], int], browser: Any
+    served: Serve, open_page: Open
 ) -> None:
-    port = served("Of two triggers")
-    page = page_of(browser, f"http://127.0.0.1:{port}", "heard []")
+    page = open_page(served("Of two triggers"), "heard []")
     rest(page)
     page.evaluate(CLICK_ALL, ["press"])
     page.get_by_text("heard [1]", exact=True).wait_for()
     page.evaluate(CLICK_ALL, ["press"] * 2)
     page.get_by_text("heard [1, 3]", exact=True).wait_for()
-    page.context.close()
 
 
 @pytest.mark.browser
 def test_a_field_loses_what_is_typed_while_the_server_is_away(
-    served: Callable[[str], int], browser: Any
+    served: Serve, open_page: Open
 ) -> None:
     port = served("A field loses")
     with cutting(f"http://127.0.0.1:{port}") as (address, cut):
-        page = page_of(browser, address, "You said .")
+        page = open_page(address, "You said .")
         page.expose_function("cut", cut)
         page.get_by_label("Say something").click()
         page.keyboard.type("ab")
         page.evaluate(ONCE_AWAY)
         page.keyboard.type("cd")
         assert page.get_by_label("Say something").input_value() == "ab"
-        page.context.close()
 
 
 @pytest.mark.browser
 def test_what_a_component_triggers_while_the_server_is_away_is_lost(
-    served: Callable[[str], int], browser: Any
+    served: Serve, open_page: Open
 ) -> None:
     port = served("What a component triggers")
     with cutting(f"http://127.0.0.1:{port}") as (address, cut):
-        page = page_of(browser, address, "pressed 0 times")
+        page = open_page(address, "pressed 0 times")
         page.expose_function("cut", cut)
         page.evaluate(ONCE_AWAY)
         page.get_by_role("button", name="press").click()
         page.get_by_text(re.compile("pressed [12] times")).wait_for()
         assert page.get_by_text("pressed 1 times", exact=True).count() == 1
-        page.context.close()
 
 
 @pytest.mark.browser
 def test_a_page_in_its_folder_runs_without_the_frame(
-    served: Callable[[str], int], browser: Any, tmp_path: Path
+    served: Serve, open_page: Open, tmp_path: Path
 ) -> None:
     (tmp_path / "pages").mkdir()
     for name in ("one", "two"):
         (tmp_path / "pages" / f"{name}.py").write_text(
             f"import streamlit as st\nst.write('page {name}')"
         )
-    page = page_of(browser, f"http://127.0.0.1:{served('A page in')}/two", "page two")
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page = open_page(f"http://127.0.0.1:{served('A page in')}/two", "page two")
+    rest(page)
     assert page.get_by_text("the frame has run").count() == 0
-    page.context.close()
 
 
 @pytest.mark.browser
-def test_a_refused_upload_is_told_as_an_axios_error(
-    served: Callable[[str], int], browser: Any
-) -> None:
-    page = page_of(browser, f"http://127.0.0.1:{served('A refused upload')}", "File")
+def test_a_refused_upload_is_told_as_an_axios_error(served: Serve, open_page: Open) -> None:
+    page = open_page(served("A refused upload"), "File")
     file = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"x"}
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("Error: AxiosError: Request failed with status code 507").wait_for()
-    page.context.close()
 
 
 @pytest.mark.browser
 def test_on_a_phone_the_menu_stays_open_over_the_chosen_page(
-    served: Callable[[str], int], browser: Any
+    served: Serve, open_page: Open
 ) -> None:
-    page = page_of(browser, f"http://127.0.0.1:{served('On a phone')}", "page one", viewport=PHONE)
+    page = open_page(served("On a phone"), "page one", viewport=PHONE)
     page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_test_id("stSidebarNavLink").last.click()
     page.get_by_text("page two", exact=True).wait_for()
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    rest(page)
     assert page.get_by_test_id("stSidebar").bounding_box()["x"] == 0
-    page.context.close()
 
 
 @pytest.mark.browser
 def test_one_choice_in_the_menu_is_several_steps_in_the_history(
-    served: Callable[[str], int], browser: Any
+    served: Serve, open_page: Open
 ) -> None:
-    page = page_of(browser, f"http://127.0.0.1:{served('several steps')}", "page one")
+    page = open_page(served("several steps"), "page one")
     before = page.evaluate("history.length")
     page.get_by_test_id("stSidebarNavLink").last.click()
     page.get_by_text("page two", exact=True).wait_for()
     page.wait_for_function("location.href.endsWith('/two?n=1')")
     assert page.evaluate("history.length") == before + 2
-    page.context.close()
 
 
 @pytest.mark.browser
 def test_two_quick_clicks_end_in_a_cached_message_that_is_missed(
-    served: Callable[[str], int], browser: Any
+    served: Serve, browser: Any
 ) -> None:
     asked, come, sockets = [], [], []
     away = False
@@ -350,14 +347,14 @@ def test_two_quick_clicks_end_in_a_cached_message_that_is_missed(
     def ended() -> int:
         return sum(ForwardMsg.FromString(data).HasField("script_finished") for data in come)
 
-    page = browser.new_context().new_page()
+    page = browser.new_page()
     page.route_web_socket(re.compile("/stream$"), hold)
     page.goto(f"http://127.0.0.1:{served('MISS')}")
     following = page.get_by_role("button", name="next")
     following.click()
     page.get_by_text("number 1", exact=True).wait_for()
     until(lambda: ended() == 2)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    rest(page)
     away, before = True, len(come)
     following.click()
     until(lambda: ended() == 3)
@@ -368,4 +365,4 @@ def test_two_quick_clicks_end_in_a_cached_message_that_is_missed(
         before += 1
     away = False
     page.get_by_role("dialog").get_by_text("Cached ForwardMsg MISS").wait_for()
-    page.context.close()
+    page.close()
