@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from email.message import Message
 from pathlib import Path
 from typing import IO
 
@@ -63,6 +64,19 @@ def running(
     finally:
         process.terminate()
         process.wait(timeout=120)
+
+
+def read(address: str, method: str = "GET", **headers: str) -> tuple[int, str, Message]:
+    """The status, text and headers of an answer; headers: of the request, with _ for -."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    body = b"" if method == "PUT" else None
+    request = urllib.request.Request(address, body, named, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode(), error.headers
 
 
 def free_port() -> int:

@@ -7,11 +7,10 @@ import re
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from email.message import Message
 from functools import partial
 from pathlib import Path
 from unittest.mock import ANY
@@ -24,7 +23,7 @@ from attention.core.limits import LIMITS_VARIABLE
 from attention.hosting.admission import QUEUE_PATH
 from attention.hosting.waiting_page import COOKIE
 from tests.deploy.replicas import DEPLOY, cookies_for, find_nginx, in_front_of
-from tests.serving import ROOT, free_port, wait_until_healthy
+from tests.serving import ROOT, free_port, read, wait_until_healthy
 
 pytestmark = [
     pytest.mark.soak,
@@ -42,10 +41,12 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
 from attention.core.limits import limits
+from attention.hosting import admission_queue
 from attention.hosting.admission import Admission
 from attention.hosting.uploads import UploadLimit, Uploads
 
 port, sessions = sys.argv[1], set()
+admission_queue.RESERVED_SECONDS = 3.0
 
 def health(request):
     return PlainTextResponse("ok")
@@ -86,19 +87,10 @@ class Replicas:
     def __init__(self, address: str, cookies: dict[int, str]) -> None:
         self.address, self.cookies, self.ports = address, cookies, [*cookies]
 
-    def get(self, path: str = "/", method: str = "GET", **headers: str) -> tuple[int, str, str]:
-        """The answer to a browser: its status, text and cookies."""
-        headers = {"accept": "text/html", "content-type": FORM} | {
-            n.replace("_", "-"): v for n, v in headers.items()
-        }
-        body = b"" if method == "PUT" else None
-        request = urllib.request.Request(self.address + path, body, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return answer.status, answer.read().decode(), str(answer.headers)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode(), str(error.headers)
+    def get(self, path: str = "/", method: str = "GET", **headers: str) -> tuple[int, str, Message]:
+        """The answer to a browser: its status, text and headers."""
+        headers = {"accept": "text/html", "content_type": FORM} | headers
+        return read(self.address + path, method, **headers)
 
     @asynccontextmanager
     async def visit(self, cookie: str, session: str = "a session") -> AsyncIterator[int | None]:
@@ -198,7 +190,7 @@ def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(
             assert (stays, goes) == (here, there)
             status, text, headers = await asyncio.to_thread(nginx.get, "/", cookie=led)
             assert (status, "are taken at the moment" in text) == (403, True)
-            kept = f"{led}; {re.search(rf'{COOKIE}=[^;]+', headers)[0]}"
+            kept = f"{led}; {re.search(rf'{COOKIE}=[^;]+', str(headers))[0]}"
             asked = partial(asyncio.to_thread, nginx.get, QUEUE_PATH, cookie=kept)
             assert await asked() == (403, '{"place":1}', ANY)
             async with nginx.visit(kept) as refused:
@@ -206,7 +198,7 @@ def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(
             await leaves.aclose()
             until = time.monotonic() + 60  # the place is kept a while for who left
             while (await asked())[0] == 403 and time.monotonic() < until:
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(0.1)
             assert (await asyncio.to_thread(nginx.get, "/", cookie=kept))[1].startswith(f"{there} ")
             async with nginx.visit(led) as passing, nginx.visit(kept) as called:
                 assert (passing, called) == (None, there)
@@ -220,7 +212,4 @@ def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(
 )
 def test_metrics_are_closed_by_nginx_too(tmp_path: Path, path: str) -> None:
     with in_front_of([free_port()], tmp_path) as address:  # of which nobody would answer
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(address + path)
-        with refused.value as answer:
-            assert answer.code == 404
+        assert read(address + path)[0] == 404

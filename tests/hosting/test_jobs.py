@@ -166,26 +166,27 @@ def test_a_job_says_how_far_it_is_and_what_it_has_found_so_far(place: Place) -> 
     assert told == (False, "second", (1500, 2000), "a half")
 
 
-def test_a_job_goes_on_where_it_was_when_it_is_asked_for_again(place: Place) -> None:
-    jobs = place.jobs()
+@pytest.mark.parametrize(
+    ("settings", "lapses", "done"),
+    [
+        # it goes on where it was when it is asked for again
+        ({}, False, "then1 then2"),
+        # after a long time it begins anew
+        ({}, True, "c1 a1 then1 then2"),
+        # it makes room where too many have begun
+        ({"most": 1}, False, "a1 then1 then2"),
+    ],
+)
+def test_a_job_that_nobody_asks_for_stays_as_it_is_for_a_while(
+    place: Place, settings: dict[str, Any], lapses: bool, done: str
+) -> None:
+    jobs = place.jobs(**settings)
     job = place.left_alone(jobs)
+    if lapses:
+        place.now += jobs.kept + 1
+        assert jobs.ask(owner("B"), place.job("c"), LONG).done
     assert jobs.ask(owner("A"), job, LONG).done
-    assert place.done[2:] == ["then1", "then2"]
-
-
-def test_a_job_that_nobody_asks_for_in_a_long_time_begins_anew(place: Place) -> None:
-    jobs = place.jobs()
-    job = place.left_alone(jobs)
-    place.now += jobs.kept + 1
-    assert jobs.ask(owner("B"), place.job("c"), LONG).done
-    assert jobs.ask(owner("A"), job, LONG).done
-    assert place.done[2:] == ["c1", "a1", "then1", "then2"]
-
-
-def test_one_that_nobody_asks_for_makes_room_where_too_many_have_begun(place: Place) -> None:
-    jobs = place.jobs(most=1)
-    assert jobs.ask(owner("A"), place.left_alone(jobs), LONG).done
-    assert place.done[2:] == ["a1", "then1", "then2"]
+    assert place.done[2:] == done.split()
 
 
 def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done(place: Place) -> None:

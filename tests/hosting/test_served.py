@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +11,9 @@ import websockets
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.visitors import Found, Visitor, connected
-from tests.serving import started
+from tests.serving import read, started
+
+HOST = "http://127.0.0.1"
 
 SCRIPT = """
 import streamlit as st
@@ -23,37 +23,23 @@ else:
     from streamlit.starlette import App
     from attention.app.shell import server
     from attention.hosting import admission
-    admission.FIRST_MESSAGE_SECONDS = 5.0
+    admission.FIRST_MESSAGE_SECONDS = 2.0
     app = App(__file__, **server.options())
 """
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Of a server of two places, one for each address."""
+    """Port of a server of two places, one for each address."""
     script = tmp_path_factory.mktemp("served") / "page.py"
     script.write_text(SCRIPT)
     with started(str(script), subprocess.DEVNULL, ATTENTION_LIMITS="sessions=2") as (port, _):
         yield port
 
 
-def read(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
-    """The status and the text of an answer."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    body = b"" if method == "PUT" else None
-    address = f"http://127.0.0.1:{port}{path}"
-    request = urllib.request.Request(address, body, named, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
-
-
 def sessions(port: int) -> str:
     """Number of visits Streamlit knows of."""
-    lines = read(port, "/_stcore/metrics?families=active_sessions")[1].splitlines()
+    lines = read(f"{HOST}:{port}/_stcore/metrics?families=active_sessions")[1].splitlines()
     return next(line for line in lines if line.startswith("active_sessions"))
 
 
@@ -61,10 +47,10 @@ def sessions(port: int) -> str:
     "path", ["/metrics", "/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics"]
 )
 def test_metrics_are_read_at_the_server_itself_alone(port: int, path: str) -> None:
-    status, text = read(port, path)
+    status, text, _ = read(f"{HOST}:{port}{path}")
     assert (status, "# TYPE" in text) == (200, True)
     for named in ("X_Forwarded_For", "X_Real_IP", "Via"):
-        assert read(port, path, **{named: "203.0.113.7"}) == (404, "Not found")
+        assert read(f"{HOST}:{port}{path}", **{named: "203.0.113.7"})[:2] == (404, "Not found")
 
 
 def test_a_websocket_that_says_nothing_is_no_session_and_is_closed(port: int) -> None:
@@ -96,4 +82,4 @@ def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port:
 
 
 def test_a_file_for_a_session_that_is_not_here_is_told_to_be_elsewhere(port: int) -> None:
-    assert read(port, "/_stcore/upload_file/none/file", "PUT")[0] == 404
+    assert read(f"{HOST}:{port}/_stcore/upload_file/none/file", "PUT")[0] == 404
