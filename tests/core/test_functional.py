@@ -163,15 +163,6 @@ def test_cosine_scores_of_a_zero_vector_are_zero() -> None:
     assert functional.cosine_scores(torch.zeros(3, 5), normal(7, 5)).tolist() == [[0] * 7] * 3
 
 
-@each_score
-def test_leading_dimensions_broadcast_and_each_slice_is_what_it_is_alone(name: str) -> None:
-    scores = score_function(name)
-    queries, keys = normal(2, 1, 7, D), normal(3, 11, D)
-    whole = scores(queries, keys)
-    assert whole.shape == (2, 3, 7, 11)
-    assert_close(whole[1, 2], scores(queries[1, 0], keys[2]), atol=1e-5, rtol=1e-5)
-
-
 @pytest.mark.parametrize("n", [3, 64])
 def test_leading_dimensions_of_one_change_no_digit(n: int) -> None:
     """All go through the same kernel, on the same shapes."""

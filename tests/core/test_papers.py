@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from attention.core.papers import VASWANI, plain
-from attention.core.positions import Rotary
 from attention.core.variants import VARIANTS
 from attention.trained import sources
-from attention.trained.layers import TrainedAttention
 from attention.trained.layouts import LAYOUTS
 from tests.cases import over
 
@@ -44,15 +40,3 @@ def test_a_citation_reads_as_plain_text_with_its_address_behind_it() -> None:
         == "Vaswani et al. 2017 (https://arxiv.org/abs/1706.03762), eq. 1"
     )
     assert plain("no link (at all)") == "no link (at all)"
-
-
-@pytest.mark.parametrize(
-    ("words", "section"),
-    [
-        (Rotary.__doc__, "Su et al. 2021, section 3.4.2, eq. 34"),
-        (TrainedAttention.without.__doc__, "Michel et al. 2019, section 2.3"),
-        (VARIANTS["grouped"].source, "https://arxiv.org/abs/1911.02150), section 3"),
-    ],
-)
-def test_sections_are_those_in_which_the_papers_say_it(words: str, section: str) -> None:
-    assert section in words

@@ -14,13 +14,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from attention.core import masks
-from attention.core.positions import alibi
 from attention.core.variants import (
     VARIANTS,
     GroupedQuery,
     MultiHead,
     ParameterMaker,
-    QueryKeyValue,
     TalkingHeads,
     Variant,
     register,
@@ -34,7 +32,7 @@ from tests.core.variant_claims import (
 )
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
-TOKENS, MEMORY, HEADS, WIDTH = 7, 11, 3, 21
+TOKENS, MEMORY, WIDTH = 7, 11, 21
 
 
 @over("name", VARIANTS)
@@ -148,21 +146,6 @@ def test_many_heads_give_what_torch_gives_for_the_same_parameters(
         bias = layer.projection("output")[1]
         added = layer.head_outputs(trace).sum(-3)
         assert_close(added if bias is None else added + bias, output)
-
-
-def test_a_head_is_a_layer_of_its_own_slice_of_the_parameters() -> None:
-    layer, mask = MultiHead(MultiHead.Config(WIDTH, heads=HEADS)), masks.causal(TOKENS, TOKENS)
-    bias = alibi(HEADS, TOKENS, TOKENS)
-    trace = layer(sequences(), mask, rotate=True, bias=bias)
-    alone = QueryKeyValue(QueryKeyValue.Config(WIDTH, d_k=7, d_v=7))
-    for head in range(HEADS):
-        part = slice(7 * head, 7 * head + 7)
-        W = {name: W[:, part] for name, W in layer.state_dict().items() if name != "W_o"}
-        alone.load_state_dict(W)
-        by_itself = alone(sequences(), mask, rotate=True, bias=bias[head])
-        assert_close(by_itself.weights[:, 0], trace.head(head).weights)
-        added = alone.output(by_itself) @ layer.W_o[part]
-        assert_close(added, layer.head_outputs(trace)[:, head])
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6])

@@ -17,7 +17,7 @@ from attention.core import masks
 from attention.core.analysis import contributions
 from attention.core.functional import Trace, attend, share_heads
 from attention.core.recurrence import decayed, erased, states, weights_of_rows
-from attention.core.variants import VARIANTS, DeltaRule, Linear, MultiHead, Retention, Variant
+from attention.core.variants import VARIANTS, DeltaRule, Linear, Retention, Variant
 from tests.cases import over
 
 WITHOUT = [name for name, variant in VARIANTS.items() if variant.normed_by != "softmax"]
@@ -140,13 +140,6 @@ def test_weights_are_of_both_signs_and_rows_sum_to_anything(name: str) -> None:
     assert_close(contributions(trace.head(0), 5).sum(0), trace.head(0).output[5])
 
 
-def test_linear_attention_shares_a_row_out() -> None:
-    _, trace = traced("linear", 11)
-    assert trace.weights_are_a_distribution
-    assert (trace.weights >= 0).all()
-    assert_close(trace.weights.sum(-1), torch.ones(HEADS, 11).double())
-
-
 @pytest.mark.parametrize("beta", ["0", "0.5", "1"])
 @pytest.mark.parametrize("name", ["delta", "gated_delta"])
 def test_beta_is_the_share_of_a_value_that_is_replaced(name: str, beta: str) -> None:
@@ -218,13 +211,6 @@ def test_without_a_mask_a_query_asks_after_all_was_read() -> None:
     layer = Retention(Retention.Config(WIDTH, heads=HEADS)).double()
     x = numbers(7, WIDTH)
     assert_close(layer(x).output[:, -1], layer(x, masks.causal(7, 7)).output[:, -1])
-
-
-def test_all_have_the_projections_of_multi_head_attention() -> None:
-    plain = MultiHead(MultiHead.Config(WIDTH, heads=HEADS)).state_dict()
-    for name in WITHOUT:
-        own = VARIANTS[name](VARIANTS[name].Config(WIDTH, heads=HEADS)).state_dict()
-        assert all(torch.equal(own[matrix], plain[matrix]) for matrix in plain)
 
 
 def test_nothing_forgotten_and_nothing_erased_is_a_sum_of_scores() -> None:

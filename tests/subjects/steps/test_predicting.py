@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -74,8 +73,8 @@ def test_an_answer_is_held_against_what_is_shown(
         given = Answer(0, asked, marked=frozenset(answer))
     else:
         given = Answer(0, asked, answer[:2], *answer[2:])
-    told = ".*".join(map(re.escape, words.split("…")))  # … stands for the names of cells
-    assert re.match(told, predicting.verdict(STEPS[name], given).removeprefix("Not quite: "))
+    verdict = predicting.verdict(STEPS[name], given)
+    assert all(part.strip() in verdict for part in words.split("…"))  # … stands for names of cells
 
 
 # Which question
