@@ -60,7 +60,6 @@ def fit(
                 dict(seconds),
                 asked.maps(learners, example),
                 asked.measures(network),
-                asked.findings(network) if step == steps else {},
                 dict(learners),
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -13,7 +13,6 @@ from attention.core.functional import Trace
 from attention.core.variants import MultiHead
 from attention.training.settings import Sizes
 
-Head = tuple[int, int]  # layer, head
 WIDEST = 2048
 SEEDS = 10_000  # of a layer: those of one training are apart from those of the next
 
@@ -73,22 +72,16 @@ class Layers(nn.Module):
         mask: Tensor | None = None,
         memory: Tensor | None = None,
         seen: Callable[[Trace], object] | None = None,
-        off: Collection[Head] = (),
     ) -> Tensor:
         """x (…, queries, width) -> the same shape, through all layers.
 
         mask: (queries, keys); memory: (…, keys, width), where keys and values come from, None = x;
-        seen: gets the Trace of each layer; off: heads whose output is set to its mean.
+        seen: gets the Trace of each layer.
         """
         for at, (norm, layer) in enumerate(zip(self.norms, self.attention, strict=True)):
             kept = memory if memory is None else norm(memory)
             assert isinstance(layer, MultiHead)
             trace = attended(layer, norm(x), mask, kept, self.scaled)
-            if cut := [head for where, head in off if where == at]:
-                output = trace.output.clone()
-                for head in cut:
-                    output[..., head, :, :] = output[..., head, :, :].flatten(0, -2).mean(0)
-                trace = replace(trace, output=output)
             if seen is not None:
                 seen(trace)
             x = x + layer.output(trace)
@@ -124,7 +117,6 @@ class Writer(nn.Module):
         self,
         symbols: Tensor,
         seen: Callable[[Trace], object] | None = None,
-        off: Collection[Head] = (),
         masked: bool = True,
     ) -> Tensor:
         """(batch, tokens) -> scores of the symbols (batch, tokens, symbols)."""
@@ -132,7 +124,7 @@ class Writer(nn.Module):
         x = self.symbols[symbols]
         x = x if self.positions is None else x + self.positions[:tokens]
         mask = self.mask[:tokens, :tokens] if masked else None
-        scores: Tensor = self.norm(self.layers(x, mask, seen=seen, off=off)) @ self.answers
+        scores: Tensor = self.norm(self.layers(x, mask, seen=seen)) @ self.answers
         return scores
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from attention.training.settings import TrainingSettings
 
-NAMED = ("loss", "accuracy", "seconds", "measures", "findings")
+NAMED = ("loss", "accuracy", "seconds", "measures")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,7 @@ class Progress:
     loss: of each network, in nats, the mean since the last progress (at step 0 on one batch);
     accuracy: shares by curve, see `Task.curves`; seconds: of the processor, each network's own
     until now; maps: the weights over the fixed example, see `Task.maps`; measures: of each head,
-    (layers, heads); findings: what is measured at the end alone; networks: as they are now, empty
-    where they are elsewhere.
+    (layers, heads); networks: as they are now, empty where they are elsewhere.
     """
 
     step: int
@@ -35,7 +34,6 @@ class Progress:
     seconds: Mapping[str, float]
     maps: Tensor
     measures: Mapping[str, Tensor] = field(default_factory=dict)
-    findings: Mapping[str, Tensor] = field(default_factory=dict)
     networks: Mapping[str, nn.Module] = field(default_factory=dict)
 
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from attention.core.registry import check_entry
-from attention.training.networks import Head
 from attention.training.run import Run
 from attention.training.settings import (
     REGISTERED,
@@ -130,16 +129,12 @@ class Task(ABC):
     def after(self, run: Run) -> str:
         """A sentence on what a finished run shows, with its numbers."""
 
-    def answer(
-        self, network: nn.Module, batch: Batch, off: Collection[Head] = (), learning: bool = False
-    ) -> Tensor:
+    def answer(self, network: nn.Module, batch: Batch, learning: bool = False) -> Tensor:
         """Scores of each possible answer. (batch, …, answers).
 
-        off: heads whose output is set to its mean; learning: as in a step of the training.
+        learning: as in a step of the training.
         """
-        more: dict[str, Any] = {"off": off} if off else {}
-        if learning and not self.sizes.masked:
-            more["masked"] = False
+        more: dict[str, Any] = {"masked": False} if learning and not self.sizes.masked else {}
         logits: Tensor = network(*batch.inputs, **more)
         return logits
 
@@ -150,9 +145,9 @@ class Task(ABC):
             logits, answers = logits[batch.counted], answers[batch.counted]
         return cross_entropy(logits.flatten(0, -2), answers.flatten())
 
-    def score(self, network: nn.Module, batch: Batch, off: Collection[Head] = ()) -> float:
+    def score(self, network: nn.Module, batch: Batch) -> float:
         """Share of right answers among those that count."""
-        right = self.answer(network, batch, off).argmax(-1) == batch.answers
+        right = self.answer(network, batch).argmax(-1) == batch.answers
         return float((right if batch.counted is None else right[batch.counted]).double().mean())
 
     def accuracy(self, learners: Mapping[str, nn.Module]) -> dict[str, float]:
@@ -171,10 +166,6 @@ class Task(ABC):
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:
         """Measures of each head at any step, by name. (layers, heads)."""
-        return {}
-
-    def findings(self, network: nn.Module) -> dict[str, Tensor]:
-        """Measurements at the end that take longer, by name."""
         return {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import random
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attention.core import masks
 from attention.core.printing import percent
-from attention.training.networks import Head, Writer
+from attention.training.networks import Writer
 from attention.training.run import Run
 from attention.training.settings import Sizes
 from attention.training.tasks.base import (
@@ -27,7 +27,6 @@ from attention.training.tasks.base import (
     Task,
     register,
 )
-from attention.training.tasks.repetition import ALONE
 
 START, UNKNOWN, END = "[start]", "[unknown]", "."
 NOUNS = ["cat", "dog", "bird", "girl", "boy", "horse"]
@@ -67,8 +66,7 @@ IDS = {word: at for at, word in enumerate(WORDS)}
 LENGTH = 24  # of the longest sentence, with its start and without its end
 HELD_OUT = 8  # one of so many sentences is never learned from
 CLAUSES = {"one clause": 1, "two clauses": 2, "no clause": 0}
-SUBJECT, OTHERS, OPENS, THAT = "subject", "other nouns", "clause", "noun of that"
-WRITTEN, WRITES = "writes", 4
+SUBJECT = "subject"
 
 
 @dataclass(frozen=True)
@@ -244,11 +242,9 @@ class Grammar(Task):
     def tests(self) -> Mapping[str, Batch]:
         return {name: _tested(to_test(many, TESTED)) for name, many in CLAUSES.items()}
 
-    def answer(
-        self, network: nn.Module, batch: Batch, off: Collection[Head] = (), learning: bool = False
-    ) -> Tensor:
+    def answer(self, network: nn.Module, batch: Batch, learning: bool = False) -> Tensor:
         """Scores of each word, or, in a test, of all verbs of the singular and of the plural."""
-        logits = super().answer(network, batch, off, learning)
+        logits = super().answer(network, batch, learning)
         if learning:
             return logits
         forms = [[IDS[verb] for verb in verbs] for verbs in (SINGULAR_VERBS, PLURAL_VERBS)]
@@ -261,54 +257,24 @@ class Grammar(Task):
         return Example(Batch((ids[:, :-1],), ids[:, 1:]), names, names, truth)
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:
-        """From where the main verb is said, over clauses that distract: the weight on its subject,
-        on the other nouns, and on each *that*; and from each *that* the weight on its noun."""
+        """Weight on the subject from where the main verb is said, over clauses that distract."""
         tested = [one for many in (1, 2) for one in to_test(many, TESTED // 2)]
         weights: list[Tensor] = []
         with torch.no_grad():
             network(ids_of(tested)[:, :-1], seen=lambda trace: weights.append(trace.weights))
-        found: dict[str, list[Tensor]] = {name: [] for name in (SUBJECT, OTHERS, OPENS, THAT)}
-        for one, each in zip(tested, torch.stack(weights, 1), strict=True):
-            row = each[..., one.verb - 1, :]  # (layers, heads, keys)
-            opens = [at for at in range(one.verb) if one.words[at] == "that"]
-            found[SUBJECT].append(row[..., one.subject])
-            found[OTHERS].append(row[..., [*one.others]].sum(-1))
-            found[OPENS].append(row[..., opens].sum(-1))
-            found[THAT].append(torch.stack([each[..., at, at - 1] for at in opens]).mean(0))
-        return {name: torch.stack(numbers).mean(0) for name, numbers in found.items()}
-
-    def findings(self, network: nn.Module) -> dict[str, Tensor]:
-        """Agreement over two clauses without each head, and sentences that it writes."""
-        test, (layers, heads) = self.tests()["two clauses"], self.measures(network)[SUBJECT].shape
-        with torch.no_grad():
-            alone = [
-                [self.score(network, test, [(at, head)]) for head in range(heads)]
-                for at in range(layers)
-            ]
-            return {ALONE: torch.tensor(alone), WRITTEN: _written(network)}
+        found = [
+            each[..., one.verb - 1, one.subject]
+            for one, each in zip(tested, torch.stack(weights, 1), strict=True)
+        ]
+        return {SUBJECT: torch.stack(found).mean(0)}
 
     def after(self, run: Run) -> str:
         agreed = {many: percent(run.accuracy(f"{ATTENTION}, {many}"), 1) for many in CLAUSES}
-        measures, alone = run.last.measures, run.last.findings[ALONE]
-
-        def told(name: str, at: Head) -> str:
-            return percent(float(measures[name][at]), 1)
-
-        finds, opens, that = (place_of_greatest(measures[name]) for name in (SUBJECT, OPENS, THAT))
-        needed = place_of_greatest(-alone)
-        said = (
+        return (
             f"Over one clause whose noun has the other number {agreed['one clause']} of the verbs "
             f"agree with their subject, over two {agreed['two clauses']}, over none "
-            f"{agreed['no clause']}. Where the verb is said, head {finds[1]} of layer {finds[0]} "
-            f"looks most at the subject, with {told(SUBJECT, finds)} of its weight, and with "
-            f"{told(OTHERS, finds)} at all other nouns; head {opens[1]} of layer {opens[0]} looks "
-            f"most at where clauses begin, {told(OPENS, opens)}. From each *that* head {that[1]} "
-            f"of layer {that[0]} looks most at its noun, {told(THAT, that)}. Without head "
-            f"{needed[1]} of layer {needed[0]} {percent(float(alone[needed]), 1)} are right over "
-            "two clauses, the fewest of all heads."
+            f"{agreed['no clause']}."
         )
-        written = " ".join(f"*{text_of(row)}*" for row in run.last.findings[WRITTEN].tolist())
-        return f"{said} It writes: {written}"
 
 
 def _tested(sentences: Sequence[Sentence]) -> Batch:
@@ -319,25 +285,3 @@ def _tested(sentences: Sequence[Sentence]) -> Batch:
     for row, one in enumerate(sentences):
         numbers[row, one.verb - 1], counted[row, one.verb - 1] = int(one.plural), True
     return Batch((ids[:, :-1],), numbers, counted)
-
-
-def _written(network: nn.Module) -> Tensor:
-    """Sentences that a network writes, each word drawn by its probability."""
-    generator = torch.Generator().manual_seed(TEST_SEED)
-    ids = torch.full((WRITES, 1), IDS[START])
-    for _ in range(LENGTH):
-        probabilities = network(ids)[:, -1].softmax(-1)
-        drawn = torch.multinomial(probabilities, 1, generator=generator)
-        ids = torch.cat([ids, drawn.where(ids[:, -1:] != IDS[END], IDS[END])], 1)
-    return ids
-
-
-def text_of(ids: Sequence[float]) -> str:
-    """The words of a sentence that was written."""
-    words = [WORDS[int(at)] for at in ids if int(at) not in (IDS[START], IDS[END])]
-    return " ".join(words) + END
-
-
-def place_of_greatest(numbers: Tensor) -> Head:
-    """Layer and head of the greatest number. (layers, heads)."""
-    return divmod(int(numbers.argmax()), numbers.shape[1])

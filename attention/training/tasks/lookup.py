@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import string
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +12,7 @@ from attention.core.functional import Trace
 from attention.core.printing import percent
 from attention.core.variants import MultiHead
 from attention.training import networks
-from attention.training.networks import Head, Layers, as_large, count, matrix, table
+from attention.training.networks import Layers, as_large, count, matrix, table
 from attention.training.run import Run
 from attention.training.settings import Sizes
 from attention.training.tasks.base import (
@@ -78,11 +77,10 @@ class Reader(nn.Module):
         values: Tensor,
         asked: Tensor,
         seen: Callable[[Trace], object] | None = None,
-        off: Collection[Head] = (),
     ) -> Tensor:
         """(batch, pairs) each -> scores of the values (batch, asked, values)."""
         memory = self.keys[keys] + self.values[values]
-        x = self.layers(self.keys[asked], memory=memory, seen=seen, off=off)
+        x = self.layers(self.keys[asked], memory=memory, seen=seen)
         scores: Tensor = self.norm(x) @ self.answers
         return scores
 
@@ -174,7 +172,11 @@ class LookUp(Task):
 
     def after(self, run: Run) -> str:
         if not self.sizes.scaled:
-            return self._after_without_scale(run)
+            share = percent(run.accuracy(self.curves[0]), 1)
+            return (
+                f"Without the scale {share} are right after {run.last.step:,} steps, on lists of "
+                f"{UNSEEN[1]} pairs."
+            )
         longer, learned = (
             {name: run.accuracy(f"{name}, {lengths}") for name in (ATTENTION, LINEAR, GRU)}
             for lengths in ("longer lists", "lists as learned")
@@ -185,27 +187,5 @@ class LookUp(Task):
             f"{percent(longer[ATTENTION], 1)} right, the GRU "
             f"{percent(longer[GRU], 1)}, the linear layer {percent(longer[LINEAR], 1)}; on lists "
             f"of {SEEN[1]} it is {percent(learned[ATTENTION], 1)}, "
-            f"{percent(learned[GRU], 1)} and {percent(learned[LINEAR], 1)}. "
-            "Attention looks a pair up wherever it stands; the GRU "
-            "must keep all of them in one vector."
+            f"{percent(learned[GRU], 1)} and {percent(learned[LINEAR], 1)}."
         )
-
-    def _after_without_scale(self, run: Run) -> str:
-        """Sentences on the greatest fall of answers on longer lists, and on what is reached."""
-        curve = self.curves[0]
-        shares = [each.accuracy[curve] for each in run.progress]
-        pairs = itertools.combinations(range(len(shares)), 2)
-        high, low = max(pairs, key=lambda pair: shares[pair[0]] - shares[pair[1]])
-        first = float(run.progress[0].maps.amax(-1).mean())
-        said = (
-            f"Without the scale each row gives {percent(first)} of its weight to one key before it "
-            "has learned which. "
-        )
-        if shares[low] < shares[high]:
-            said += (
-                f"What is learned is unlearned again: on lists of {UNSEEN[1]} pairs "
-                f"{percent(shares[high], 1)} of the answers are right at step "
-                f"{run.progress[high].step}, {percent(shares[low], 1)} at step "
-                f"{run.progress[low].step}. "
-            )
-        return f"{said}After {run.last.step:,} steps {percent(shares[-1], 1)} are right."

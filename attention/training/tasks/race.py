@@ -30,8 +30,6 @@ COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)  # pairs of the tested li
 SHOWN = (5, 10, 20)  # pairs of the lists whose maps are told
 ASKED = 2000  # in each test, at least
 WIDTHS, SEEDS = (USUAL, "8", "32"), (0, 1, 2)  # of the packaged runs
-STOPPED = 0.02  # change of a share, at most, of a network that has stopped learning
-LEARNED = 0.75  # share of right answers on lists of two, at least, of one that has learned
 
 
 def racing() -> dict[str, type[MultiHead]]:
@@ -74,34 +72,6 @@ def shares(runs: Sequence[Run], name: str, pairs: int, at: int = -1) -> tuple[fl
     """Share of right answers of a network in runs alike: the mean, the least and the greatest."""
     found = [run.progress[at].accuracy[curve(name, pairs)] for run in runs]
     return sum(found) / len(found), min(found), max(found)
-
-
-def _stopped(runs: Sequence[Run]) -> str:
-    """A sentence on those that still changed in the last quarter of their steps."""
-    *_, last = steps = [each.step for each in runs[0].progress]
-    at = max(place for place, step in enumerate(steps) if step <= 0.75 * last)
-    changes = {
-        name: shares(runs, name, COUNTS[-1])[0] - shares(runs, name, COUNTS[-1], at)[0]
-        for name in networks()
-    }
-    moved = {name: change for name, change in changes.items() if abs(change) > STOPPED}
-    since = f"since step {steps[at]:,}"
-    if not moved:
-        return f"None of these changed by more than {percent(STOPPED)} of all answers {since}."
-    listed = ", ".join(f"{name} {percent(change, 1)}" for name, change in moved.items())
-    return f"Not all had stopped: {since} they changed by {listed}."
-
-
-def _never_learned(runs: Sequence[Run]) -> str:
-    """Sentences on those that answer wrong on the shortest lists that ask for a choice."""
-    two = COUNTS[1]
-    found = {name: shares(runs, name, two) for name in networks()}
-    return "".join(
-        f" Even on lists of {two} pairs {name} answers {percent(share)}: it has not learned to "
-        "look up in these steps, so its curve does not say how much it could keep."
-        for name, (share, _, most) in found.items()
-        if most < LEARNED
-    )
 
 
 @register
@@ -167,7 +137,7 @@ class Race(Task):
         )
 
     def after(self, run: Run) -> str:
-        runs, most, width = alike(run), COUNTS[-1], self.sizes.width
+        runs, most = alike(run), COUNTS[-1]
         several = len(runs) > 1
         how = f", in the mean of {len(runs)} seeds (lowest to highest)" if several else ""
         told = []
@@ -176,8 +146,5 @@ class Race(Task):
             range = f" ({least.removesuffix(' %')} to {greatest.removesuffix(' %')})"
             told.append(f"{name} {mean}{range if several else ''}")
         return (
-            f"Attention keeps a key and a value for every pair; each of the others keeps one state "
-            f"of {width} × {width} = {width * width:,} numbers (the GRU {width}), however long the "
-            f"list. Right on lists of {most} pairs after {run.last.step:,} steps{how}: "
-            f"{'; '.join(told)}. {_stopped(runs)}{_never_learned(runs)}"
+            f"Right on lists of {most} pairs after {run.last.step:,} steps{how}: {'; '.join(told)}."
         )

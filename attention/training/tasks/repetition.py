@@ -27,9 +27,7 @@ from attention.training.tasks.base import (
 
 SYMBOLS = (string.ascii_letters)[:48]
 LENGTH, PATTERN = 32, 8
-INDUCTION, PREVIOUS = "induction", "token before"
-CUT = "cut out, strongest first"
-ALONE = "without one head"
+INDUCTION = "induction"
 
 
 def draw(generator: torch.Generator, size: int) -> tuple[Batch, Tensor, Tensor]:
@@ -92,7 +90,7 @@ class Repetition(Task):
 
     def measures(self, network: nn.Module) -> dict[str, Tensor]:
         """Induction: the weight from each symbol of the copy on the one that followed it before
-        (Olsson et al. 2022, "prefix matching"); and the weight on the token before."""
+        (Olsson et al. 2022, "prefix matching")."""
         drawn, first, second = draw(torch.Generator().manual_seed(TEST_SEED), TESTED)
         weights: list[Tensor] = []
         with torch.no_grad():
@@ -101,25 +99,7 @@ class Repetition(Task):
         queries, keys = second[:, None] + inside, first[:, None] + inside + 1
         sequences = torch.arange(TESTED)[:, None]
         matched = [layer[sequences, :, queries, keys].mean((0, 1)) for layer in weights]
-        before = [layer.diagonal(-1, -2, -1).mean((0, 2)) for layer in weights]
-        return {INDUCTION: torch.stack(matched), PREVIOUS: torch.stack(before)}
-
-    def findings(self, network: nn.Module) -> dict[str, Tensor]:
-        """Accuracy without each head, and with the strongest induction heads out, one more each."""
-        (test,) = self.tests().values()
-        measured = self.measures(network)[INDUCTION]
-        layers, heads = measured.shape
-        with torch.no_grad():
-            alone = [
-                [self.score(network, test, [(at, head)]) for head in range(heads)]
-                for at in range(layers)
-            ]
-            strongest = measured[-1].argsort(descending=True).tolist()
-            cut = [
-                self.score(network, test, [(layers - 1, head) for head in strongest[:many]])
-                for many in range(heads + 1)
-            ]
-        return {ALONE: torch.tensor(alone), CUT: torch.tensor(cut)}
+        return {INDUCTION: torch.stack(matched)}
 
     def after(self, run: Run) -> str:
         measured, reached = run.last.measures[INDUCTION], run.accuracy(ATTENTION)
@@ -130,12 +110,8 @@ class Repetition(Task):
                 f"No head found the earlier symbol: the best gives it {percent(score, 1)} of its "
                 f"weight, and {percent(reached, 1)} of the symbols are right."
             )
-        cut = [percent(share, 1) for share in run.last.findings[CUT].tolist()]
-        fewer = ", ".join(f"{many} out: {share}" for many, share in enumerate(cut) if many)
-        alone = ": the weaker heads take over, until none is left" if len(cut) > 2 else ""
         return (
             f"Head {head} of layer {layer} became an induction head: {percent(score, 1)} of its "
-            f"weight lies on the symbol that followed last time. {percent(reached, 1)} of the "
-            f"symbols are right. With the strongest heads of this layer cut out, one after "
-            f"another: {fewer}{alone}."
+            f"weight lies on the symbol that followed last time, and {percent(reached, 1)} of the "
+            f"symbols are right."
         )
