@@ -8,7 +8,7 @@ import { HEIGHT, layoutOf } from "./layout.js"
 
 const KEYS = { b: -1, n: 1 } // those that the buttons Back and Next name
 const TYPING = "input, textarea, select, [contenteditable='true']"
-const TIPS = { right: "-6,-4 v8", left: "6,-4 v8", down: "-4,-6 h8", up: "-4,6 h8" }
+const TIPS = { right: "-6,-4 v8", up: "-4,6 h8" }
 
 export default component(build, draw)
 
@@ -16,9 +16,10 @@ export default component(build, draw)
 function build({ root, content, send }) {
   const ariaLabel = "Steps from x to y; arrow keys move, Enter shows a step"
   const frame = make("div", "frame", root, { role: "toolbar", ariaLabel })
-  const lines = makeShape("svg", { "aria-hidden": "true" }, frame)
+  const whole = make("div", "whole", frame)
+  const lines = makeShape("svg", { "aria-hidden": "true" }, whole)
   const buttons = /** @type {HTMLElement[]} */ ([])
-  const view = { content, frame, lines, buttons, names: "", width: 0, send }
+  const view = { content, frame, whole, lines, buttons, names: "", width: 0, send }
   frame.addEventListener("keydown", (event) => {
     const last = view.buttons.length - 1
     const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
@@ -64,17 +65,19 @@ export function boxAfter(key, at, last) {
   return further === undefined ? further : Math.min(last, Math.max(0, further))
 }
 
-/** Boxes are made anew only when there are others, so that the focus stays.
+/** Boxes are made anew only when there are others, so that the focus stays. Where they need more
+    width than there is, the chosen one is scrolled to.
     @type {(view: View) => void} */
 function draw(view) {
-  const { content, frame } = view
+  const { content, frame, whole } = view
   const names = content.boxes.map(({ step }) => step).join()
   if (view.names !== names) lay(view)
   view.names = names
   view.width = frame.clientWidth
   if (!view.width) return
-  const { spots, lines, height } = layoutOf(content, view.width)
-  setLengths(frame, { height })
+  const { spots, lines, width, height } = layoutOf(content, view.width)
+  setLengths(whole, { width, height })
+  whole.style.setProperty("--fit", String(view.width / width))
   for (const [index, child] of boxesOf(view).entries()) {
     const { left, top, width } = spots[index]
     setLengths(child, { left, top, width, height: HEIGHT })
@@ -90,6 +93,11 @@ function draw(view) {
     ...lines.flatMap((line, index) => makeLine(line, content.arrows[index].end === content.chosen)),
   )
   light(view)
+  const { left, width: wide } = spots[content.chosen]
+  if (width > view.width)
+    requestAnimationFrame(() => {
+      frame.scrollLeft = left + wide / 2 - view.width / 2
+    })
 }
 
 /** What is said of a step.
@@ -101,19 +109,19 @@ export function words({ boxes, arrows }, index) {
 }
 
 /** @type {(view: View) => HTMLElement[]} */
-function boxesOf({ frame }) {
-  return /** @type {HTMLElement[]} */ ([...frame.querySelectorAll(".step")])
+function boxesOf({ whole }) {
+  return /** @type {HTMLElement[]} */ ([...whole.querySelectorAll(".step")])
 }
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { content, frame } = view
+  const { content, whole } = view
   for (const box of boxesOf(view)) box.remove()
   view.buttons = []
   for (const [index, { step }] of content.boxes.entries()) {
     const box = step
-      ? make("button", "step", frame, { type: "button" })
-      : make("div", "step end", frame)
+      ? make("button", "step", whole, { type: "button" })
+      : make("div", "step end", whole)
     box.append(make("span", "title"), " ", make("span", "more"))
     if (!step) continue
     view.buttons.push(box)
