@@ -1,8 +1,7 @@
 import { component } from "../shared/component.js"
 import { childrenOf, make, setLengths } from "../shared/elements.js"
 
-/** @import { Mount } from "../shared/component.js"
-    @typedef {ReturnType<typeof build>} View */
+/** @import { Mount } from "../shared/component.js" */
 
 const LINK = 'a[href^="#light-"]'
 const HEADING = ".st-key-guide_words h2"
@@ -35,9 +34,21 @@ function begin() {
 
 /** @param {Mount<"lights">} mount */
 function build({ root, content }) {
-  const boxes = make("div", "lights", root, { ariaHidden: "true" })
-  const view = { content, frame: boxes, boxes }
+  const frame = lightParts(root, (name) =>
+    partsWithin(document.querySelector(view.content.figure), view.content.selectors[name]),
+  )
+  const view = { content, frame }
+  return view
+}
+
+/** Boxes around what links of a text speak of, by name, for as long as the boxes are on the page.
+    @type {(parent: Element | ShadowRoot,
+      partsOf: (name: string, link: Element) => Element[]) => HTMLElement} */
+export function lightParts(parent, partsOf) {
+  const boxes = make("div", "lights", parent, { ariaHidden: "true" })
   const ended = new AbortController()
+  const parts = (/** @type {HTMLAnchorElement} */ link) =>
+    partsOf(link.hash.replace("#light-", ""), link)
   /** @type {(types: string[], task: (link: HTMLAnchorElement | null, event: Event) => void) => void} */
   const on = (types, task) => {
     const listen = (/** @type {Event} */ event) => {
@@ -48,37 +59,34 @@ function build({ root, content }) {
     for (const type of types)
       document.addEventListener(type, listen, { signal: ended.signal, capture: true })
   }
-  on(["pointerover", "focusin"], (link) => link && light(view, link))
+  on(["pointerover", "focusin"], (link) => link && light(boxes, parts(link)))
   on(["pointerout", "focusout", "scroll"], () => boxes.replaceChildren())
   on(["click"], (link, event) => {
     if (!link) return
     event.preventDefault()
-    const [first] = partsOf(view, link)
-    first?.scrollIntoView({ block: "nearest" })
-    requestAnimationFrame(() => light(view, link))
+    parts(link)[0]?.scrollIntoView({ block: "nearest" })
+    requestAnimationFrame(() => light(boxes, parts(link)))
   })
-  return view
+  return boxes
 }
 
-/** @type {(view: View, link: HTMLAnchorElement) => void} */
-function light(view, link) {
-  view.boxes.replaceChildren()
-  for (const part of partsOf(view, link)) {
+/** @type {(boxes: HTMLElement, parts: Element[]) => void} */
+function light(boxes, parts) {
+  boxes.replaceChildren()
+  for (const part of parts) {
     const { left, top, width, height } = part.getBoundingClientRect()
     if (!width && !height) continue
-    setLengths(make("div", "", view.boxes), {
+    setLengths(make("div", "", boxes), {
       ...{ left: left - AROUND, top: top - AROUND },
       ...{ width: width + 2 * AROUND, height: height + 2 * AROUND },
     })
   }
-  view.boxes.dataset.lit = String(childrenOf(view.boxes).length)
+  boxes.dataset.lit = String(childrenOf(boxes).length)
 }
 
-/** What a link speaks of, inside components too.
-    @type {(view: View, link: HTMLAnchorElement) => Element[]} */
-function partsOf({ content: { selectors, figure } }, link) {
-  const selector = selectors[link.hash.replace("#light-", "")]
-  const whole = document.querySelector(figure)
+/** What a selector finds in a figure, inside components too.
+    @type {(whole: Element | null, selector: string | undefined) => Element[]} */
+export function partsWithin(whole, selector) {
   if (!selector || !whole) return []
   const inside = [...whole.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
   return [whole, ...inside].flatMap((root) => [...root.querySelectorAll(selector)])

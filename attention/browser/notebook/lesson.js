@@ -1,3 +1,4 @@
+import { lightParts, partsWithin } from "../lights/index.js"
 import draw from "../scene/index.js"
 import { make } from "../shared/elements.js"
 import { decode } from "../shared/message.js"
@@ -112,30 +113,10 @@ export default async function showLesson(modules) {
   }
   back.addEventListener("click", turn(-1))
   next.addEventListener("click", turn(1))
-  lightParts(given.lights)
+  lightParts(document.body, (name, link) =>
+    partsWithin(link.closest("section"), given.lights[name]),
+  )
   await open(0)
-}
-
-/** Words that speak of a part of the figure beside them light it, while they are pointed at.
-    @type {(lights: Record<string, string>) => void} */
-function lightParts(lights) {
-  for (const link of document.querySelectorAll('a[href^="#light-"]')) {
-    const selector = lights[link.getAttribute("href")?.replace("#light-", "") ?? ""]
-    const around = link.closest("section")
-    const parts = () =>
-      around && selector
-        ? [around, ...[...around.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? [])]
-            .flatMap((root) => [...root.querySelectorAll(selector)])
-            .filter((part) => part instanceof HTMLElement || part instanceof SVGElement)
-        : []
-    const light = (/** @type {boolean} */ on) => {
-      for (const part of parts())
-        part.style.outline = on ? "3px solid var(--st-orange-color, #d97706)" : ""
-    }
-    for (const name of ["pointerenter", "focus"]) link.addEventListener(name, () => light(true))
-    for (const name of ["pointerleave", "blur"]) link.addEventListener(name, () => light(false))
-    link.addEventListener("click", (event) => event.preventDefault())
-  }
 }
 
 /** The code of some choices, as the app writes and reads it: see `carried.code_of`.

@@ -26,7 +26,8 @@ from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
 from attention.training import Run, TrainingSettings, fit
 
-ENTRY, STYLE = "notebook/lesson.js", "notebook/lesson.css"
+ENTRY = "notebook/lesson.js"
+STYLES = "notebook/lesson.css", "lights/style.css"
 WAYS = ("back", "next")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z\d]{2,8}){0,3}")  # of BCP 47, the usual ones
 MOST_BYTES = 16_000_000  # of the figures of a lesson; those of the guide take 2
@@ -90,7 +91,7 @@ class LessonFile:
             "letters": carried.LETTERS,
             "lights": LIGHTS,
             "words": asdict(words),
-            "style": (BROWSER / STYLE).read_text("utf-8"),
+            "style": "".join((BROWSER / style).read_text("utf-8") for style in STYLES),
             **looks,
         }
         body = Body(words, "" if code == self.language else f' lang="{code}"')
