@@ -37,7 +37,6 @@ class MatricesHeader(TypedDict):
     hidden: bool
     pickable: bool
     asked: tuple[int, int | None] | None
-    inFull: bool
     written: NotRequired[int]
 
 
@@ -60,10 +59,9 @@ class Matrices(
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     pickable: whether its cells can be chosen, by click or arrow keys, which it answers as `cell`;
     chosen: the (row, column) lit meanwhile. hidden: the result's numbers stay here, to be guessed;
-    asked: the row and the column of the result that are asked about, None = all columns. in_full:
-    of a painted result the numbers of the lit row stand below it. written: up to how many columns
-    numbers are written rather than painted, where that is not the usual 8. of: what the files say
-    the matrices are of, where a page has several of a name.
+    asked: the row and the column of the result that are asked about, None = all columns. written:
+    up to how many columns numbers are written rather than painted, where that is not the usual 8.
+    of: what the files say the matrices are of, where a page has several of a name.
     """
 
     parts: Sequence[Matrix | str]
@@ -71,7 +69,6 @@ class Matrices(
     pickable: bool = False
     hidden: bool = False
     asked: tuple[int, int | None] | None = None
-    in_full: bool = False
     written: int | None = None
     of: str = ""
 
@@ -138,7 +135,6 @@ class Matrices(
             "hidden": self.hidden,
             "pickable": self.pickable,
             "asked": self.asked,
-            "inFull": self.in_full,
         }
         if self.written is not None:
             header["written"] = self.written

@@ -182,17 +182,6 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     check_link(page, open_page)
 
 
-def test_the_numbers_of_a_painted_row_can_be_read_below_it(open_page: Open) -> None:
-    page = open_page("/steps?step=queries&variant=qkv&row=2&column=30")
-    strip = page.locator(".st-key-matrices .strip")
-    expect(strip.locator("td:not(:first-child)")).to_have_count(50)
-    expect(strip.locator("tr").nth(1).locator("th")).to_have_text("walks")
-    expect(strip.locator(".lit")).to_be_in_viewport()
-    total = page.locator(".working tfoot td").last
-    expect(strip.locator(".lit")).to_have_text(total.inner_text())
-    expect(page.locator(".working .total")).to_have_text(f"sum {total.inner_text()}")
-
-
 def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
     page = open_page("/steps?input=matrices&step=scores&scale=none")
     wrong = box(page, "W_q, row 1, column 2")

@@ -19,7 +19,6 @@ import { listenToTyping, makeField, showTexts } from "./typing.js"
 const MOST_COLUMNS = 8
 const MOST_ROWS = 16
 const MOST_NAMES = 24
-const MOST_LETTERS = 9
 const ALONE = 700 // pixels
 
 export default component(build, draw)
@@ -28,7 +27,6 @@ export default component(build, draw)
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
   const row = make("div", "row", frame)
-  const strip = make("div", "strip", frame, { tabIndex: 0 })
   const readout = make("p", "readout", frame, { role: "status" })
   const words = { textContent: "Undo", title: "Take the last number back: Ctrl+Z" }
   const undo = make("button", "undo", frame, { type: "button", hidden: true, ...words })
@@ -38,7 +36,7 @@ function build({ root, content, send }) {
     edits: /** @type {Edit[]} */ ([]),
     typing: /** @type {EventTarget | null} */ (null),
   }
-  const view = { content, frame, row, strip, readout, undo, shown, outline: "", at, send, ...typed }
+  const view = { content, frame, row, readout, undo, shown, outline: "", at, send, ...typed }
   listenToTyping(view, row)
   return view
 }
@@ -71,7 +69,7 @@ function draw(view) {
 /** @type {(view: View) => void} */
 function lay(view) {
   const { parts, joins, written: most, pickable } = view.content
-  for (const parent of [view.row, view.strip]) parent.replaceChildren()
+  view.row.replaceChildren()
   view.shown = parts.map((part, index) => {
     const group = make("div", "group", view.row)
     if (joins[index - 1]) make("span", "join", group, { textContent: joins[index - 1] })
@@ -195,47 +193,6 @@ function light(view, cell) {
   }
   const last = view.shown[view.shown.length - 1]
   view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
-  spell(view, last, cell)
-}
-
-/** The numbers of a row that is painted, below the matrices. It is scrolled as the next frame begins,
-    when the browser works out the layout anyway.
-    @type {(view: View, shown: Shown, cell: Cell | null) => void} */
-function spell({ strip, content }, { part, cells, matrix }, cell) {
-  strip.hidden = !(matrix && content.inFull && cell && !part.hidden && cell[0] < part.rows)
-  if (!cell || strip.hidden) return
-  const [row, column] = cell
-  const table = strip.querySelector("table") ?? makeStrip(strip, part)
-  const [name, ...numbers] = table.rows[1].cells
-  const rowName = makeName("th", "", null, part.rowNames[row] ?? String(row))
-  rowName.scope = "row"
-  name.replaceWith(rowName)
-  const words = numbers.map((_, at) => told(part, cells[row * part.columns + at]))
-  for (const [at, number] of numbers.entries()) {
-    if (number.textContent !== words[at]) number.textContent = words[at]
-    number.classList.toggle("lit", at === column)
-  }
-  const names = part.columnNames.map(({ length }) => Math.min(length, MOST_LETTERS))
-  const letters = Math.max(...words.map(({ length }) => length), ...names)
-  table.style.setProperty("--letters", String(letters))
-  requestAnimationFrame(() => {
-    strip.scrollLeft = (numbers[column]?.offsetLeft ?? 0) - strip.clientWidth / 2
-  })
-}
-
-/** Columns of one width: the browser need not measure each cell.
-    @type {(strip: HTMLElement, part: Part) => HTMLTableElement} */
-function makeStrip(strip, { name, columns, columnNames }) {
-  const table = make("table", "", strip, { ariaLabel: `${name}, the row of the cell` })
-  const [head, line] = [make("tr", "", table), make("tr", "", table)]
-  table.style.setProperty("--columns", String(columns))
-  make("td", "", head)
-  make("th", "", line)
-  for (let at = 0; at < columns; at++) {
-    makeName("th", "", head, columnNames[at] ?? String(at)).scope = "col"
-    make("td", "", line)
-  }
-  return table
 }
 
 /** Frames what is asked about in the result.

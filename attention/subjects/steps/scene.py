@@ -83,7 +83,6 @@ def matrices(step: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
             cell if asked in ("", "number") else None,
             pickable,
             hidden=bool(asked),
-            in_full=True,
             asked={"row": (cell[0], None), "number": cell}.get(asked),
             key="matrices",
         ),
