@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention.core.functional import Trace
 from attention.figures import files, plots
-from attention.figures.captions import EMPTY_ROW, MASK_NAMES, mask_bits
+from attention.figures.captions import MASK_NAMES, mask_bits
 from attention.figures.messages import message
 from attention.figures.plots import StagesOfHeatmap
 from attention.figures.scene import Figure
@@ -42,14 +42,12 @@ class PictureHeader(StagesOfHeatmap):
     head: int | None
     masks: list[str]
     logits: str
-    emptyRow: str
     caption: dict[str, str]
     called: str
     shares: bool
     weighed: str
     between: str  # scores and weights, in a word
     calm: bool
-    digits: int
     said: Sequence[Said]
 
 
@@ -76,8 +74,7 @@ class Picture:
     of attention but shares, which may lie below 0, what they are; most: the size that their last
     colour stands for, None = the greatest there is; calm: whether a heatmap has neither numbers nor
     anything beside it; said: what the arcs say of each query;
-    height: pixels that a heatmap of squares may take, 0 = as many as usual; digits: decimals of the
-    numbers in a sum and in a diagram, at most.
+    height: pixels that a heatmap of squares may take, 0 = as many as usual.
     """
 
     trace: Trace
@@ -95,7 +92,6 @@ class Picture:
     calm: bool = False
     said: Sequence[Said] = ()
     height: int = 0
-    digits: int = 4
 
     @property
     def keys(self) -> list[str] | None:
@@ -135,14 +131,12 @@ class Picture:
             "head": self.head,
             "masks": [MASK_NAMES[name] for name in masks],
             "logits": trace.logits_name,
-            "emptyRow": EMPTY_ROW,
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",
             "shares": trace.weights_are_a_distribution,
             "weighed": WEIGHED[trace.normed_by] + (ERASED if trace.erased is not None else ""),
             "between": between(trace),
             "calm": self.calm,
-            "digits": self.digits,
             "said": self.said,
         }
         if self.calm:

@@ -45,23 +45,6 @@ test("the two keys with the greatest weights are named, masked ones never", () =
   assert.equal(told(0, hidden), "“the (0)” may look at nothing: weights and output are 0.")
 })
 
-test("masks tell how many keys each of them hides, and that none is left", () => {
-  const content = { tokens: ["a", "b"], columns: 4, emptyRow: "Its row is 0." }
-  const hidden = Uint8Array.from([0, 1, 3, 0, 2, 2, 3, 2])
-  const two = { ...content, masks: ["causal", "window"], hidden }
-  assert.equal(
-    sums.maskWords(two, 0),
-    "“a” may look at 2 of 4 keys: causal hides 2 and window hides 1.",
-  )
-  assert.equal(
-    sums.maskWords(two, 1),
-    "“b” may look at nothing: of 4 keys causal hides 1 and window hides 4. Its row is 0.",
-  )
-  const one = { ...content, masks: ["causal"], hidden: new Uint8Array(8) }
-  assert.equal(sums.maskWords(one, 0), "")
-  assert.equal(sums.maskWords({ ...one, masks: [] }, 0), "")
-})
-
 test("every way to write a number has one minus sign", () => {
   assert.deepEqual(
     [precise(-0.25, 3), precise(-2.5e-7, 2), precise(1e9, 2)],

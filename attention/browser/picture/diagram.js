@@ -3,7 +3,7 @@ import { make, makeName, makeShape, setLengths, under } from "../shared/elements
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { curve, widthOf } from "../shared/token_lines.js"
-import { distinct, fixed, inFull, named, sizeOf } from "../shared/words.js"
+import { distinct, fixed, glance, named, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
 
@@ -92,7 +92,7 @@ export function told({ tokens, scale, sent, weighed }, query) {
 /** @type {(view: View, query: number) => void} */
 function write(view, query) {
   const { content, words, more } = view
-  const { tokens, keys, columns, width, numbers, hidden, theme, digits } = content
+  const { tokens, keys, columns, width, numbers, hidden, theme } = content
   const weights = sums.applied(content, query)
   view.keys = keysShown(weights)
   if (view.rows.length !== view.keys.length) lay(view)
@@ -117,8 +117,8 @@ function write(view, query) {
     line[0].firstElementChild?.replaceWith(makeName("span", "", null, distinct(keys, key)))
     for (const cell of line) cell.classList.toggle("masked", none)
     const scaled = sums.scaledAt(content, query * columns + key)
-    score.textContent = none ? "masked" : digits < 4 ? fixed(scaled, digits) : inFull(scaled)
-    weight.textContent = fixed(weights[key], digits)
+    score.textContent = none ? "masked" : fixed(scaled, 2)
+    weight.textContent = glance(weights[key], columns)
     bar.style.width = `${2.5 * sizeOf(weights[key])}rem`
     bar.classList.toggle("negative", weights[key] < 0)
     bar.style.background = hueOf(content, weights[key])
@@ -139,7 +139,7 @@ function write(view, query) {
   const rest = weights.reduce((sum, weight) => sum + weight, 0)
   const shown = view.keys.reduce((sum, key) => sum + weights[key], 0)
   more.textContent = left
-    ? `${left} more keys, together of weight ${fixed(rest - shown, digits)}.`
+    ? `${left} more keys, together of weight ${glance(rest - shown, columns)}.`
     : ""
 }
 

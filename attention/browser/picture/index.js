@@ -27,7 +27,8 @@ import { buildSum } from "./sum.js"
       { font: ReturnType<typeof fontOf> }} Theme
 
     The terms of a sum: each of one key, or the last of the others together.
-    @typedef {{ key: number | null, name: string, weight: number, cells: (number | null)[] }} Row
+    @typedef {{ key: number | null, name: string, weight: number, length: number,
+      share: number }} Row
     @typedef {{ rows: Row[], terms: Float32Array, most: number, length: number }} Terms
 
     @import { Mount } from "../shared/component.js"

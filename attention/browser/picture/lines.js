@@ -1,7 +1,7 @@
 import { make } from "../shared/elements.js"
 import { makeTokenLines, showTokens, writeTokens } from "../shared/token_lines.js"
 import { glance, precise, sizeOf } from "../shared/words.js"
-import { maskWords, rowOf, summary } from "./sums.js"
+import { rowOf, summary } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
     @import { Strand } from "../shared/token_lines.js" */
@@ -16,7 +16,7 @@ export function buildLines(parent, content) {
   let strands = /** @type {Strand[]} */ ([])
   const lines = makeTokenLines(parent, (item, key) => weigh(item, key, shown, strands[0]))
   const told = make("p", "summary", parent, { role: "status" })
-  const notes = make("div", "", parent)
+  const note = make("p", "note", parent)
   return {
     draw(content) {
       shown = content
@@ -32,7 +32,7 @@ export function buildLines(parent, content) {
       query = at.query
       gone = beyond
       showTokens(lines, at, strands)
-      if (changed) tell(shown, query, gone, told, notes)
+      if (changed) tell(shown, query, gone, told, note)
     },
   }
 }
@@ -71,11 +71,8 @@ function weigh(item, key, content, { row, masked }) {
 }
 
 /** @type {(content: Content, query: number, gone: boolean, told: HTMLElement,
-      notes: HTMLElement) => void} */
-function tell(content, query, gone, told, notes) {
+      note: HTMLElement) => void} */
+function tell(content, query, gone, told, note) {
   told.textContent = summary(content, query)
-  const beyond = gone ? "That word is gone; the last one is selected." : ""
-  const masked = content.called === "weight" ? maskWords(content, query) : ""
-  const words = [beyond, masked].filter(Boolean)
-  notes.replaceChildren(...words.map((textContent) => make("p", "note", null, { textContent })))
+  note.textContent = gone ? "That word is gone; the last one is selected." : ""
 }

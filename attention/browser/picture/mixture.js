@@ -3,16 +3,14 @@ import { make, under } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
 import { pointAt } from "../shared/selection.js"
 import { glance, named, percent, sizeOf } from "../shared/words.js"
-import { makeVector } from "./sum.js"
+import { writeEquation } from "./sum.js"
 import { applied, byWeight } from "./sums.js"
 
 /** @import { Content, Part } from "./index.js"
     @typedef {ReturnType<typeof build>} View */
 
-const MOST_TERMS = 4
 const NAMED = 0.065 // of a part of the bar with a name in it
 const CHANGED = 0.02
-const LEAST = 0.004
 
 /** The new vector of the chosen word: one line, and one bar as long as 1.
     @type {(parent: HTMLElement, content: Content) => Part} */
@@ -72,34 +70,19 @@ function show(view, query, moves) {
   if (changed && !isStill()) fill(view, view.ghost, before)
   view.target = weights
   view.query = query
-  write(view, weights)
+  write(view)
   view.parts = fill(view, view.bar, weights)
   const from = before?.length === weights.length ? view.now : null
   move(view, moves ? from : null, weights, (numbers) => paint(view, numbers))
 }
 
-/** y = 0.76 v_animal + 0.07 v_it + …
-    @type {(view: View, weights: Float32Array) => void} */
-function write({ content, lead, equation, query }, weights) {
-  const { tokens, keys, columns } = content
+/** @type {(view: View) => void} */
+function write({ content, lead, equation, query }) {
   const strong = make("b", "")
-  make("bdi", "", strong, { textContent: tokens[query] })
+  make("bdi", "", strong, { textContent: content.tokens[query] })
   const sum = content.shares ? " is a mixture:" : " is a sum, in which some values are taken away:"
   lead.replaceChildren("The new vector of ", strong, sum)
-  const terms = byWeight(weights).filter((key) => Math.abs(weights[key]) >= LEAST)
-  equation.replaceChildren(makeVector("y", tokens, query), " = ")
-  for (const [index, key] of terms.slice(0, MOST_TERMS).entries()) {
-    const minus = index > 0 && weights[key] < 0
-    if (index) equation.append(minus ? " − " : " + ")
-    const term = make("span", "term", equation)
-    term.dataset.key = String(key)
-    make(index ? "span" : "b", "", term, {
-      textContent: glance(minus ? -weights[key] : weights[key], columns),
-    })
-    term.append(" ", makeVector("v", keys, key))
-  }
-  if (terms.length > MOST_TERMS) equation.append(" + …")
-  if (!terms.length) equation.append("0")
+  writeEquation(equation, content, query)
 }
 
 /** The parts of a bar, from the greatest to the smallest.

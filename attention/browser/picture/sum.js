@@ -4,7 +4,7 @@ import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
-import { fixed, glance, positionOf, precise, scientific, sizeOf } from "../shared/words.js"
+import { fixed, glance, positionOf, precise, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
 
@@ -12,6 +12,8 @@ import * as sums from "./sums.js"
     @typedef {Record<"line" | "weight" | "bar", HTMLElement> & Record<"key" | "position" | "number",
       Text> & { cells: Text[] }} Line
     @typedef {ReturnType<typeof build>} View */
+
+const COLUMNS = ["‖w·v‖", "share of y"]
 
 /** The new vector of one query: the sum written out, and term by term.
     @type {(parent: HTMLElement, content: Content) => Part} */
@@ -22,7 +24,6 @@ export function buildSum(parent, content) {
     draw: (content) => {
       view.content = content
       view.query = -1
-      parent.classList.toggle("short", content.digits < 4)
       view.shades = ramp(content.theme.diverging)
     },
     show: ({ query, key }) => {
@@ -35,8 +36,7 @@ export function buildSum(parent, content) {
 /** @param {HTMLElement} parent
     @param {Content} content */
 function build(parent, content) {
-  const above = make("div", "equation", parent)
-  const [equation, checked] = [make("p", "", above), make("p", "check", above)]
+  const equation = make("p", "", make("div", "equation", parent))
   const frame = make("div", "terms", parent)
   const table = make("table", "", make("div", "scroll", frame, { tabIndex: 0 }))
   const head = make("tr", "", make("thead", "", table))
@@ -45,7 +45,7 @@ function build(parent, content) {
   const bottom = make("div", "bottom", frame)
   const readout = make("span", "readout", bottom)
   const save = make("button", "", bottom, { type: "button", textContent: "Save as SVG" })
-  const [, , wide] = ["key", "weight", "", ...sums.COLUMNS].map((textContent) =>
+  const [, , wide] = ["key", "weight", "", ...COLUMNS].map((textContent) =>
     make("th", "", head, { scope: "col", textContent }),
   )
   wide.className = "strip"
@@ -58,9 +58,9 @@ function build(parent, content) {
   const strip = make("td", "strip")
   const terms = makePicture(strip)
   const sum = makePicture(make("td", "strip", foot))
-  const cells = sums.COLUMNS.map(() => make("td", "number", foot))
+  const cells = COLUMNS.map(() => make("td", "number", foot))
   return {
-    ...{ content, frame, equation, checked, body, readout, over, low, high },
+    ...{ content, frame, equation, body, readout, over, low, high },
     ...{ total, strip, terms, sum, sums: cells, query: -1 },
     lines: /** @type {Line[]} */ ([]),
     shown: /** @type {Terms} */ ({ rows: [], terms: new Float32Array(), most: 1, length: 0 }),
@@ -126,35 +126,31 @@ function mark({ equation, frame, lines, shown }, key) {
 function write(view, query) {
   view.query = query
   view.shown = sums.termsOf(view.content, query)
-  writeEquation(view)
+  writeEquation(view.equation, view.content, query)
   writeTerms(view)
 }
 
-/** y = 0.412 · v_cat + …
-    @type {(view: View) => void} */
-function writeEquation({ content, equation, checked, query }) {
-  const { tokens, head, digits } = content
-  const weights = sums.applied(content, query)
-  const { keys, count, rest } = sums.written(weights)
+/** y = 0.41 v_cat + …, and what the other terms come to, where there is room for that.
+    @type {(equation: HTMLElement, content: Content, query: number) => void} */
+export function writeEquation(equation, content, query) {
+  const { tokens, keys, columns, head, calm } = content
+  const { strongest, count, rest } = sums.written(sums.applied(content, query))
   const equals = head === null ? " = " : ` of head ${head} = `
   equation.replaceChildren(makeVector("y", tokens, query), equals)
-  for (const [index, key] of keys.entries()) {
-    if (index) equation.append(" + ")
-    const term = make("span", "term", equation)
+  for (const [index, [key, weight]] of strongest.entries()) {
+    const minus = index > 0 && weight < 0
+    if (index) equation.append(minus ? " − " : " + ")
+    const term = make("span", "term", equation, { title: precise(weight, 6) })
     term.dataset.key = String(key)
-    make("b", "", term, { textContent: glance(weights[key], content.columns) })
-    term.title = precise(weights[key], 6)
-    term.append(" · ", makeVector("v", content.keys, key))
+    make("b", "", term, { textContent: glance(minus ? -weight : weight, columns) })
+    term.append(" ", makeVector("v", keys, key))
   }
-  if (count) equation.append(` + ${glance(rest, content.columns)} in ${count} more`)
-  if (!keys.length) equation.append("0")
-  const { total, rounding } = sums.check(content, query)
-  const far = `‖Σ w·v − y‖ = ${scientific(rounding)}`
-  checked.textContent = `Σw = ${fixed(total, digits)} \u2003 ${far}`
+  if (count) equation.append(calm ? " + …" : ` + ${glance(rest, columns)} in ${count} more`)
+  if (!strongest.length) equation.append("0")
 }
 
 /** @type {(letter: string, tokens: string[], at: number) => HTMLElement} */
-export function makeVector(letter, tokens, at) {
+function makeVector(letter, tokens, at) {
   const whole = make("span", "vector")
   make("i", "", whole, { textContent: letter })
   const below = make("sub", "", whole)
@@ -175,12 +171,12 @@ function writeTerms(view) {
     view.lines[0].weight.after(view.strip)
   }
   writeLines(view)
-  const { digits } = view.content
   const all = rows.reduce((sum, { weight }) => sum + weight, 0)
-  view.total.textContent = fixed(all, digits)
-  view.sums[3].textContent = `‖y‖ ${fixed(length, Math.min(3, digits))}`
-  const share = rows.reduce((sum, { cells }) => sum + (cells[4] ?? 0), 0)
-  view.sums[4].textContent = sums.format(4, share)
+  view.total.textContent = fixed(all, 2)
+  const whole = rows.reduce((sum, { share }) => sum + share, 0)
+  const [size, share] = toldOf({ length, share: whole })
+  view.sums[0].textContent = `‖y‖ ${size}`
+  view.sums[1].textContent = share
   view.over.textContent = `w·v over ${view.content.width} dimensions`
   view.low.textContent = precise(-most, 2)
   view.high.textContent = `+${precise(most, 2)}`
@@ -191,16 +187,21 @@ function writeTerms(view) {
 /** @type {(view: View) => void} */
 function writeLines({ content, lines, shown }) {
   for (const [index, { bar, ...texts }] of lines.entries()) {
-    const { key, name, weight, cells } = shown.rows[index]
+    const { key, name, weight, ...measures } = shown.rows[index]
     texts.key.data = name
     texts.position.data = key === null ? "" : positionOf(content.keys, key)
     bar.style.width = `calc(${sizeOf(weight)} * var(--bar, 5.5rem))`
     bar.classList.toggle("negative", weight < 0)
     bar.style.background = hueOf(content, weight)
-    texts.number.data = fixed(weight, content.digits)
-    for (const [column, cell] of texts.cells.entries())
-      cell.data = sums.format(column, cells[column], content.digits)
+    texts.number.data = glance(weight, content.columns)
+    for (const [column, text] of toldOf(measures).entries()) texts.cells[column].data = text
   }
+}
+
+/** The length of a term, and its share of the sum.
+    @type {(measures: { length: number, share: number }) => string[]} */
+export function toldOf({ length, share }) {
+  return [fixed(length, 2), `${fixed(100 * share, 1)} %`]
 }
 
 /** @type {() => Line} */
@@ -211,7 +212,7 @@ function makeLine() {
   const [key, position] = [makeText("bdi", "", name), makeText("small", "", name)]
   const bar = make("span", "bar", weight)
   const number = makeText("span", "", weight)
-  const cells = sums.COLUMNS.map(() => makeText("td", "number", line))
+  const cells = COLUMNS.map(() => makeText("td", "number", line))
   return { line, weight, key, position, bar, number, cells }
 }
 

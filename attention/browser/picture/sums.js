@@ -2,7 +2,6 @@ import { fixed, named, percent, positionOf } from "../shared/words.js"
 
 /** @import { Content, Terms } from "./index.js" */
 
-export const COLUMNS = ["score", "scaled", "‖v‖", "‖w·v‖", "share of y"]
 const MOST_TERMS = 32
 const MOST_WRITTEN = 5
 const MOST_LETTERS = 12
@@ -60,10 +59,10 @@ function sumOf(factors, query, keys) {
 
 /** The terms of one query in the order of the keys, the weaker of many added up in one more row;
     the output stands below them.
-    @typedef {Factors & Pick<Content, "scale" | "keys">} Summed
+    @typedef {Factors & Pick<Content, "keys">} Summed
     @type {(summed: Summed, query: number) => Terms} */
 export function termsOf(summed, query) {
-  const { columns, width, numbers, keys } = summed
+  const { width, numbers, keys } = summed
   const weights = applied(summed, query)
   const output = rowOf(numbers.output, width, query)
   const squared = dot(output, output)
@@ -76,15 +75,10 @@ export function termsOf(summed, query) {
     const term = sumOf(summed, query, group)
     rowOf(terms, width, row).set(term)
     const key = group === rest ? null : group[0]
-    const cell = query * columns + group[0]
-    const score = numbers.scores[cell]
-    const alone = [score, scaledAt(summed, cell)]
-    const value = rowOf(numbers.values, width, group[0])
-    const known = key === null ? [null, null, null] : [...alone, lengthOf(value)]
     const share = squared ? dot(term, output) / squared : 0
     const weight = group.reduce((sum, key) => sum + weights[key], 0)
     const name = key === null ? `${rest.length} others` : keys[key]
-    return { key, name, weight, cells: [...known, lengthOf(term), share] }
+    return { key, name, weight, length: lengthOf(term), share }
   })
   rowOf(terms, width, rows.length).set(output)
   return { rows, terms, most: quantile(terms, STRIP_QUANTILE) || 1, length: Math.sqrt(squared) }
@@ -112,23 +106,14 @@ export function quantile(numbers, part) {
   return sizes[low] + (at - low) * ((sizes[low + 1] ?? sizes[low]) - sizes[low])
 }
 
-/** The weights of a row added up, and how far the sum of its terms is from the output.
-    @type {(factors: Factors, query: number) => { total: number, rounding: number }} */
-export function check(factors, query) {
-  const weights = applied(factors, query)
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const output = rowOf(factors.numbers.output, factors.width, query)
-  const sum = sumOf(factors, query, weights.keys())
-  return { total, rounding: lengthOf(sum.map((number, at) => number - output[at])) }
-}
-
-/** The keys of the strongest terms, those to write out, and what the others come to.
-    @type {(weights: Float32Array) => { keys: number[], count: number, rest: number }} */
+/** The keys and weights of the strongest terms, and what the others come to.
+    @type {(weights: Float32Array) => { strongest: [number, number][], count: number,
+      rest: number }} */
 export function written(weights) {
   const keys = byWeight(weights).filter((key) => weights[key])
   const others = keys.splice(MOST_WRITTEN)
   const rest = others.reduce((sum, key) => sum + weights[key], 0)
-  return { keys, count: others.length, rest }
+  return { strongest: keys.map((key) => [key, weights[key]]), count: others.length, rest }
 }
 
 /** How a token is called where there is little room, and its position where it comes again.
@@ -137,24 +122,6 @@ export function shortName(tokens, at) {
   const letters = [...tokens[at]]
   const name = `${letters.slice(0, MOST_LETTERS - 1).join("")}…`
   return [letters.length > MOST_LETTERS ? name : tokens[at], positionOf(tokens, at)]
-}
-
-/** How much of a row each mask hides, empty where nothing is hidden.
-    @type {(content: Pick<Content, "tokens" | "columns" | "masks" | "hidden" | "emptyRow">,
-      query: number) => string} */
-export function maskWords({ tokens, columns, masks, hidden, emptyRow }, query) {
-  if (!masks.length) return ""
-  const row = [...rowOf(hidden, columns, query)]
-  const left = row.filter((bits) => !bits).length
-  if (left === row.length) return ""
-  const hides = masks.flatMap((name, bit) => {
-    const count = row.filter((bits) => bits & (1 << bit)).length
-    return count ? [`${name} hides ${count}`] : []
-  })
-  const last = hides.pop()
-  const listed = hides.length ? `${hides.join(", ")} and ${last}` : last
-  if (left) return `${named(tokens, query)} may look at ${left} of ${columns} keys: ${listed}.`
-  return `${named(tokens, query)} may look at nothing: of ${columns} keys ${listed}. ${emptyRow}`
 }
 
 /** At which keys a query looks most, in a sentence; `own` says that it is one of the keys.
@@ -203,11 +170,4 @@ function signedSummary(name, weights, keys) {
     weights[least] < 0 ? `takes ${named(keys, least)} away (${fixed(weights[least], 4)})` : ""
   const both = [adds, takes].filter(Boolean).join(" and ")
   return `${name} ${both}. Its weights are no shares: they sum to ${total}.`
-}
-/** What a column of the table says.
-    @type {(column: number, number: number | null, digits?: number) => string} */
-export function format(column, number, digits = 4) {
-  if (number === null) return ""
-  if (COLUMNS[column] === "share of y") return `${fixed(100 * number, 1)} %`
-  return fixed(number, COLUMNS[column].includes("v") ? Math.min(3, digits) : digits)
 }

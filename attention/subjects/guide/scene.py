@@ -110,7 +110,7 @@ def picture(
     rest = chapter_page.without_those_away(view, result)
     whole = sections.picture_of(rest, parts, stage=stage)
     height = TALL if [*parts] == ["heatmap"] else 0
-    return [AttentionPicture(replace(whole, height=height, digits=2), key="picture")]
+    return [AttentionPicture(replace(whole, height=height), key="picture")]
 
 
 def word_vectors(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:

@@ -88,7 +88,6 @@ def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
     assert not picture.parts["weights"].any()
     assert not picture.parts["output"].any()
     assert picture.hidden.all()
-    assert picture.header["emptyRow"] == captions.EMPTY_ROW
 
 
 def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown() -> None:
