@@ -14,7 +14,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], set[str]]] = {  # by page a link, and s
     "explore": ({"query": 1, "map": "shown"}, {"Masked scores", "Row 1 term by term"}),
     "steps": ({"step": "scores"}, {"Q", "K", "Scores", "Working of the chosen cell"}),
     "heads": ({"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
-    "compare": ({}, {"Weights B − A", "Divergence and entropy of all rows"}),
+    "compare": ({}, {"Weights B − A", "Divergence of each row"}),
     "model": (
         {"model": "minilm", "layer": 3, "more": model_words.REASONS},
         {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
