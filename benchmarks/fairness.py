@@ -1,7 +1,8 @@
 """Many tabs of one address that each have a long sentence worked out, beside others.
 
 The others are one who has a short sentence worked out, from another address, and some who only
-explore. Everything stays on loopback: addresses are told as by a proxy there.
+explore. At last many addresses come in at once, with a tab each, beside the same. Everything stays
+on loopback: addresses are told as by a proxy there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from benchmarks.visitors import Found, Visitor, connected
 
 MODEL, SHORT = "smollm2", "she likes green tea"
 OTHER, EXPLORERS = "10.0.0.2", 5  # of one address each, from 10.0.1.0 on
+NEWCOMERS = 200
 AGAIN = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # the whole page runs anew
 KINDS = {"type": 12, "token": 3}
 HEADER = ("beside", "explorers p50", "p95", "short sentence after", "long ones done", "of")
@@ -92,27 +94,49 @@ async def beside(port: int, tabs: int, words: int, seconds: float, seed: int) ->
         except TimeoutError:
             return math.inf
 
-    explorers = [Visitor(number, found, KINDS) for number in range(EXPLORERS)]
-    exploring = [
-        visitor.visit(port, until, 3.0, f"10.0.1.{number}")
-        for number, visitor in enumerate(explorers)
-    ]
-    waits, *_ = await asyncio.gather(
+    waits, _ = await asyncio.gather(
         asyncio.gather(within(short()), *(within(long()) for _ in range(tabs))),
-        *exploring,
+        explore(port, until, found),
     )
-    changes = sorted(found.changes)
-    if found.errors:
-        print(found.errors.most_common(2))
     first, *others = waits
     return [
         f"{tabs} tabs × {words} words" if tabs else "nobody",
-        f"{1000 * statistics.median(changes):.0f} ms",
-        f"{1000 * changes[int(0.95 * len(changes))]:.0f} ms",
+        *percentiles(found),
         f"{first:.1f} s",
         str(sum(math.isfinite(wait) for wait in others)),
         str(tabs),
     ]
+
+
+async def explore(port: int, until: float, found: Found) -> None:
+    """Have some change something every few seconds, each from an address of their own."""
+    explorers = [Visitor(number, found, KINDS) for number in range(EXPLORERS)]
+    await asyncio.gather(
+        *(each.visit(port, until, 3.0, f"10.0.1.{n}") for n, each in enumerate(explorers))
+    )
+
+
+def percentiles(found: Found) -> tuple[str, str]:
+    """The median and the 95th percentile of changes."""
+    if found.errors:
+        print(found.errors.most_common(2))
+    changes = sorted(found.changes)
+    chosen = statistics.median(changes), changes[int(0.95 * len(changes))]
+    return f"{1000 * chosen[0]:.0f} ms", f"{1000 * chosen[1]:.0f} ms"
+
+
+async def crowd(port: int, seconds: float) -> list[str]:
+    """A row of another table: explorers, and the first pages of those who come in at once."""
+    found, come = Found(), Found()
+    exploring = asyncio.create_task(explore(port, time.monotonic() + seconds, found))
+    await asyncio.sleep(5.0)  # these have their first pages
+    newcomers = [Visitor(EXPLORERS + number, come, KINDS) for number in range(NEWCOMERS)]
+    await asyncio.gather(
+        *(each.visit(port, 0.0, 1.0, f"10.1.0.{n}") for n, each in enumerate(newcomers))
+    )
+    await exploring
+    firsts = [f"{value:.1f} s" for value in (statistics.median(come.first), max(come.first))]
+    return [f"{NEWCOMERS} addresses", *percentiles(found), *firsts, str(come.errors.total())]
 
 
 def main() -> None:
@@ -132,6 +156,10 @@ def main() -> None:
             rows.append(asyncio.run(beside(server.port, tabs, words, seconds, 1)))
         print(rows[-1], flush=True)
     print(table("One address that has much worked out, and others", HEADER, rows))
+    with serve(APP_SCRIPT) as server:
+        rows = [asyncio.run(crowd(server.port, 45.0))]
+    header = (*HEADER[:3], "first page p50", "longest", "errors")
+    print(table("Many addresses that come in at once, and others", header, rows))
 
 
 if __name__ == "__main__":

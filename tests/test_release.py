@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import re
 import subprocess
 import sys
-import urllib.request
 import zipfile
 from email import message_from_bytes
 from email.message import Message
@@ -24,7 +22,7 @@ import attention
 from attention.app.shell import command
 from attention.core.limits import Limits
 from attention.core.settings import settings_of
-from tests.serving import ROOT, running
+from tests.serving import ROOT, read, running
 from tests.test_boundaries import may_import
 
 pytestmark = pytest.mark.soak
@@ -231,11 +229,9 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
     environment = os.environ | {"PYTHONPATH": str(installed)}
     with running([sys.executable, "-c", run], subprocess.DEVNULL, elsewhere, environment) as served:
         address = f"http://127.0.0.1:{served[0]}"
-        with urllib.request.urlopen(f"{address}/_stcore/host-config") as answer:
-            assert "https://*.streamlit.app" in json.load(answer)["allowedOrigins"]
+        assert "https://*.streamlit.app" in read(f"{address}/_stcore/host-config")[1]
         name = "component/attention.app.components.base.plotly_js/plotly.min.js"
-        with urllib.request.urlopen(f"{address}/{name}") as answer:
-            assert len(answer.read()) > 1_000_000
+        assert len(read(f"{address}/{name}")[1]) > 1_000_000
 
 
 def test_the_command_hands_its_options_on_to_streamlit_and_names_all_that_an_owner_can_set(

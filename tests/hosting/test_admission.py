@@ -181,31 +181,21 @@ async def test_few_come_in_at_once_in_order_of_arrival(monkeypatch) -> None:
     asked, addresses = Asked(page), [f"10.0.0.{number}" for number in range(5)]
     queue = asked.admission.queue
 
-    async def tab(address: str) -> None:
-        said = [{"type": "websocket.connect"}, {"type": "websocket.receive", "bytes": b"hello"}]
-
-        async def receive() -> Any:
-            return said.pop(0)
-
-        async def send(message: Any) -> None:
-            pass
-
-        scope = {"type": "websocket", "client": (address, 1), "headers": [], "path": "/"}
-        await asked.admission(scope, receive, send)
-
     async def settle() -> None:
         for _ in range(30):
             await asyncio.sleep(0)
 
-    tabs = [asyncio.create_task(tab(address)) for address in addresses]
+    visits = [asked.visit(address=address) for address in addresses]
+    tabs = [asyncio.create_task(visit.__aenter__()) for visit in visits]
     await settle()
     assert (came, queue.entering) == (addresses[:FIRST_PAGES], 5)
     for number, address in enumerate(addresses, start=1):
         end[address].set()
         await settle()
         assert (came, queue.entering) == (addresses[: FIRST_PAGES + number], 5 - number)
-    for each in tabs:
-        each.cancel()
+    for visit, tab in zip(visits, tabs, strict=True):
+        tab.cancel()
+        visit.task.cancel()
 
 
 @to_its_end
