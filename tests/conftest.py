@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -20,6 +24,15 @@ __all__ = ["browser", "open_page", "profile"]
 def glove() -> PackagedGlove:
     """GloVe, loaded once for the whole run."""
     return PackagedGlove()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def memory_is_given_back() -> Iterator[None]:
+    """Give memory that a file's tests have freed back to the system, for those beside this one."""
+    yield
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # glibc alone keeps it, and has this
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
