@@ -62,12 +62,6 @@ CASES: list[tuple[str, dict[str, Any], Do]] = [
         ),
     ),
     ("compare", {}, lambda app: app.press("Swap A and B")),
-    ("compare", {"compare": "pair"}, lambda app: app.choose("s2", "the cat sleeps here today")),
-    (
-        "cross",
-        {"mask": "cells", "cells": "2:1"},
-        lambda app: app.choose("memory", "hello world again").move(query=2),
-    ),
     (
         "cross",
         {"cross": "batch", "batch_lens": "2 3 4"},
@@ -79,11 +73,6 @@ CASES: list[tuple[str, dict[str, Any], Do]] = [
         lambda app: app.tell("typed_matrices", "typed", TYPED).tell(
             "sizes", "resized", {"stack": "own_x", "change": "+ row"}
         ),
-    ),
-    (
-        "identities",
-        {"claim": "permute", "tokens": 5, "claim_seed": 7},
-        lambda app: app.choose("tokens", 4),
     ),
     ("heads", HEADS | {"positions": "alibi"}, lambda app: app),
 ]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import tempfile
-from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -14,17 +11,14 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from attention.app.components.answers import (
     INFINITY,
     MAX_ANSWERS,
-    MAX_DROPPED,
     MAX_EVENTS,
     MAX_NUMBER,
     checked,
     legal_address,
 )
 from attention.app.components.turns import KEYS
-from benchmarks.visitors import Found, Visitor, connected
 from tests.app.declarations import declarations
 from tests.running import opened
-from tests.serving import started
 
 SELECTION = {"query": 1, "stage": "scores"}
 TYPED = {"matrix": 0, "row": 0, "column": 1, "text": "2"}
@@ -163,41 +157,6 @@ def test_an_answer_that_does_not_fit_the_page_changes_nothing(
     for wrong in [None, *(wrong for wrong, shaped in WRONG if event in shaped)]:
         app.tell(key, event, wrong)
         assert now() == before, str(wrong)[:80]
-
-
-@pytest.fixture(scope="module")
-def log() -> Iterator[IO[str]]:
-    with tempfile.TemporaryFile("w+") as file:
-        yield file
-
-
-@pytest.fixture(scope="module")
-def port(log: IO[str]) -> Iterator[int]:
-    with started("streamlit_app.py", log) as (port, _):
-        yield port
-
-
-def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(
-    port: int, log: IO[str]
-) -> None:
-    names = BackMsg(file_urls_request={"file_names": [""] * 250_000})
-
-    async def visit() -> None:
-        beside, hostile = (Visitor(number, Found(), {}) for number in range(2))
-        async with connected(port) as beside.socket:
-            await beside.run(beside.message())
-            for message in (names, BackMsg(clear_cache=True)):
-                async with connected(port) as hostile.socket:
-                    await hostile.run(hostile.message())
-                    for _ in range(MAX_DROPPED + 1):
-                        await hostile.socket.send(message.SerializeToString())
-                    await hostile.socket.wait_closed()
-                    assert hostile.socket.close_code == 1008
-                assert await beside.run(beside.message(s=message.WhichOneof("type"))) < 5.0
-
-    asyncio.run(visit())
-    log.seek(0)
-    assert "Traceback" not in log.read()
 
 
 def test_a_number_of_very_many_letters_is_an_infinite_one_and_is_not_read() -> None:

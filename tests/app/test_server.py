@@ -15,9 +15,11 @@ from pathlib import Path
 import plotly
 import pytest
 from streamlit import net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server import server_util
 
 from attention.app.components import base
+from attention.app.components.answers import MAX_DROPPED
 from attention.app.shell import server
 from attention.app.state import shared
 from attention.capture.folders import RUN_VARIABLE
@@ -82,6 +84,28 @@ def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_
     assert f"\nlesson 'own': 1 chapter from '{served.folder}'\n" in said
     assert "\nlesson 'own': 04-wrong.md, line 1: a lesson begins with a line ---" in said
     assert "ScriptRunContext" not in said
+
+
+def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(
+    served: Served,
+) -> None:
+    names = BackMsg(file_urls_request={"file_names": [""] * 250_000})
+
+    async def visit() -> None:
+        beside, hostile = (Visitor(number, Found(), {}) for number in range(2))
+        async with connected(served.port) as beside.socket:
+            await beside.run(beside.message())
+            for message in (names, BackMsg(clear_cache=True)):
+                async with connected(served.port) as hostile.socket:
+                    await hostile.run(hostile.message())
+                    for _ in range(MAX_DROPPED + 1):
+                        await hostile.socket.send(message.SerializeToString())
+                    await hostile.socket.wait_closed()
+                    assert hostile.socket.close_code == 1008
+                assert await beside.run(beside.message(s=message.WhichOneof("type"))) < 5.0
+
+    asyncio.run(visit())
+    assert "Traceback" not in served.log.read_text("utf-8")
 
 
 @pytest.fixture

@@ -58,3 +58,13 @@ test("a click turns a head on or off, or keeps it alone, and some head is always
   assert.deepEqual(after([0, 1, 2], 1, true), [1])
   assert.deepEqual(after([1], 1, true), [0, 1, 2])
 })
+
+test("the weights of a head are those of the query asked for, and none where they were not sent", () => {
+  const tokens = ["a", "b"]
+  const whole = { numbers: Float32Array.of(0, 1, 2, 3, 4, 5, 6, 7), tokens, whole: true, query: 0 }
+  assert.deepEqual([...(head_view.rowOf(whole, 1, 0) ?? [])], [4, 5])
+  assert.deepEqual([...(head_view.rowOf(whole, 0, 1) ?? [])], [2, 3])
+  const one = { numbers: Float32Array.of(2, 3, 6, 7), tokens, whole: false, query: 1 }
+  assert.deepEqual([...(head_view.rowOf(one, 1, 1) ?? [])], [6, 7])
+  assert.equal(head_view.rowOf(one, 1, 0), null)
+})

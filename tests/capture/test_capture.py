@@ -268,3 +268,59 @@ def test_a_run_is_saved_in_a_folder_that_is_there_and_leading_axes_are_entries(t
         assert run.attentions[0].shape == (entries, 3, 7, 7)
     with pytest.raises(FileNotFoundError, match="none must be a folder, there is none"):
         recorded(OwnAttention()).save(tmp_path / "none" / "run.safetensors")
+
+
+def test_outputs_are_weights_times_values_and_a_layer_has_a_mean():
+    with torch.no_grad(), attention.capture(values=True) as run:
+        model(OwnAttention(), OwnAttention(key_heads=1, enable_gqa=True))(inputs())
+    kept = run.attentions[-1]
+    assert run.attention(-1) is kept
+    weights = torch.stack([run.weights(-1, head, entry=1) for head in range(3)])
+    torch.testing.assert_close(run.mean(-1, entry=1), weights.mean(0))
+    torch.testing.assert_close(run.mean("1.mix", 2, entry=1), weights[:, 2:3].mean(0))
+    expected = weights[2] @ kept.values[1, 0]
+    torch.testing.assert_close(run.output(-1, 2, entry=1), expected)
+    with pytest.raises(ValueError, match=r"layer must be one of those kept.*got -3"):
+        run.mean(-3)
+    with torch.no_grad(), attention.capture() as without:
+        model(OwnAttention())(inputs())
+    with pytest.raises(ValueError, match="must have values"):
+        without.output(0, 0)
+
+
+# In a notebook, as figures
+
+TOKENS = list("abcdefg")
+
+
+def two_layers(**options):
+    with attention.capture(**options) as run:
+        model(OwnAttention(is_causal=True), OwnAttention())(inputs())
+    return run
+
+
+def test_all_heads_are_shown_as_their_weights_are():
+    run = two_layers()
+    grid, words = run.show(TOKENS, entry=1).scene
+    weights = [run.weights(layer, head, entry=1) for layer in (0, 1) for head in range(3)]
+    expected, _ = attention.show(torch.stack(weights).view(2, 3, 7, 7), TOKENS, layer="all").scene
+    assert int((grid.dots.int() - expected.dots.int()).abs().max()) <= 1  # by the last bit
+    assert grid.layer_names == ["layer 0", "layer 1"]
+    assert words.text.startswith("7 queries down, 7 keys across. Each square is a weight;")
+
+
+def test_one_head_is_shown_as_its_heatmap(tmp_path):
+    run = two_layers()
+    expected = attention.show(run.weights(1, 2), TOKENS, query=3)
+    assert run.show(TOKENS, layer="1.mix", head=2, query=3) == expected
+    run.save(tmp_path / "run.safetensors", tokens=TOKENS)
+    opened = attention.capture.Recording.open(tmp_path / "run.safetensors")
+    assert opened.show(layer=1, head=2, query=3) == expected
+
+
+def test_layers_and_heads_have_the_numbers_of_the_model_and_what_does_not_fit_is_told():
+    run = two_layers(layers=[1], heads=[2])
+    assert run.show(TOKENS) == attention.show(run.weights(1, 2), TOKENS)
+    for asked in ({"tokens": TOKENS[:6]}, {"layer": 2}, {"query": 7}):
+        with pytest.raises(ValueError, match=r"of a layer, 0 \(7, 7\), 1 \(7, 7\), and query one"):
+            two_layers().show(**{"tokens": TOKENS} | asked)

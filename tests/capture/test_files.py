@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 import attention
 from attention.capture import Recording, files, recording
-from tests.capture.families import FAMILIES
+from tests.capture.families import FAMILIES, TEXT, WITHOUT_SOFTMAX
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
 
@@ -27,6 +27,13 @@ def path(tmp_path):
 def recorded(**said) -> Recording:
     with attention.capture(values=True) as run:
         model(OwnAttention(**said), OwnAttention(**said))(inputs())
+    return run.one()
+
+
+@torch.no_grad()
+def without_softmax() -> Recording:
+    with attention.capture() as run:
+        WITHOUT_SOFTMAX["Qwen 3.5"].build()(input_ids=TEXT)
     return run.one()
 
 
@@ -124,10 +131,53 @@ LIES = {
 }
 
 
-@over("name", LIES)
+def put_at(part, number):
+    return lambda said, tensors: tensors[f"0.{part}"].__setitem__((0, 0, 3), number)
+
+
+def say_of_recurrence(name, value):
+    return lambda said, tensors: said["attentions"][0]["recurs"].update({name: value})
+
+
+def cut(part):
+    return lambda said, tensors: tensors.update({f"0.{part}": tensors[f"0.{part}"][:, :, :5]})
+
+
+LIES_WITHOUT_SOFTMAX = {
+    "a decay that grows": (put_at("decay", 0.5), "decay must be up to 0 and strength from 0 on"),
+    "a strength below 0": (put_at("strength", -0.5), "decay must be up to 0 and strength from 0"),
+    "a strength of 9": (put_at("strength", 9.0), "what erases must have a strength up to 2.0"),
+    "no number": (put_at("strength", torch.nan), "strength must be finite"),
+    "a strength too short": (cut("strength"), r"strength must be \(2, 6, 9\)"),
+    "fewer keys": (cut("keys"), "keys must be as the queries"),
+    "an unknown rule": (say_of_recurrence("rule", "<b>"), "rule must be one of"),
+    "words with HTML": (
+        say_of_recurrence("beside", "<img src=x>"),
+        "words on what is beside it must be plain",
+    ),
+    "long keys": (
+        lambda said, tensors: (
+            tensors["0.keys"].mul_(5),
+            said["attentions"][0]["recurs"].update(is_normed=False),
+        ),
+        "keys that erase must be of length 1",
+    ),
+    "no strength": (without("strength"), "there must be a strength of each head"),
+    "another sequence": (say("kind", "cross"), "reads its own sequence"),
+    "a softmax with gates": (
+        lambda said, tensors: said["attentions"][0].update(
+            recurs=None, heads=[0, 1], groups=[0, 1]
+        ),
+        "a softmax has no such parts",
+    ),
+}
+
+
+@over("name", {**LIES, **LIES_WITHOUT_SOFTMAX})
 def test_a_file_that_lies_is_refused_in_one_sentence(name, path):
-    change, words = LIES[name]
-    recorded(is_causal=True).save(path)
+    change, words = (LIES | LIES_WITHOUT_SOFTMAX)[name]
+    run = recorded(is_causal=True) if name in LIES else without_softmax()
+    run.save(path)
     with safe_open(path, framework="pt") as file:
         said = json.loads(file.metadata()["recording"])
         tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118

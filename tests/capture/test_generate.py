@@ -133,20 +133,6 @@ def test_beams_are_one_run_in_which_each_entry_is_what_its_last_call_went_on_fro
                 torch.testing.assert_close(found, expected[0, head], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["Llama", "T5"])
-def test_writing_without_a_cache_is_the_run_that_it_is_with_one(name):
-    model = writer(name)
-    given = {"input_ids": SOURCE[:1], "attention_mask": torch.ones_like(SOURCE[:1])}
-    _, cached = written(model, **given)
-    _, run = written(model, use_cache=False, **given)
-    assert [one.name for one in run.attentions] == [one.name for one in cached.attentions]
-    for one, other in zip(run.attentions, cached.attentions, strict=True):
-        assert one.shape == other.shape
-        for head in one.heads:
-            both = (each.weights(one.name, head) for each in (run, cached))
-            torch.testing.assert_close(*both, atol=1e-5, rtol=0)
-
-
 def test_each_step_is_kept_as_it_is_written(tmp_path):
     model, seen = writer("Llama"), []
 

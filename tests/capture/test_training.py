@@ -11,6 +11,7 @@ from torch import nn
 import attention
 import attention.notebook.show
 from attention.capture import Recording, open_folder
+from attention.figures.street_map import first_question
 from tests.capture.making import OwnAttention, inputs, model
 
 
@@ -84,5 +85,8 @@ def test_one_slides_over_the_steps_with_the_same_head_and_row(tmp_path, monkeypa
     widget.step = 0
     assert (widget.layer, widget.head, widget.query, widget.given["step"]) == (0, 2, 5, 0)
     assert torch.equal(widget._heads.weights(0, 2, 5), runs[0].weights(0, 2, 5))
+    asked = first_question("run 0 2 0", 5, [])
+    assert widget._heads.answer(0, 2, asked) is not None
+    assert widget._heads.answer(0, 2, {**asked, "map": "run 0 2 2"}) is None, "of another step"
     with pytest.raises(traitlets.TraitError, match=r"step must be one of \[0, 2, 4\], got 3"):
         widget.step = 3

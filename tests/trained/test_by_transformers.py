@@ -22,7 +22,7 @@ from attention.changing.known import Known, states_without
 from attention.changing.team import estimated_effects
 from attention.changing.votes import votes
 from attention.pipeline.long_texts import states
-from attention.trained import by_transformers, sources
+from attention.trained import by_transformers
 from attention.trained.checkpoints import check_folder, load_folder
 from attention.trained.hooked import ByTransformers, HookedLayer
 from attention.trained.layers import LayerRun
@@ -31,7 +31,6 @@ from attention.trained.writing import begin, longer
 from tests.trained.making import change_json, transformers
 from tests.trained.packaged import packaged
 from tests.trained.run_by_transformers import FAMILIES, PAIRS, POSITIONS, by_hook, write
-from tests.trained.standin import served
 
 ABOUT = About("tiny", "Tiny", "nobody")
 SENTENCE = "the cat sat on the other mat"
@@ -289,29 +288,6 @@ def test_edits_are_those_of_a_hook_on_w_o_leave_nothing_behind_and_threads_do_no
 # Folders
 
 
-def test_a_name_is_fetched_at_start_and_nothing_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "neox", "gpt_neox")
-    (tmp_path / "neox" / "pytorch_model.bin").write_bytes(b"not read")
-    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
-    with served() as hub:
-        hub.models = {"tiny-org/neox": tmp_path / "neox"}
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.address)
-        monkeypatch.setattr(
-            "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE",
-            f"{hub.address}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
-        )
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, "tiny-org/neox")
-        sources.fetch()
-        assert sources.problems() == ()
-        assert hub.asked == ["config.json", "tokenizer.json", "model.safetensors"]
-    model = sources.load("tiny-org/neox")
-    assert model.about.source == "Of the family gpt_neox, run by transformers"
-    assert model.run(SENTENCE).hidden.isfinite().all()
-
-
 def test_code_in_a_folder_is_never_run(tmp_path: Path) -> None:
     write(tmp_path, "gpt_neox")
     mark = tmp_path / "ran"
@@ -324,6 +300,7 @@ def test_code_in_a_folder_is_never_run(tmp_path: Path) -> None:
         "AutoModel": "modeling_neox.Own",
     }
     change_json(tmp_path / "config.json", auto_map=classes)
+    assert check_folder(tmp_path) == "Of the family gpt_neox, run by transformers"
     assert load_folder(tmp_path, ABOUT).run(SENTENCE).hidden.isfinite().all()
     change_json(tmp_path / "config.json", model_type="own-neox")
     for read in (check_folder, lambda folder: load_folder(folder, ABOUT)):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
 from torch.testing import assert_close
 
 from attention.trained import sources
@@ -89,40 +87,6 @@ def test_every_layout_agrees_with_transformers(checkpoint: Get, name: str) -> No
             assert not mask.triu(1).any()
             if layer_input.layer.window is None:
                 assert torch.equal(mask.expand_as(weights), weights > 0)
-
-
-def test_heads_bias_and_residual_add_up_to_what_the_next_norm_gets(
-    each_checkpoint: Checkpoint,
-) -> None:
-    model = load_folder(each_checkpoint.folder, ABOUT)
-    run = model.run("A naïve café's unhappiest cat, running!")
-    found = inputs_of_modules(each_checkpoint.theirs, run)
-    for layer_input in run.inputs:
-        layer, trace = layer_input.layer, layer_input.trace()
-        _, bias = layer.attention.projection("output")
-        heads = layer.attention.head_outputs(trace)
-        assert heads.shape == (layer.attention.heads, *layer_input.x.shape)
-        added = heads.sum(0) if bias is None else heads.sum(0) + bias
-        ran = layer.run(layer_input.entered, layer_input.memory)
-        assert_close(ran.middle, added + layer_input.x, atol=1e-5, rtol=1e-5)
-        alike = [each for each in found if each.shape == added.shape]
-        assert any(torch.allclose(ran.middle, each, atol=1e-5, rtol=1e-5) for each in alike)
-        if layer.norm_first and layer.feed_norms.after is None:
-            assert torch.equal(ran.output, ran.middle + ran.fed)
-
-
-def inputs_of_modules(theirs: Any, run: Run) -> list[Tensor]:
-    """All vectors that modules of transformers are given in a run, those of norms among them."""
-    found: list[Tensor] = []
-
-    def note(_: object, given: tuple[Any, ...]) -> None:
-        found.extend(each[0] for each in given if isinstance(each, Tensor) and each.dim() == 3)
-
-    with ExitStack() as hooks:
-        for module in theirs.modules():
-            hooks.callback(module.register_forward_pre_hook(note).remove)
-        run_theirs(theirs, run.pieces.ids)
-    return found
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +9,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.core.functional import linear, split_heads
 from attention.trained import sources, translator
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import About, LayerInput
 from attention.trained.sources import EN_PT, PT_EN, Packaged
 from attention.trained.translator import LIMIT, load_translator
-from tests.cases import over
 from tests.trained.files import written
 from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
 
@@ -55,37 +52,6 @@ def test_it_says_piece_by_piece_what_its_own_engine_says(
         first, second = scores(states).softmax(-1).topk(2).values.T
         close = f"{sentence}: too close to compare on every machine"
         assert bool((first > MARGIN * second).all()), close
-
-
-@over("position", [0, 5, 6, 7])
-def test_every_number_of_a_layer_follows_from_those_beside_it(
-    english: EncoderDecoder, inputs: tuple[LayerInput, ...], position: int
-) -> None:
-    layer_input, close = inputs[position], {"atol": 1e-5, "rtol": 1e-5}
-    attention = layer_input.layer.attention
-    trace = layer_input.trace()
-    memory = layer_input.x if layer_input.memory is None else layer_input.memory
-    for found, letter, x in (
-        (trace.queries, "q", layer_input.x),
-        (trace.keys, "k", memory),
-        (trace.values, "v", memory),
-    ):
-        made = linear(x, getattr(attention, f"W_{letter}"), getattr(attention, f"b_{letter}"))
-        assert_close(found, split_heads(made, HEADS), **close)
-    assert_close(trace.scores, trace.queries @ trace.keys.mT, **close)
-    assert_close(trace.scaled, trace.scores / math.sqrt(D_MODEL / HEADS), **close)
-    assert_close(trace.weights, trace.scaled.softmax(-1), **close)
-    assert_close(trace.weights.sum(-1), torch.ones(HEADS, len(layer_input.x)), **close)
-    assert_close(trace.output, trace.weights @ trace.values, **close)
-
-    run = layer_input.layer.run(layer_input.entered, layer_input.memory)
-    assert_close(run.x, layer_input.x, **close)
-    assert torch.equal(layer_input.entered, layer_input.x) == (layer_input.layer.recurrence is None)
-    added = attention.head_outputs(trace).sum(-3) + attention.b_o
-    assert_close(run.middle, layer_input.x + added, **close)
-    normed = layer_input.layer.attention_norms.after(run.middle)
-    fed = layer_input.layer.feed_forward(normed)
-    assert_close(run.output, layer_input.layer.feed_norms.after(normed + fed), **close)
 
 
 def test_row_i_produces_piece_i_and_the_alignment_is_head_0_of_the_last_layer(
@@ -145,19 +111,6 @@ def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
     assert not any(translation.output.special)
     assert translation.text == native.NativeDirection(str(EN_PT.path)).translate(text)
     assert len(english.run(text).hidden) == 63
-
-
-def test_a_recurrence_over_all_tokens_is_that_over_one_after_the_other(
-    english: EncoderDecoder,
-) -> None:
-    recurrence = english.layers[N_ENCODER].recurrence
-    assert recurrence is not None
-    x = torch.randn(2, 5, D_MODEL, generator=torch.Generator().manual_seed(0))
-    whole, last = recurrence(x)
-    first, state = recurrence(x[:, :3])
-    rest, end = recurrence(x[:, 3:], state)
-    assert_close(torch.cat([first, rest], -2), whole)
-    assert_close(end, last)
 
 
 CUT = {"model.enpt.intgemm.alphas.bin": "must be a whole file", "vocab.enpt.spm": "must be"}
