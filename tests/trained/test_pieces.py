@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from attention.trained.checkpoints import load_folder
-from attention.trained.models import About, Transformer
+from attention.trained.models import About, Pieces, Transformer
 from attention.trained.pieces import Reader, read_tokenizer
 from tests.cases import over
 from tests.hostile import HOSTILE
@@ -99,6 +100,12 @@ def test_any_text_is_read_or_has_no_words(loaded: Loaded, name: str, text: str) 
     else:
         assert model.run(text).hidden.isfinite().all()
         assert text.strip() or {*"".join(pieces.texts)} <= {"·", *"<s>/"}
+
+
+def test_pieces_that_are_cut_again_count_all_that_were_left_out() -> None:
+    pieces = Pieces(torch.arange(7), tuple("abcdefg"), (None, 0, 1, 2, 3, 4, None), left_out=3)
+    kept = pieces.cut(5)
+    assert (kept.texts, kept.words, kept.left_out) == (tuple("abcdg"), (None, 0, 1, 2, None), 5)
 
 
 # Pieces -> text
