@@ -54,7 +54,7 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
     pupils[0].get_by_role("button", name="Send your sentence").click()
     expect(pupils[0].get_by_text("Your sentence is with your teacher.")).to_be_visible()
     teacher.get_by_role("button", name="Reveal").click()
-    bars = teacher.locator(".attention-choices-figure tbody tr")
+    bars = teacher.locator("[class*='st-key-choices_'] tbody tr")
     expect(bars).to_have_count(3)
     teacher.locator(".st-key-sentences label").click()
     teacher.locator(".st-key-examples button").click()

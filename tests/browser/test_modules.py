@@ -15,7 +15,7 @@ PICTURE = "**/picture/index.js"
 def expect_the_rest(page: Page) -> None:
     """Until all other parts of the page are there."""
     expect(page.locator(".st-key-examples")).to_contain_text("6 tokens")
-    expect(page.locator(".nearest dd").first).to_contain_text("the")
+    expect(page.locator(".st-key-before strong").first).to_contain_text("the")
 
 
 @pytest.mark.parametrize("module", ["index", "sums"])

@@ -170,7 +170,7 @@ CHOOSE_WHILE_AWAY = """option => {
 
 def nearest(page: Page) -> Any:
     """The word nearest to the chosen token, which is that token."""
-    return page.locator(".nearest dd bdi").first
+    return page.locator(".st-key-before strong").first
 
 
 def stage(page: Page, name: str) -> Any:

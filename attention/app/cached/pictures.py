@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import torch
 
 from attention.app.cached import kept
 from attention.app.state.shared import neighbours
 from attention.app.state.view import View
+from attention.core.printing import fixed
 from attention.figures import layer_words, result_words
-from attention.figures.nearest import NearestWords
 from attention.figures.picture import PARTS, AttentionPicture, Picture
 from attention.figures.result_pictures import picture_of, weights_of
-from attention.figures.scene import Scene, scene
+from attention.figures.scene import Scene, Words, scene, titled
 from attention.pipeline import Result
 
 CONTENT_BYTES = 16 << 20  # that of 512 tokens takes 2.6 MB, of an ordinary sentence 0.02
@@ -52,14 +53,26 @@ def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
     return shown.content()
 
 
-def nearest_words(result: Result, query: int) -> NearestWords:
+def nearest_words(result: Result, query: int) -> list[Words]:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if result.words is None:
-        return NearestWords({}, key="nearest_words")
+        return [Words("This output cannot be compared with words.", "told")]
     rows = {"before": result.x[query], "after": result.trace.output[query]}
     vectors = result.settings.vectors
-    lines = {name: _nearest_to(vectors, row.numpy().tobytes()) for name, row in rows.items()}
-    return NearestWords(lines, key="nearest_words")
+    lines = [
+        Words(_words_of(name, _nearest_to(vectors, row.numpy().tobytes())), "told", key=name)
+        for name, row in rows.items()
+    ]
+    return [titled("Nearest words", "by cosine, among the 100,000 most frequent"), *lines]
+
+
+def _words_of(name: str, near: Sequence[tuple[str, float]]) -> list[str]:
+    """Parts of a line, in which each word stands out before its cosine."""
+    parts = [f"{name}: "]
+    for word, cosine in near:
+        parts[-1] += "" if len(parts) == 1 else ", "
+        parts += [word, f" {fixed(cosine, 2)}"]
+    return parts if near else [f"{name}: none, the vector is 0"]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -42,5 +42,5 @@ def _rest(view: View, settings: Settings, memory: str | None) -> None:
     result = runs.result_of(settings, memory)
     tell_selection(view.selection, session.select)
     query = min(view["query"], len(result.tokens) - 1)
-    draw(scene(pictures.nearest_words(result, query)), key="nearest")
+    draw(scene(*pictures.nearest_words(result, query)), key="nearest")
     offer_files(result, query)

@@ -179,7 +179,7 @@ export function tellLayer(content, layer) {
   if (!links.length) return `${title}: ${named(tokens, query)} may look at nothing.`
   const told = links.slice(0, MOST_TOLD).map(({ key, weight, head }) => {
     const of = head < 0 ? "" : ` (head ${head})`
-    return `${key === query ? "itself" : named(tokens, key)} ${fixed(weight, 4)}${of}`
+    return `${key === query ? "itself" : named(tokens, key)} ${fixed(weight, 2)}${of}`
   })
   const more = links.length - told.length
   const rest = more ? `, and ${more} more` : ""
@@ -191,6 +191,6 @@ export function tellLayer(content, layer) {
 export function tellToken({ tokens, query, layers, numbers }, key) {
   const weightOf = (/** @type {number} */ layer) => numbers[layer * tokens.length + key]
   const order = [...layers.keys()].sort((one, other) => weightOf(other) - weightOf(one))
-  const told = order.slice(0, 3).map((at) => `${fixed(weightOf(at), 4)} in ${layers[at]}`)
+  const told = order.slice(0, 3).map((at) => `${fixed(weightOf(at), 2)} in ${layers[at]}`)
   return `${named(tokens, query)} to ${named(tokens, key)}, the most: ${told.join(", ")}.`
 }

@@ -3,6 +3,7 @@ import { component } from "../shared/component.js"
 import { make, makeShape, under } from "../shared/elements.js"
 import { writeShaded } from "../shared/sentence.js"
 import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
+import { drawTable } from "../table/index.js"
 
 /** @import { Mount } from "../shared/component.js"
     @import { Bar, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
@@ -245,19 +246,11 @@ function barsOf(bars) {
   return box
 }
 
-/** @type {(columns: string[], lines: MeasureSaid[]) => HTMLElement} */
-function tableOf(columns, lines) {
+/** @type {(columns: string[], measures: MeasureSaid[]) => HTMLElement} */
+function tableOf(columns, measures) {
   const box = make("div", "table", null, { tabIndex: 0, ariaLabel: "Table", role: "group" })
-  const table = make("table", "", box)
-  const head = make("tr", "", make("thead", "", table))
-  make("td", "", head)
-  for (const title of columns) make("th", "", head, { textContent: title, scope: "col" })
-  const body = make("tbody", "", table)
-  for (const { title, cells } of lines) {
-    const line = make("tr", "", body)
-    make("th", "", line, { textContent: title, scope: "row" })
-    for (const cell of cells) make("td", "", line, { textContent: cell })
-  }
+  const lines = measures.map(({ title, cells }) => [title, ...cells])
+  drawTable(box, { columns, lines, total: [], bars: [] })
   return box
 }
 

@@ -1,14 +1,14 @@
 import { inkOn, palette, ramp } from "../shared/colours.js"
 import { setLengths } from "../shared/elements.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
-import { fixed, scientific } from "../shared/words.js"
+import { fixed } from "../shared/words.js"
 import * as geometry from "./geometry.js"
 import { EDGE, keyOf, leftOf, MARK, NAMED, NARROW, roomOf, textOf, wantedTiles } from "./known.js"
 
 /** @import { View, Tile } from "./index.js"
     @import { At } from "./geometry.js" */
 
-const WRITTEN = [34, 52] // pixels of a cell that has its number, and one with four decimals
+const WRITTEN = 34 // pixels of a cell that has its number
 const WHOLE = 84 // pixels of the map of the whole
 const APART = 34 // pixels from one position along an edge to the next
 
@@ -92,8 +92,7 @@ function dressed(view, found) {
 /** @type {(view: View, context: CanvasRenderingContext2D) => void} */
 function writeNumbers(view, context) {
   const { place, content } = view
-  const [some, more] = WRITTEN
-  if (place.cell < some) return
+  if (place.cell < WRITTEN) return
   const { exactSide } = content
   Object.assign(context, { textAlign: "center", textBaseline: "middle" })
   for (const at of wantedTiles(view)) {
@@ -106,15 +105,10 @@ function writeNumbers(view, context) {
       const column = at[2] * exactSide + (cell % tile.width)
       context.fillStyle = inkOn(view.table[shades[cell]])
       const [x, y] = [(column + 0.5 - place.left) * place.cell, row + 0.5 - place.top]
-      const written = place.cell < more ? fixed(weight, 2) : short(weight)
-      context.fillText(written, x, y * place.cell)
+      context.fillText(fixed(weight, 2), x, y * place.cell)
     }
   }
 }
-
-/** A weight with four decimals, or its order of magnitude where these are 0.
-    @type {(weight: number) => string} */
-const short = (weight) => (weight < 1e-4 ? scientific(weight) : fixed(weight, 4))
 
 /** Frames the chosen cell, with hairlines along its row and column.
     @type {(view: View, context: CanvasRenderingContext2D) => void} */

@@ -5,8 +5,6 @@ import { make } from "../shared/elements.js"
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-const LONGEST = 6 // rem, of a bar
-
 /** A table of numbers as they are shown, a name before each line; shares have a bar each. */
 export default component(build, draw, null)
 
@@ -21,7 +19,8 @@ function draw({ frame, content, send }) {
 }
 
 /** Draws a table in place of what stood in a frame; lead: where a click on a name leads, if anywhere.
-    @type {(frame: HTMLElement, table: TableHeader, lead?: (line: number) => void) => void} */
+    @type {(frame: HTMLElement, table: Pick<TableHeader, "columns" | "lines" | "total" | "bars">,
+      lead?: (line: number) => void) => void} */
 export function drawTable(frame, { columns, lines, total, bars }, lead) {
   frame.classList.toggle("shares", bars.length > 0)
   const table = make("table", "")
@@ -39,7 +38,8 @@ export function drawTable(frame, { columns, lines, total, bars }, lead) {
     for (const [column, text] of cells.entries()) {
       const cell = make("td", "", line)
       const length = bars[row]?.[column]
-      if (typeof length === "number") make("i", "", cell).style.width = `${LONGEST * length}rem`
+      if (typeof length === "number")
+        make("i", "", cell).style.width = `calc(var(--longest, 6rem) * ${length})`
       make("span", "", cell, { textContent: text })
     }
   }

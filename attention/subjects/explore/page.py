@@ -42,7 +42,7 @@ def of_token(view: View) -> None:
     tell_selection(view.selection, session.select)
     query = min(view["query"], len(result.tokens) - 1)
     near = pictures.nearest_words(result, query)
-    draw(scene(*scenes.state(result), near), key="nearest")
+    draw(scene(*scenes.state(result), *near), key="nearest")
     draw_word_map(view, result, query)
     offer_files(result, query)
 

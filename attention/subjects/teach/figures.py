@@ -4,44 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
-from attention.figures import files
-from attention.figures.scene import Figure
-
-
-class ChoicesHeader(TypedDict):
-    """Choices; once counted how often each was chosen, its share from 0 to 1, and in words."""
-
-    names: Sequence[str]
-    counts: Sequence[int]
-    lengths: Sequence[float]
-    shares: Sequence[str]
+from attention.figures.scene import Table, TableHeader
+from attention.figures.tables import Cell
 
 
 @dataclass(frozen=True, eq=False)
-class Choices(Figure, kind="choices", header=ChoicesHeader, light=True):
-    """Choices as a list, or counted as bars over the whole width, each with its share of all.
+class Choices(Table):
+    """Choices alone, or once counted with a bar each over the whole width and its share of all."""
 
-    title: its file is called after it; counts: none: not to be seen yet; learners: all of them.
-    """
-
-    title: str
-    names: Sequence[str]
-    counts: Sequence[int] = ()
-    learners: int = 0
-
-    @property
-    def lengths(self) -> list[float]:
-        """The share of all learners who chose each, from 0 to 1."""
-        return [count / self.learners for count in self.counts]
-
-    @property
-    def shares(self) -> list[str]:
-        """Shares of all learners in words."""
-        return [f"{100 * length:.0f} %" for length in self.lengths]
+    def header(self) -> TableHeader:
+        header = super().header()
+        if not self.columns:
+            return header
+        lines = [
+            [name, count, f"{100 * (share or 0):.0f} %"]
+            for (name, count, _), (_, share) in zip(header["lines"], header["bars"], strict=True)
+        ]
+        return {**header, "lines": lines}
 
     def offer(self) -> None:
-        if self.counts:
-            counts = [*map(str, self.counts)]
-            files.offer_table(self.title, self.names, {"count": counts, "share": self.lengths})
+        if self.columns:
+            super().offer()
+
+
+def choices(
+    title: str, names: Sequence[str], counts: Sequence[int], learners: int, key: str
+) -> Choices:
+    """Choices of learners; counts: none: not to be seen yet; title: its file is called after it."""
+    columns: dict[str, Sequence[Cell]] = {
+        "learners": [str(count) for count in counts],
+        "share": [count / learners for count in counts],
+    }
+    return Choices(title, names, columns if counts else {}, shares=True, key=key)

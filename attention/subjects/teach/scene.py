@@ -5,6 +5,7 @@ from __future__ import annotations
 from attention.figures.scene import Scene, Words, heading, scene
 from attention.subjects.guide.carried import Class
 from attention.subjects.guide.chapters import Lesson
+from attention.subjects.teach import figures
 from attention.subjects.teach.figures import Choices
 
 
@@ -23,7 +24,8 @@ def scores(answers: Class, lesson: Lesson) -> Scene:
     counts = answers.scores(lesson)
     names = [f"{right} of {len(lesson.chapters)} right" for right in range(len(counts))]
     learners = len(answers.results)
-    return scene(Choices("learners by right answers", names, counts, learners, key="scores"))
+    title = "learners by right answers"
+    return scene(figures.choices(title, names, counts, learners, key="scores"))
 
 
 def choices(
@@ -58,4 +60,4 @@ def _counted(answers: Class, lesson: Lesson, position: int, revealed: bool) -> C
     ]
     counts = answers.counts(position, len(names)) if revealed and learners else []
     title, key = f"choices of chapter {position + 1}", f"choices_{position}"
-    return Choices(title, names, counts, learners, key=key)
+    return figures.choices(title, names, counts, learners, key=key)

@@ -71,8 +71,7 @@ def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
 
 def nearest(app: App) -> str:
     """The word nearest to the chosen token before attention."""
-    before, _ = app.sent["nearest_words"].header["lines"]
-    return str(before["words"][0]["word"])
+    return str(app.sent["before"].header["parts"][1])
 
 
 def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:

@@ -262,21 +262,30 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
         "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C.",
     ]
     hidden = app.sent["choices_0"].header
-    assert (hidden["names"], hidden["counts"]) == (["they grow", "they stay", "they shrink"], [])
+    assert hidden["lines"] == [["they grow"], ["they stay"], ["they shrink"]]
     assert "picture" not in app.sent
     first = app.press("Reveal").sent["choices_0"].header
-    assert first["names"] == ["they grow", "they stay", "they shrink ✓"]
-    assert (first["counts"], first["shares"]) == ([1, 0, 2], ["33 %", "0 %", "67 %"])
-    assert first["lengths"] == [1 / 3, 0, 2 / 3]
+    assert first["lines"] == [
+        ["they grow", "1", "33 %"],
+        ["they stay", "0", "0 %"],
+        ["they shrink ✓", "2", "67 %"],
+    ]
+    assert first["bars"] == [[None, 1 / 3], [None, 0], [None, 2 / 3]]
     assert "picture" in app.sent
     link = {"lesson": CARRIED, "carried": pack(EXAMPLE), "codes": codes, "guess": 2}
     again = opened("answers", **link)
     assert again.sent["choices_0"].header == first
     assert app.press("Hide again").sent["choices_0"].header == hidden
-    assert app.press("Reveal").press("Next question").sent["choices_1"].header["counts"] == []
+    assert counts(app.press("Reveal").press("Next question"), "choices_1") == []
     app.choose("reveal_all", True)
     names = ("scores", "choices_0", "choices_1")
-    assert [app.sent[name].header["counts"] for name in names] == [[0, 2, 1], [1, 0, 2], [2, 1]]
+    assert [counts(app, name) for name in names] == [[0, 2, 1], [1, 0, 2], [2, 1]]
+
+
+def counts(app: App, name: str) -> list[int]:
+    """Numbers of learners who chose each, none before they are counted."""
+    lines = app.sent[name].header["lines"]
+    return [int(count) for _, *cells in lines for count in cells[:1]]
 
 
 def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses() -> None:
@@ -298,7 +307,7 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     second.choose(box, sentence).press("send_sentence")
     assert "Your sentence is with your teacher." in second.told
     teacher.press("Reveal")
-    assert teacher.sent["choices_0"].header["counts"] == [0, 0, 2]
+    assert counts(teacher, "choices_0") == [0, 0, 2]
     assert sentence not in teacher.all_words
     teacher.choose("sentences", True)
     assert teacher.sent["examples"].header["texts"] == [sentence]
@@ -307,7 +316,7 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     assert any("slept" in names for names in teacher.names_sent)
     assert not MARKS.search(teacher.read_as_markdown)
     stranger = opened("answers", **lesson, room=room, guess=2)
-    assert stranger.sent["choices_0"].header["counts"] == []
+    assert counts(stranger, "choices_0") == []
     teacher.press("Take this sentence away")
     assert "examples" not in teacher.sent
     teacher.press("Undo").press("Start over")
@@ -319,7 +328,7 @@ def test_an_example_class_is_a_click_away_and_goes_with_another() -> None:
     app = carried("answers")
     assert "0 answers so far" in app.told
     app.press("Try an example class").press("Reveal")
-    assert sum(app.sent["choices_0"].header["counts"]) == 24
+    assert sum(counts(app, "choices_0")) == 24
     app.choose("sentences", True).take("my dog sleeps because it is tired").run()
     assert any("sleeps" in names for names in app.names_sent)
     assert app.press("Undo").values["codes"] == ""
