@@ -1,9 +1,8 @@
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { make, under } from "../shared/elements.js"
+import { make } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
-import { pointAt } from "../shared/selection.js"
 import { glance, named, percent, sizeOf } from "../shared/words.js"
-import { writeEquation } from "./sum.js"
+import { listenToTerms, writeEquation } from "./sum.js"
 import { applied, byWeight } from "./sums.js"
 
 /** @import { Content, Part } from "./index.js"
@@ -16,13 +15,7 @@ const CHANGED = 0.02
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildMixture(parent, content) {
   const view = build(parent, content)
-  for (const element of [view.equation, view.bar]) {
-    element.addEventListener("pointerover", (event) => {
-      const key = under(event, "[data-key]")?.dataset.key
-      pointAt(key === undefined ? null : { key: Number(key) })
-    })
-    element.addEventListener("pointerleave", () => pointAt(null))
-  }
+  for (const element of [view.equation, view.bar]) listenToTerms(element)
   return {
     draw: (content) => {
       view.content = content
@@ -88,10 +81,7 @@ function write({ content, lead, equation, query }) {
 /** The parts of a bar, from the greatest to the smallest.
     @type {(view: View, bar: HTMLElement, weights: Float32Array) => HTMLElement[]} */
 function fill({ content, shades }, bar, weights) {
-  const whole = Math.max(
-    1,
-    weights.reduce((sum, weight) => sum + Math.abs(weight), 0),
-  )
+  const whole = wholeOf(weights)
   const parts = byWeight(weights).flatMap((key) => {
     if (!weights[key]) return []
     const part = make("span", weights[key] < 0 ? "negative" : "")
@@ -115,12 +105,18 @@ function fill({ content, shades }, bar, weights) {
 /** @type {(view: View, weights: Float32Array) => void} */
 function paint(view, weights) {
   view.now = weights
-  const whole = Math.max(
-    1,
-    weights.reduce((sum, weight) => sum + Math.abs(weight), 0),
-  )
+  const whole = wholeOf(weights)
   for (const part of view.parts) {
     const size = sizeOf(weights[Number(part.dataset.key)])
     part.style.width = `${(100 * size) / whole}%`
   }
+}
+
+/** The length of a bar: 1, or that of all weights together where some take away.
+    @type {(weights: Float32Array) => number} */
+function wholeOf(weights) {
+  return Math.max(
+    1,
+    weights.reduce((sum, weight) => sum + Math.abs(weight), 0),
+  )
 }

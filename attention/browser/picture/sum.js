@@ -77,12 +77,8 @@ function listen(view) {
     const key = under(event, ".strip") ? null : (view.shown.rows[row]?.key ?? null)
     pointAt(key === null ? null : { key })
   })
-  equation.addEventListener("pointerover", (event) => {
-    const key = under(event, "[data-key]")?.dataset.key
-    pointAt(key === undefined ? null : { key: Number(key) })
-  })
-  for (const element of [body, equation])
-    element.addEventListener("pointerleave", () => pointAt(null))
+  body.addEventListener("pointerleave", () => pointAt(null))
+  listenToTerms(equation)
   for (const canvas of [terms, sum]) {
     canvas.addEventListener("pointermove", (event) => {
       const { rows } = view.shown
@@ -93,6 +89,16 @@ function listen(view) {
     })
     canvas.addEventListener("pointerleave", () => tellHint(view))
   }
+}
+
+/** Points at the key of a term that is pointed at.
+    @type {(element: HTMLElement) => void} */
+export function listenToTerms(element) {
+  element.addEventListener("pointerover", (event) => {
+    const key = under(event, "[data-key]")?.dataset.key
+    pointAt(key === undefined ? null : { key: Number(key) })
+  })
+  element.addEventListener("pointerleave", () => pointAt(null))
 }
 
 /** @type {(cell: HTMLElement) => HTMLCanvasElement} */
@@ -223,11 +229,8 @@ function makeText(tag, name, parent) {
 }
 
 /** @type {(view: View) => void} */
-function tellHint({ readout, shown: { most } }) {
-  const end = `colours saturate at ±${precise(most, 2)}`
-  const hint = make("span", "on-screen")
-  hint.textContent = " Point at a cell for its number."
-  readout.replaceChildren(`Orange adds to y, blue takes away; ${end}.`, hint)
+function tellHint({ readout }) {
+  readout.textContent = "Orange adds to y, blue takes away."
 }
 
 /** One pixel per number; the style sheet puts gaps between them where there is room.
