@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import * as head_view from "../../attention/browser/head_view/index.js"
-import { cellAfter, cellAt, rowAfter } from "../../attention/browser/shared/choosing.js"
+import { cellAfter, cellAt, itemAfter, rowAfter } from "../../attention/browser/shared/choosing.js"
 import { headAfter } from "../../attention/browser/shared/head_map.js"
 
 test("arrow keys move by a row and stop at the edges, Home and End go there", () => {
@@ -67,4 +67,13 @@ test("the weights of a head are those of the query asked for, and none where the
   const one = { numbers: Float32Array.of(2, 3, 6, 7), tokens, whole: false, query: 1 }
   assert.deepEqual([...(head_view.rowOf(one, 1, 1) ?? [])], [6, 7])
   assert.equal(head_view.rowOf(one, 1, 0), null)
+})
+
+test("arrow keys to the side go through a line and stay at either end", () => {
+  const keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "n"]
+  assert.deepEqual(
+    keys.map((key) => itemAfter(key, 9, 10)),
+    [9, 9, 8, 8, 0, 9, undefined],
+  )
+  assert.equal(itemAfter("ArrowLeft", 0, 10), 0)
 })

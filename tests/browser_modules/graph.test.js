@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { boxAfter } from "../../attention/browser/step_graph/index.js"
 import { HEIGHT, layoutOf } from "../../attention/browser/step_graph/layout.js"
 
 const box = (step, column, lane) => ({ step, title: step, note: "", column, lane })
@@ -85,14 +84,4 @@ test("an arrow ends where its box begins", () => {
       assert.ok(x === left || x === left + wide || y === top || y === top + HEIGHT)
     }
   }
-})
-
-test("arrow keys go through the boxes and stay at either end", () => {
-  assert.deepEqual(
-    ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "Enter", "n"].map((key) =>
-      boxAfter(key, 9, 9),
-    ),
-    [9, 9, 8, 8, 0, 9, undefined, undefined],
-  )
-  assert.equal(boxAfter("ArrowLeft", 0, 9), 0)
 })

@@ -1,4 +1,4 @@
-import { markQueries, rowAfter } from "../shared/choosing.js"
+import { itemAfter, markQueries } from "../shared/choosing.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, makeShape, setLengths, under } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
@@ -22,7 +22,6 @@ const DRAWN = 0.004
 const CHANGED = 0.02
 const MOST_ARCS = 48
 const THICKEST = 16
-const SIDE = { ArrowLeft: "ArrowUp", ArrowRight: "ArrowDown" }
 
 /** The sentence in large words, with an arc from the chosen one to each that it looks at, a question
     above it and a line below; where the last word can be changed, the other one stands there too.
@@ -94,9 +93,8 @@ function listen(view) {
     if (query >= 0) choose("query", query)
   })
   queries.addEventListener("keydown", (event) => {
-    const key = SIDE[/** @type {keyof typeof SIDE} */ (event.key)] ?? event.key
     const count = view.options.length
-    const next = rowAfter(key, where(count).held, count)
+    const next = itemAfter(event.key, where(count).held, count)
     if (next === undefined) return
     event.preventDefault()
     choose("query", next)

@@ -9,6 +9,13 @@ export function rowAfter(key, at, count) {
   return Math.min(count - 1, Math.max(0, rows[/** @type {keyof typeof rows} */ (key)]))
 }
 
+/** The item of a line that a key leads to from another one, to the side too, or none.
+    @type {(key: string, at: number, count: number) => number | undefined} */
+export function itemAfter(key, at, count) {
+  const sides = { ArrowLeft: "ArrowUp", ArrowRight: "ArrowDown" }
+  return rowAfter(sides[/** @type {keyof typeof sides} */ (key)] ?? key, at, count)
+}
+
 /** Arrow keys, Home, End and Enter choose one of so many queries.
     @type {(element: HTMLElement, count: () => number) => void} */
 export function chooseByKeys(element, count) {

@@ -1,3 +1,4 @@
+import { itemAfter } from "../shared/choosing.js"
 import { component } from "../shared/component.js"
 import { make, makeShape, setLengths } from "../shared/elements.js"
 import { HEIGHT, layoutOf } from "./layout.js"
@@ -21,10 +22,9 @@ function build({ root, content, send }) {
   const buttons = /** @type {HTMLElement[]} */ ([])
   const view = { content, frame, whole, lines, buttons, names: "", width: 0, send }
   frame.addEventListener("keydown", (event) => {
-    const last = view.buttons.length - 1
     const at = view.buttons.indexOf(/** @type {HTMLElement} */ (event.target))
-    const next = boxAfter(event.key, at, last)
-    if (at < 0 || next === undefined) return
+    const next = itemAfter(event.key, at, view.buttons.length)
+    if (at < 0 || next === undefined || event.key === "Enter") return
     event.preventDefault()
     view.buttons[next].focus()
   })
@@ -54,15 +54,6 @@ function show(view, index) {
   view.content.chosen = index
   draw(view)
   view.send("step", view.content.boxes[index].step)
-}
-
-/** The box that a key leads to from another one, or none.
-    @type {(key: string, at: number, last: number) => number | undefined} */
-export function boxAfter(key, at, last) {
-  /** @type {Record<string, number>} */
-  const boxes = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1 }
-  const further = { ...boxes, Home: 0, End: last }[key]
-  return further === undefined ? further : Math.min(last, Math.max(0, further))
 }
 
 /** Boxes are made anew only when there are others, so that the focus stays. Where they need more
