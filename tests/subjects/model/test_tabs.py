@@ -76,6 +76,9 @@ def test_terms_sum_to_the_score_and_rows_to_one(name: str, layer: int, head: int
     assert sum(map(float, columns["term"])) == pytest.approx(found.score, abs=1e-4)
     assert read(total[1]) == pytest.approx(found.score, abs=1e-4)
     assert found.names[:2] == ["embedding", "biases"]
+    parts, terms = residual.score_parts(model, run, layer, head, 4, 2)
+    embedding, biases = ([part.kind for part in parts].index(name) for name in found.names[:2])
+    assert float(found.terms[0, 1]) == pytest.approx(float(terms[embedding, biases]), abs=1e-6)
     assert len(found.names) == 2 + 2 * layer
     rows, names, words = effect_words.length_rows(run, 3, 0, 4)
     assert rows.shape == (2, len(names))
