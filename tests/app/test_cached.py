@@ -7,8 +7,11 @@ import threading
 import pytest
 import torch
 from torch import Tensor
+from torch.testing import assert_close
 
 from attention.app.cached import kept
+from attention.app.cached.overviews import rows_in_all_layers
+from tests.running import viewed
 
 LONG = 30.0  # seconds
 
@@ -54,6 +57,13 @@ def test_a_key_says_what_a_result_depends_on() -> None:
         return f"{name} by {teller}"
 
     assert [told("a", "x"), told("a", "y"), told("b", "y")] == ["a by x", "a by x", "b by y"]
+
+
+def test_the_rows_of_each_query_are_kept_apart() -> None:
+    view = viewed("model", s="the cat sat on the mat", model="minilm", special="ignored")
+    first, second = (rows_in_all_layers(view, query) for query in (2, 3))
+    assert not torch.equal(first, second)
+    assert_close(rows_in_all_layers(view, 2), first)
 
 
 def test_who_asks_for_what_is_being_worked_out_waits_for_it() -> None:

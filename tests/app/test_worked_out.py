@@ -13,7 +13,7 @@ import torch
 from torch.testing import assert_close
 
 from attention.analysis import sweeps
-from attention.core.analysis import contributions, shares
+from attention.core.analysis import contributions, rounding, shares
 from attention.figures.messages import message
 from attention.inputs.vectors import PackagedGlove
 from attention.pipeline import Result, Settings, compute
@@ -57,6 +57,8 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
     near = {"atol": 1e-5, "rtol": 1e-5}
     measures = torch.tensor([[row["length"], row["share"]] for row in rows])
     assert_close(measures.double(), both, **near)
+    assert found["total"] == pytest.approx(float(applied.sum()), abs=2e-6)
+    assert max(found["rounding"], rounding(trace, query)) < 1e-5
     output = trace.output[query].double()
     assert_close(
         torch.tensor(found["terms"]).double().unflatten(0, (-1, len(output))),

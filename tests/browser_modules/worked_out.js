@@ -9,6 +9,7 @@ import { work } from "../../attention/browser/sweep/index.js"
 /** What a picture shows of a query. */
 const ofQuery = (content, query) => ({
   ...sums.termsOf(content, query),
+  ...sums.check(content, query),
   ...{ written: sums.written(sums.applied(content, query)).strongest.map(([key]) => key) },
 })
 

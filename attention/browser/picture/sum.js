@@ -4,7 +4,7 @@ import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { pointAt } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
-import { fixed, glance, positionOf, precise, sizeOf } from "../shared/words.js"
+import { fixed, glance, positionOf, precise, scientific, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
 
@@ -36,7 +36,8 @@ export function buildSum(parent, content) {
 /** @param {HTMLElement} parent
     @param {Content} content */
 function build(parent, content) {
-  const equation = make("p", "", make("div", "equation", parent))
+  const above = make("div", "equation", parent)
+  const [equation, checked] = [make("p", "", above), make("p", "check", above)]
   const frame = make("div", "terms", parent)
   const table = make("table", "", make("div", "scroll", frame, { tabIndex: 0 }))
   const head = make("tr", "", make("thead", "", table))
@@ -60,7 +61,7 @@ function build(parent, content) {
   const sum = makePicture(make("td", "strip", foot))
   const cells = COLUMNS.map(() => make("td", "number", foot))
   return {
-    ...{ content, frame, equation, body, readout, over, low, high },
+    ...{ content, frame, equation, checked, body, readout, over, low, high },
     ...{ total, strip, terms, sum, sums: cells, query: -1 },
     lines: /** @type {Line[]} */ ([]),
     shown: /** @type {Terms} */ ({ rows: [], terms: new Float32Array(), most: 1, length: 0 }),
@@ -133,6 +134,8 @@ function write(view, query) {
   view.query = query
   view.shown = sums.termsOf(view.content, query)
   writeEquation(view.equation, view.content, query)
+  const { total, rounding } = sums.check(view.content, query)
+  view.checked.textContent = `Σw = ${fixed(total, 2)} \u2003 ‖Σ w·v − y‖ = ${scientific(rounding)}`
   writeTerms(view)
 }
 

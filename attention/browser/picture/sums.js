@@ -106,6 +106,16 @@ export function quantile(numbers, part) {
   return sizes[low] + (at - low) * ((sizes[low + 1] ?? sizes[low]) - sizes[low])
 }
 
+/** The weights of a row added up, and how far the sum of its terms is from the output.
+    @type {(factors: Factors, query: number) => { total: number, rounding: number }} */
+export function check(factors, query) {
+  const weights = applied(factors, query)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const output = rowOf(factors.numbers.output, factors.width, query)
+  const sum = sumOf(factors, query, weights.keys())
+  return { total, rounding: lengthOf(sum.map((number, at) => number - output[at])) }
+}
+
 /** The keys and weights of the strongest terms, and what the others come to.
     @type {(weights: Float32Array) => { strongest: [number, number][], count: number,
       rest: number }} */
