@@ -14,6 +14,8 @@ import * as sums from "./sums.js"
     @typedef {ReturnType<typeof build>} View */
 
 const COLUMNS = ["‖w·v‖", "share of y"]
+const FEW_WRITTEN = 4 // where one line has to do, none of them rounded to 0
+const LEAST_WRITTEN = 0.004
 
 /** The new vector of one query: the sum written out, and term by term.
     @type {(parent: HTMLElement, content: Content) => Part} */
@@ -143,19 +145,23 @@ function write(view, query) {
     @type {(equation: HTMLElement, content: Content, query: number) => void} */
 export function writeEquation(equation, content, query) {
   const { tokens, keys, columns, head, calm } = content
-  const { strongest, count, rest } = sums.written(sums.applied(content, query))
-  const equals = head === null ? " = " : ` of head ${head} = `
+  const weights = sums.applied(content, query)
+  const { strongest, count, rest } = sums.written(weights, calm ? FEW_WRITTEN : undefined)
+  const terms = strongest.filter(([, weight]) => !calm || Math.abs(weight) >= LEAST_WRITTEN)
+  const equals = calm || head === null ? " = " : ` of head ${head} = `
   equation.replaceChildren(makeVector("y", tokens, query), equals)
-  for (const [index, [key, weight]] of strongest.entries()) {
+  for (const [index, [key, weight]] of terms.entries()) {
     const minus = index > 0 && weight < 0
     if (index) equation.append(minus ? " − " : " + ")
     const term = make("span", "term", equation, { title: precise(weight, 6) })
     term.dataset.key = String(key)
-    make("b", "", term, { textContent: glance(minus ? -weight : weight, columns) })
+    make(calm && index ? "span" : "b", "", term, {
+      textContent: glance(minus ? -weight : weight, columns),
+    })
     term.append(" ", makeVector("v", keys, key))
   }
   if (count) equation.append(calm ? " + …" : ` + ${glance(rest, columns)} in ${count} more`)
-  if (!strongest.length) equation.append("0")
+  if (!terms.length) equation.append("0")
 }
 
 /** @type {(letter: string, tokens: string[], at: number) => HTMLElement} */

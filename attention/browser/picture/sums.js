@@ -117,11 +117,11 @@ export function check(factors, query) {
 }
 
 /** The keys and weights of the strongest terms, and what the others come to.
-    @type {(weights: Float32Array) => { strongest: [number, number][], count: number,
+    @type {(weights: Float32Array, most?: number) => { strongest: [number, number][], count: number,
       rest: number }} */
-export function written(weights) {
+export function written(weights, most = MOST_WRITTEN) {
   const keys = byWeight(weights).filter((key) => weights[key])
-  const others = keys.splice(MOST_WRITTEN)
+  const others = keys.splice(most)
   const rest = others.reduce((sum, key) => sum + weights[key], 0)
   return { strongest: keys.map((key) => [key, weights[key]]), count: others.length, rest }
 }
