@@ -91,7 +91,7 @@ def test_a_page_that_is_gone_leaves_nothing_behind() -> None:
     assert "lumps" not in every_setting()
 
 
-# A measure of heads is one entry; its column, its caption and the menu follow from it
+# A measure of heads is one entry; its column and the menu follow from it
 
 
 LAST = Measure(
@@ -110,4 +110,3 @@ def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch
     table = next(table for table in app.tables if "last" in table)
     shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
     assert shares == sorted(shares, reverse=True)
-    assert "the last token" in app.all_words

@@ -47,9 +47,6 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_change
     assert f"position 2 × frequency {frequency:.7f} = {2 * frequency:.4f}." in app.said
     app = visit("steps", layer=5, trained_positions="removed")
     assert any("the model's own positions: removed" in note for note in app.notes)
-    assert "does not turn them" in app.all_words
-    app = visit("explore", layer=5, head=4)
-    assert "Heads 3, 4 and 5 share the keys and values of group 1." in app.all_words
 
 
 def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_layer() -> None:
