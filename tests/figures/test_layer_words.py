@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -104,7 +105,7 @@ def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
     if most == 0:
         monkeypatch.setattr(computing, "MAX_KEPT", 0)  # all runs are long ones
     model, run = run_of(name)
-    cosine = lambda states: cosine_similarity(states, run.hidden, dim=-1)  # noqa: E731
+    cosine = functools.partial(cosine_similarity, run.hidden, dim=-1)
     for position in (len(model.layers) - 5, len(model.layers) - 1):
         cosines = effects(model, run, cosine, layers=[position]).after[0]
         assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))

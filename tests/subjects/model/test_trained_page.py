@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -278,7 +279,7 @@ def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() ->
     for side, change in (("cosine A", {"cut": "1,2"}), ("cosine B", {"scale": "none"})):
         cosines = moved_by(model, run, result_of("minilm", layer=3, **change))
         assert numbers(moved[side])[:-1] == pytest.approx(cosines.tolist(), abs=1e-4)
-    cosine = lambda states: torch.cosine_similarity(states, run.hidden, dim=-1)  # noqa: E731
+    cosine = functools.partial(torch.cosine_similarity, run.hidden, dim=-1)
     means = effects(model, run, cosine, layers=[3]).after[0].double().mean(-1)
     assert matters[""] == [f"without head {head}" for head in means.argsort(stable=True)]
     assert numbers(matters["mean cosine"]) == pytest.approx(means.sort().values.tolist(), abs=1e-4)
