@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 LOCK = deploy/requirements.lock
+# Chromium and its server begin in fresh workers, without the memory that models have taken
+TESTS = $(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
@@ -16,7 +18,8 @@ test: $(VENV)/dev chromium nginx modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not soak" --nothing-skips --numprocesses 2 --dist worksteal
+	$(TESTS) -m "not soak and not browser"
+	$(TESTS) -m "browser and not soak"
 
 # The site in docs/_build, each of its tutorials run; a warning is an error.
 docs: $(VENV)/docs
