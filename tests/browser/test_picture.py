@@ -303,7 +303,7 @@ def test_what_a_link_names_that_is_not_here_is_the_nearest_with_a_word(open_page
     note = part(page, ".lines .note")
     expect(note).to_have_text("That word is gone; the last one is selected.")
     part(page, ".queries .token >> nth=5").click()
-    expect(note).to_have_count(0)
+    expect(note).to_be_hidden()
     expect_search(page, LINK | {"query": "5", "stage": "mixed"})
 
 
