@@ -65,11 +65,7 @@ def test_layers_give_what_they_give_with_all_weights_kept(model: Transformer) ->
     assert torch.equal(again, sparing[1])
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{}, {"cap": 1.5}, {"rotary": Rotary(), "scale": 0.3}, {"distances": True}],
-    ids=str,
-)
+@pytest.mark.parametrize("how", [{}, {"rotary": Rotary(), "scale": 0.3}], ids=str)
 @pytest.mark.parametrize(("causal", "window"), [(True, None), (True, 7), (False, 7), (False, None)])
 def test_rows_of_a_long_text_give_the_output_of_the_whole(
     how: dict[str, Any], causal: bool, window: int | None
@@ -80,11 +76,8 @@ def test_rows_of_a_long_text_give_the_output_of_the_whole(
         return torch.randn(shape, generator=generator)
 
     d_model, heads, groups, width, tokens = 7, 6, 3, 4, 599
-    how = dict(how)
     parameters = {"W_q": drawn(d_model, heads * width), "W_o": drawn(heads * width, d_model)}
     parameters |= {f"W_{letter}": drawn(d_model, groups * width) for letter in "kv"}
-    if how.pop("distances", False):
-        parameters["distances"] = drawn(8, heads)
     attention = TrainedAttention(heads, parameters, **how)
     layer = KnownLayer(attention, Norms(), None, Norms(), causal=causal, window=window)
     projected = layer.projected(drawn(tokens, d_model))

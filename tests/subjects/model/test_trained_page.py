@@ -266,7 +266,7 @@ def test_both_sides_share_the_model_and_its_layer_and_begin_as_it_was_trained() 
     assert app.controls.keys() >= {"b_special", "b_cut", "b_mask", "b_scale", "b_head"}
     assert not app.controls.keys() & {"b_model", "b_layer", "b_variant", "b_vectors", "b_s"}
     assert any("A and B are the same setting" in note for note in app.notes)
-    assert "A and B leave the layer as it was trained." in app.all_words
+    assert "A and B leave the layer as it was trained" in app.all_words
     size = app.sent["comparison"].header["size"]
     both = app.sent["comparison"].numbers[: 2 * size * size].reshape(2, size, size)
     assert_close(both, result_of("minilm", layer=2).trace.weights.expand(2, -1, -1))
