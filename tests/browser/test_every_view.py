@@ -51,7 +51,6 @@ VIEWS: dict[str, dict[str, dict[str, Sequence[str]]]] = {
         "model=minilm": {},
         "model=minilm&more=associations": {
             "Association, SVG": ["cat", "walks", "street"],
-            "Graph, SVG": ["street"],
             "Curves, SVG": ["pieces removed", "pieces kept"],
         },
     },
