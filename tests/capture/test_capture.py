@@ -11,6 +11,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import attention
+from attention.capture.masking import split
 from tests.capture.making import D_K, ByHand, OwnAttention, inputs, model
 from tests.cases import over
 
@@ -121,6 +122,16 @@ def test_any_part_is_that_part_of_the_whole_and_one_that_is_not_there_is_refused
     ):
         with pytest.raises(ValueError, match=words):
             run.weights(0, 0, **asked)
+
+
+def test_two_masks_together_allow_what_each_allows():
+    rows = torch.arange(7)
+    short = (rows < 3).expand(7, 7)
+    for one in (CAUSAL, CAUSAL.flip(0), GAPS, short):
+        for other in (CAUSAL, CAUSAL.flip(0), GAPS, short):
+            first, second = (split(mask[None, None])[0] for mask in (one, other))
+            both = first.within(second).allowed(0, 0, rows, rows)
+            assert torch.equal(both, one & other)
 
 
 @pytest.mark.parametrize("cells", [1, 3, (2, 5), 7, 100])

@@ -109,6 +109,10 @@ def test_entropy_by_hand_never_below_zero_and_none_of_a_row_with_nothing_to_atte
     empty, sure = entropy_bits(torch.tensor([[0.0, 0.0], [0.0, 1.0]])).tolist()
     assert math.isnan(empty)
     assert sure == 0
+    rests = torch.tensor([[0.1, 0.1, 0.0], [0.3, 0.1, 0.1], [0.0, 0.4, 0.0]])  # a sink has the rest
+    shares_of = rests / rests.sum(-1, keepdim=True)
+    assert_close(entropy_bits(rests), entropy_bits(shares_of), atol=1e-6, rtol=0)
+    assert entropy_bits(rests)[0].item() == pytest.approx(1, abs=1e-6)
 
 
 def test_the_table_and_terms_that_have_room_give_a_row_a_key_and_the_numbers_of_the_trace() -> None:

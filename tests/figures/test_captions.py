@@ -12,6 +12,7 @@ from attention.figures.captions import (
     sums_words,
     unshared_words,
 )
+from attention.figures.result_words import unknown_words
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks
 from tests.cases import over
@@ -54,3 +55,9 @@ def test_sums_of_rows_are_told_as_they_are(words: str) -> None:
     assert sums_words(torch.tensor(SUMS[words])) == words
     negative = [[-0.5, 1.5]]
     assert "1 of them is below 0" in unshared_words(torch.tensor(negative))
+
+
+def test_of_many_words_without_a_vector_eight_are_named_and_the_others_counted() -> None:
+    (eight,), (ten,) = (unknown_words(["qqx", *"abcdefghi"[:more], "qqx"]) for more in (7, 9))
+    assert "“g”: they" in str(eight)
+    assert "“g” and 2 more: they" in str(ten)
