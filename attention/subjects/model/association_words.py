@@ -58,6 +58,13 @@ class AssociationSettings:
         help="Every method gives a word itself a part, mostly the largest. Left out, that between "
         "different words is seen, and it is that which is compared with erasure.",
     )
+    sinks: str = choice(
+        "left out",
+        "Attention sinks",
+        ("left out", "shown"),
+        help="Special tokens, or the first one: heads look there when they look for nothing. "
+        "Agreement with erasure leaves them out too.",
+    )
 
 
 def method_of(title: str, model: Model) -> Method:
@@ -122,7 +129,7 @@ class Association:
 
     method; tokens: pieces, or the words they are joined into; numbers (tokens, tokens): as the
     method gives them; shares: each row divided by its sum; seen: which keys a query sees, None:
-    all of them; layers: after how many, and of: of how many.
+    all of them; layers: after how many, and of: of how many; sinks: positions of those left out.
     """
 
     method: Method
@@ -132,6 +139,7 @@ class Association:
     seen: Tensor | None
     layers: int
     of: int
+    sinks: tuple[int, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -140,9 +148,11 @@ class Association:
 
     @property
     def words(self) -> str:
-        """Describe the matrix that is shown, in two sentences."""
+        """Describe the matrix that is shown, in sentences."""
         layer = "the last layer" if self.layers == self.of else f"layer {self.layers - 1}"
-        return f"{self.method.title} after {layer}. Each row is divided by its sum."
+        sinks = [f"“{self.tokens[at]}”" for at in self.sinks]
+        left_out = f" Left out as attention sinks: {listed(sinks)}." if sinks else ""
+        return f"{self.method.title} after {layer}.{left_out} Each row is divided by its sum."
 
 
 def association(
@@ -161,18 +171,24 @@ def association(
     What is not a number becomes 0.
     """
     layers = layers_shown(settings.after, len(found))
-    kept = pieces.kept(aside)
+    kept, counted = pieces.kept(aside), pieces.kept(settings.sinks == "left out")
     numbers = found[layers - 1].nan_to_num()[kept][:, kept]
+    sinks = [place for place, at in enumerate(kept) if at not in counted]
+    numbers[:, sinks] = 0
     tokens = tuple(pieces.texts[at] for at in kept)
     if words:
         of_words = slots([pieces.words[at] for at in kept])
         numbers, tokens = join(numbers, of_words, of_words), whole_words(tokens, of_words)
+        looked_at = {word for at, word in enumerate(of_words) if at not in sinks}
+        sinks = [word for word in range(len(tokens)) if word not in looked_at]
     if settings.itself == "left out":
         numbers = numbers.clone().fill_diagonal_(0)
     sums = numbers.sum(-1, keepdim=True)
     shares = numbers / sums.where(sums > 0, 1.0)
     seen = masks.causal(*numbers.shape) if causal else None
-    return Association(METHODS[method], tokens, numbers, shares, seen, layers, len(found))
+    return Association(
+        METHODS[method], tokens, numbers, shares, seen, layers, len(found), tuple(sinks)
+    )
 
 
 def greatest(shown: Iterable[Association]) -> float:
@@ -195,8 +211,9 @@ class Pair:
 
 
 def pairs(shown: Association) -> list[Pair]:
-    """All pairs of different words by their share, the greatest first."""
+    """All pairs of different words but sinks left out, by their share, the greatest first."""
     shares = shown.shares.clone().fill_diagonal_(0)
+    shares[[*shown.sinks]] = 0
     order = shares.flatten().argsort(descending=True, stable=True).tolist()
     cells = (divmod(at, len(shares)) for at in order)
     return [

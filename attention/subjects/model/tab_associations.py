@@ -35,6 +35,7 @@ def draw_associations(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         widgets.widget(view, "after", width=170)
         widgets.widget(view, "itself", width="content")
+        widgets.widget(view, "sinks", width="content")
     if missing := association_words.missing_words(load_model(view["model"])):
         draw(scene(note(missing)), key="missing_methods")
     methods, has_first = side_by_side(view, pieces)

@@ -16,6 +16,7 @@ from attention.trained.models import Pieces
 from tests.cases import over
 from tests.trained.packaged import packaged
 
+SHOWN = "shown"
 LAST = [[5.0, 1, 2, 3], [4, 8, 3, 1], [1, 2, 7, 0], [torch.nan, 1, 1, 2]]
 FOUND = torch.tensor([[[9.0] * 4] * 4, LAST])
 # [CLS], "un" + "##do", "it": two pieces of one word
@@ -30,13 +31,37 @@ def shown(
     return association_words.association("alti", found, PIECES, chosen, aside, words, causal=False)
 
 
+@over("words", [False, True])
+def test_attention_sinks_get_no_share_and_are_in_no_pair_but_where_they_are_shown(
+    words: bool,
+) -> None:
+    found = shown(words=words)
+    assert found.sinks == (0,)
+    assert found.words == (
+        "ALTI after the last layer. Left out as attention sinks: “[CLS]”. "
+        "Each row is divided by its sum."
+    )
+    pairs = association_words.pairs(found)
+    assert pairs
+    assert not any(0 in (pair.query, pair.key) for pair in pairs)
+    assert [0, 1] in [
+        [pair.key, pair.query] for pair in association_words.pairs(shown(sinks=SHOWN))
+    ]
+    first = Pieces(torch.arange(3), ("The", "·cat", "·is"), (0, 1, 2))
+    decoder = association_words.association(
+        "alti", torch.ones(1, 3, 3).tril(), first, AssociationSettings(), False, words, causal=True
+    )
+    assert_close(decoder.shares[:, 0], torch.zeros(3))
+    assert [pair.key for pair in association_words.pairs(decoder)] == [1]
+
+
 def test_each_row_is_divided_by_its_sum_and_the_word_itself_is_left_out() -> None:
-    found = shown()
+    found = shown(sinks=SHOWN)
     assert (found.layers, found.of) == (2, 2)
     expected = [[0, 1 / 6, 2 / 6, 3 / 6], [0.5, 0, 3 / 8, 1 / 8], [1 / 3, 2 / 3, 0, 0]]
     assert_close(found.shares, torch.tensor([*expected, [0, 0.5, 0.5, 0]]))
     assert_close(found.numbers[0], torch.tensor([0.0, 1, 2, 3]))
-    assert_close(shown(itself="shown").shares[2], torch.tensor([0.1, 0.2, 0.7, 0]))
+    assert_close(shown(itself=SHOWN, sinks=SHOWN).shares[2], torch.tensor([0.1, 0.2, 0.7, 0]))
 
 
 def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
@@ -50,13 +75,13 @@ def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
 
 @over("after", [0, 1, 2, 64])
 def test_the_layer_is_the_chosen_one_or_the_last(after: int) -> None:
-    found, layer = shown(after=after), "layer 0" if after == 1 else "the last layer"
+    found, layer = shown(after=after, sinks=SHOWN), "layer 0" if after == 1 else "the last layer"
     assert found.layers == (1 if after == 1 else 2)
     assert found.words == f"ALTI after {layer}. Each row is divided by its sum."
 
 
 def test_pairs_are_ranked_by_their_share() -> None:
-    found = shown()
+    found = shown(sinks=SHOWN)
     pairs = association_words.pairs(found)
     assert [(pair.query, pair.key) for pair in pairs[:3]] == [(2, 1), (0, 3), (1, 0)]
     names, columns = association_words.pairs_table(found)
@@ -65,7 +90,7 @@ def test_pairs_are_ranked_by_their_share() -> None:
 
 
 def test_the_answer_names_the_words_without_which_it_changes_most() -> None:
-    erased = shown()
+    erased = shown(sinks=SHOWN)
     here = {"raw-mean": 0.25, "alti": 0.5, "rollout": float("nan")}
     words = association_words.answer(erased, here, 1)
     most = "“un” changes most without “[CLS]” (by 4.000), “##do” (by 3.000) and “it” (by 1.000). Of"
