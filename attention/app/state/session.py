@@ -111,8 +111,9 @@ def _set(name: str, value: Any) -> None:
 
 
 def set_widget_value(key: str, value: Any) -> None:
-    """Have a widget that is about to be drawn, and is of no setting, show another value."""
-    _set(key, value)
+    """Have a widget that is about to be drawn, and is of no setting, show a value."""
+    if key not in st.session_state or st.session_state[key] != value:
+        _set(key, value)
 
 
 def widget_value(key: str) -> Any:

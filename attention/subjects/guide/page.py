@@ -107,7 +107,7 @@ def way(view: View, there: Sequence[Chapter]) -> None:
         if ticks
     ]
     with st.container(key="way"):
-        st.session_state["contents"] = at
+        session.set_widget_value("contents", at)
         st.pills(
             "Chapter",
             range(len(there)),
@@ -116,7 +116,7 @@ def way(view: View, there: Sequence[Chapter]) -> None:
             ),
             key="contents",
             required=True,
-            on_change=lambda: chapter_page.turn_to(there[st.session_state["contents"]]),
+            on_change=lambda: chapter_page.turn_to(there[session.widget_value("contents")]),
             label_visibility="collapsed",
         )
         left = chapter_page.minutes_left(view)
@@ -154,6 +154,7 @@ def try_yours(view: View, chapter: Chapter, box: str) -> None:
     """A box for the visitor's sentence, and the one of before. box: its key."""
     if not chapter_page.offers_box(view, chapter):
         return
+    session.restore_choice(box)
     if box not in st.session_state:
         st.session_state[box] = chapter_page.given(view)
     with st.container(key="try_yours"):
@@ -164,7 +165,7 @@ def try_yours(view: View, chapter: Chapter, box: str) -> None:
             placeholder="Try yours: type a sentence of your own",
             label_visibility="collapsed",
             max_chars=int(every_setting()["s"].maximum or 0) or None,
-            on_change=lambda: chapter_page.give(st.session_state[box]),
+            on_change=lambda: chapter_page.give(session.widget_value(box)),
         )
         before = view.visit.aside
         if before and before != chapter_page.given(view):
@@ -174,13 +175,13 @@ def try_yours(view: View, chapter: Chapter, box: str) -> None:
 def take(sentence: str, box: str) -> None:
     """Show a sentence in the open chapter, its own for "", within a callback. box: its key."""
     chapter_page.give(sentence)
-    st.session_state[box] = sentence
+    session.set_widget_value(box, sentence)
 
 
 def question(view: View, chapter: Chapter) -> None:
     """Ask what to guess before the explanation is shown."""
     guess, answered = view["guess"], chapter_page.is_answered(view, chapter)
-    st.session_state["guessed"] = guess if answered else None
+    session.set_widget_value("guessed", guess if answered else None)
 
     def marked(index: int) -> str:
         choice = chapter.choices[index]
@@ -217,7 +218,7 @@ def hand_in(view: View, count: int) -> None:
 
 def take_guess(chapter: Chapter) -> None:
     """Hold the guess, or that there is none any more, within a callback."""
-    guess = st.session_state["guessed"]
+    guess = session.widget_value("guessed")
     if guess is not None:
         chapter_page.note_guess(session.view(), chapter, guess)
     session.choose("guess", -1 if guess is None else guess)

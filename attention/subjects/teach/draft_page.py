@@ -64,8 +64,7 @@ def change(make: Callable[[Draft], Draft]) -> None:
 
 def field(key: str, value: Any, make: Callable[[Draft, Any], Draft]) -> None:
     """Have a widget that is about to be drawn show a value. make: the draft with another one."""
-    if key not in st.session_state or session.widget_value(key) != value:
-        session.set_widget_value(key, value)
+    session.set_widget_value(key, value)
     st.session_state.setdefault(FIELDS, {})[key] = value, make
 
 

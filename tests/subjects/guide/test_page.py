@@ -232,6 +232,17 @@ def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_it
     assert (tokens(app), app.values[box(app)]) == (["good", "morning"], "good morning")
 
 
+def test_a_message_that_was_on_its_way_takes_back_no_chapter_guess_or_sentence() -> None:
+    app = chapter_of("scores").choose("guessed", 0)
+    late = app._tree.get_widget_states()
+    app.press("Next")._run(late)
+    assert app.query_params == {"chapter": CHAPTERS[3].name}
+    app.choose("guessed", 0).choose(box(app), "good morning").press("Next").choose("guessed", 0)
+    late = app._tree.get_widget_states()
+    app.tell("examples", "example", 0)._run(late)
+    assert (app.query_params["s"], app.values[box(app)]) == ("good morning", "good morning")
+
+
 YOURS = "My grandmother bakes bread in the old kitchen"
 
 
