@@ -20,6 +20,7 @@ SAME = ("figure", "link", "page", "answer", "parts", "probes", "reveal", "yours"
 NUMBER = re.compile(r"(?<![\w#])\d[\d.,]*\d|(?<![\w#])\d")
 NAMED = re.compile(r"\{\w+\}")
 LIGHT = re.compile(r"\(#light-[\w-]+\)")
+COMMA_IS_POINT = str.maketrans(".,", ",.")
 
 
 def read(code: str) -> Lesson:
@@ -51,7 +52,9 @@ def test_a_chapter_in_another_language_has_all_of_the_english_one(code: str) -> 
             assert bool(said) == bool(meant), (other.file, name)
             assert said != meant or not meant, (other.file, name, "is English")
         for said, meant in zip(texts(other), texts(english), strict=True):
-            for kind in (NUMBER, NAMED, LIGHT):
+            numbers = [number.translate(COMMA_IS_POINT) for number in NUMBER.findall(said)]
+            assert sorted(numbers) == sorted(NUMBER.findall(meant)), (other.file, said)
+            for kind in (NAMED, LIGHT):
                 assert sorted(kind.findall(said)) == sorted(kind.findall(meant)), (other.file, said)
 
 
