@@ -6,9 +6,10 @@ normalizer calculation for softmax"; Dao et al. 2022, section 3.1).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ from torch.nn.functional import pad
 from attention.capture.masking import Rules
 
 CELLS = 1 << 22  # scores that are worked out together
+ROUNDING = 0.02  # of a sum of weights, in bfloat16 too
 
 Kind = Literal["self", "cross"]
 Pooling = Literal["greatest", "sum"]
@@ -48,7 +50,10 @@ class Attention:
     rules: Rules
     _norms: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
 
-    weights_are_a_distribution: ClassVar[bool] = True  # none is below 0, rows sum to up to 1
+    @property
+    def weights_are_a_distribution(self) -> bool:
+        """True if no weight is below 0 and rows sum to up to 1."""
+        return True
 
     @property
     def words(self) -> str:
@@ -207,6 +212,49 @@ class Attention:
             self._whole_rows(head, rows, entry)
             norms = self._norms[entry, head]
         return norms[0, rows, None], norms[1, rows, None]
+
+
+class WithRows(Attention):
+    """One attention whose rows of weights are made in another way, and divided by nothing."""
+
+    @abstractmethod
+    def rows_of(self, head: int, rows: Tensor, entry: int, first: int = 0) -> Tensor:
+        """Whole rows of weights, (rows, keys); of keys before `first` they may be 0."""
+
+    def part(self, head: int, rows: Tensor, columns: Tensor | None, entry: int) -> Tensor:
+        """Weights of these rows, (rows, columns); of all columns where these are None."""
+        first = 0 if columns is None or not len(columns) else int(columns.min())
+        made = [self.rows_of(head, some, entry, first) for _, some in self._at_once(rows)]
+        found = torch.cat(made) if made else self.keys.new_zeros(0, self.keys.shape[2])
+        return found.to(self._type) if columns is None else found[:, columns].to(self._type)
+
+    def _whole_rows(self, head: int, rows: Tensor, entry: int) -> tuple[int, Tensor, Tensor]:
+        """Weights of rows from the first key on, each to be divided by 1."""
+        weights = self.rows_of(head, rows, entry)
+        return 0, weights, weights.new_ones(len(rows), 1)
+
+
+@dataclass(eq=False, kw_only=True)
+class Marked(WithRows):
+    """One attention of a model's own code, whose weights were handed over, see `marks.mark`.
+
+    given: these weights, (entries, heads, queries, keys). Queries and keys are not known: one 0
+    stands for each.
+    """
+
+    given: Tensor
+
+    @property
+    def weights_are_a_distribution(self) -> bool:
+        sums = self.given.float().sum(-1)
+        return bool((self.given >= 0).all() and (sums < 1 + ROUNDING).all())
+
+    @property
+    def words(self) -> str:
+        return "marked in the model's own code, queries and keys are not known"
+
+    def rows_of(self, head: int, rows: Tensor, entry: int, first: int = 0) -> Tensor:
+        return self.given[entry, head][rows].to(self._type)
 
 
 def _slices(marked: Tensor) -> list[slice]:

@@ -23,7 +23,8 @@ class Call:
     bias: a further one of numbers; causal: query i may attend to the keys up to i, both counted
     "from the first", or from the end, so that the last query sees "the last"; window: so many keys
     back at most, its own included; lengths: bool (entries, keys), True = no padding; cross: the
-    keys are of another sequence, None = as the module's name says.
+    keys are of another sequence, None = as the module's name says; given: the weights themselves,
+    (entries, heads, queries, keys), where nothing of how they are made is known.
     """
 
     queries: Tensor
@@ -38,6 +39,7 @@ class Call:
     window: int | None = None
     lengths: Tensor | None = None
     cross: bool | None = None
+    given: Tensor | None = None
 
     @property
     def n_queries(self) -> int:

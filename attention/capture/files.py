@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from attention.capture.attentions import Attention
+from attention.capture.attentions import Attention, Marked
 from attention.capture.checks import REASON, list_of, must, name_of, number_of, told, whole
 from attention.capture.masking import Bias, Mask, Rules
 from attention.capture.recurrences import Recurrence
@@ -45,6 +45,7 @@ PARTS = {  # of an attention, with the types that each may have
     "strength": FLOATS,
     "decay": FLOATS,
     "rate": FLOATS,
+    "given": FLOATS,
 }
 
 
@@ -107,6 +108,7 @@ def _said(attention: Attention, place: Callable[[str, Tensor], str]) -> dict[str
     if mask is not None:
         parts |= {name: getattr(mask, name) for name in ("first", "stop", "cells", "even")}
     parts["bias"] = None if bias is None else bias.values
+    parts["given"] = attention.given if isinstance(attention, Marked) else None
     recurs = None
     if isinstance(attention, Recurrence):
         parts |= {name: getattr(attention, name) for name in ("strength", "decay", "rate")}
@@ -275,6 +277,8 @@ class _Reading:
             get.get("sinks"),
             Rules(mask, bias, queries[2], keys[2]),
         )
+        if "given" in get:
+            return Marked(*shared, given=get["given"])
         return Attention(*shared) if recurs is None else recurrence_of(shared, recurs, get)
 
     def check_numbers(self, attention: Attention) -> None:
@@ -336,6 +340,10 @@ class _Reading:
         else:
             of_others = sorted({"strength", "decay", "rate"} & shapes.keys())
             must(not of_others, "a softmax has no such parts", of_others)
+        if "given" in shapes:
+            whole_maps = (entries, heads, n_queries, n_keys)
+            fits = shapes["given"] == whole_maps and recurring is None
+            must(fits, f"given must be {whole_maps}", shapes["given"])
         if "values" in shapes:
             of_each = (entries, recurring or shapes["keys"][1], n_keys)
             fits = shapes["values"][:3] == of_each

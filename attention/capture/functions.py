@@ -2,7 +2,7 @@
 
 The functions are seen by a `TorchFunctionMode`, whoever calls them. Torch's modules leave their
 fused step where any such mode is on: they are told of no mode (`unnoticed`), and the queries and
-keys of a fused step are worked out a second time.
+keys of a fused step are worked out a second time. `marks.mark` is seen as these are.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from attention.capture.calls import Call, Function, four_axes, scale_of
+from attention.capture.marks import mark, marked
 from attention.capture.mixing import Mixing, Signs
 
 
@@ -258,4 +259,5 @@ ATTENTIONS: dict[Any, Callable[..., Call]] = {
     F.multi_head_attention_forward: multi_head,
     torch._native_multi_head_attention: native_multi_head,
     torch._transformer_encoder_layer_fwd: encoder_layer,
+    mark: marked,
 }

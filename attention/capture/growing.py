@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
-from attention.capture.attentions import Attention, Kind
+from attention.capture.attentions import Attention, Kind, Marked
 from attention.capture.calls import Call, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.masking import Rules, join
@@ -54,6 +56,7 @@ class Growing:
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
     rules: list[tuple[Rules, int]] = field(default_factory=list)
+    given: list[Tensor] = field(default_factory=list)
 
     def fresh(self, call: Call, used: int) -> tuple[int, int, Tensor | None]:
         """Number of new keys in a call, the index of the first one among all, and from which
@@ -128,6 +131,8 @@ class Growing:
         if new and values:
             self.values.append(some_heads(call.values()[:, :, some], key_heads))
         self.rules.append((rules.of(self.heads, used), offset))
+        if call.given is not None:
+            self.given.append(pad(some_heads(call.given[..., :used], self.heads), (offset, 0)))
         return parents
 
     def attention(self, orders: Mapping[int, Tensor]) -> Attention:
@@ -138,6 +143,7 @@ class Growing:
         """
         for parts, passes in (
             (self.queries, self.passes),
+            (self.given, self.passes),
             (self.keys, self.key_passes),
             (self.values, self.key_passes),
         ):
@@ -149,20 +155,15 @@ class Growing:
         assert keys is not None
         key_heads = sorted(set(self.groups))
         rules = join(self.rules, queries.shape[2], self.n_keys)
-        return Attention(
-            self.number,
-            self.name,
-            self.kind,
-            queries,
-            keys,
-            values,
-            self.heads,
-            tuple(key_heads.index(group) for group in self.groups),
-            self.scale,
-            self.cap,
-            self.sinks,
-            rules,
-        )
+        groups = tuple(key_heads.index(group) for group in self.groups)
+        known = self.number, self.name, self.kind
+        of_heads = self.heads, groups, self.scale, self.cap, self.sinks
+        further: tuple[Any, ...] = (values, *of_heads, rules)
+        if not self.given:
+            return Attention(*known, queries, keys, *further)
+        given = [pad(part, (0, self.n_keys - part.shape[-1])) for part in self.given]
+        queries, keys = (part[..., :1].clone().zero_() for part in (queries, keys))
+        return Marked(*known, queries, keys, *further, given=torch.cat(given, 2))
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils.weak import WeakIdKeyDictionary
 
-SOFTMAX = "computes a softmax of its own scores, from queries and keys that are not seen"
+SOFTMAX = "computes a softmax of its own scores: its own code must hand it to attention.mark"
 PRODUCT = "multiplies activations by activations, as attention does, by no function that is seen"
 MOST_WORDS = 400  # as files take them
 SHIFTS = "shifts positions"
@@ -56,6 +56,7 @@ class Signs:
     products: bool = False
     powers: bool = False
     softmax: bool = False
+    softmaxes: int = 0  # of four axes, or over another axis than the last
     shifts: bool = False
     attends: bool = False
 
@@ -67,6 +68,14 @@ class Signs:
         return ", ".join(
             f"a convolution of {one.removeprefix(CONVOLVES)} before it" for one in taken
         )
+
+    def take_mark(self) -> None:
+        """Products so far, and one softmax, are those of weights that are marked."""
+        self.softmaxes = max(0, self.softmaxes - 1)
+        self.products = self.powers = self.softmax = False
+        self.reasons.pop(PRODUCT, None)
+        if not self.softmaxes:
+            self.reasons.pop(SOFTMAX, None)
 
     def sure(self, reason: str) -> None:
         self.reasons[reason] = None
@@ -224,6 +233,7 @@ def _softmax(signs: Signs, given: Sequence[Any], named: dict[str, Any]) -> None:
         along = _argument(given, named, 1, "dim", -1)
         last = along is None or along in (-1, x.dim() - 1)
         if x.dim() >= 4 or (x.dim() == 3 and not last):
+            signs.softmaxes += 1
             signs.sure(SOFTMAX)
 
 

@@ -7,12 +7,12 @@ same, which are made here when they are asked for: `attention.core.recurrence`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from attention.capture.attentions import Attention
+from attention.capture.attentions import WithRows
 from attention.core.recurrence import weights_of_rows
 
 Rule = Literal["gated delta rule", "state space"]
@@ -20,7 +20,7 @@ NORM_EPSILON = 1e-6  # of the kernels that bring queries and keys to length 1
 
 
 @dataclass(eq=False, kw_only=True)
-class Recurrence(Attention):
+class Recurrence(WithRows):
     """One layer without a softmax: all heads of one module, each query seeing the keys up to it.
 
     rule: "gated delta rule" (Yang et al. 2024, 2412.06464) or "state space" (Mamba-2, Dao & Gu
@@ -39,7 +39,10 @@ class Recurrence(Attention):
     rate: Tensor | None = None
     is_normed: bool = False
     beside: str = ""
-    weights_are_a_distribution: ClassVar[bool] = False
+
+    @property
+    def weights_are_a_distribution(self) -> bool:
+        return False
 
     @property
     def erases(self) -> bool:
@@ -63,14 +66,7 @@ class Recurrence(Attention):
             raise ValueError("the run must have values: capture(values=True) keeps them, got none")
         return self.values[entry, head]
 
-    def part(self, head: int, rows: Tensor, columns: Tensor | None, entry: int) -> Tensor:
-        """Weights of these rows, (rows, columns); of all columns where these are None."""
-        first = 0 if columns is None or not len(columns) else int(columns.min())
-        made = [self._rows(head, some, entry, first) for _, some in self._at_once(rows)]
-        found = torch.cat(made) if made else self.keys.new_zeros(0, self.keys.shape[2])
-        return found.to(self._type) if columns is None else found[:, columns]
-
-    def _rows(self, head: int, rows: Tensor, entry: int, first: int) -> Tensor:
+    def rows_of(self, head: int, rows: Tensor, entry: int, first: int = 0) -> Tensor:
         """Whole rows of weights, 0 in chunks of keys before the first that is asked for."""
         queries = self.queries[entry, self.groups[head]][rows].to(self._type)
         keys = self.keys[entry, self.groups[head]].to(self._type)
@@ -83,11 +79,6 @@ class Recurrence(Attention):
             decay = torch.zeros_like(strength) if self.decay is None else self.decay[entry, head]
         queries = queries * self.scale
         return weights_of_rows(queries, rows, keys, decay, strength, self.erases, first)
-
-    def _whole_rows(self, head: int, rows: Tensor, entry: int) -> tuple[int, Tensor, Tensor]:
-        """Weights of rows from the first key on, each to be divided by 1."""
-        weights = self._rows(head, rows, entry, 0)
-        return 0, weights, weights.new_ones(len(rows), 1)
 
 
 def _of_length_1(vectors: Tensor) -> Tensor:

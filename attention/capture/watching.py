@@ -228,6 +228,8 @@ class Watch(ABC):
             frame.near = True
         for frame in self.stack[-1:]:
             frame.seen = frame.signs.attends = True
+            if isinstance(call, Call) and call.given is not None:
+                frame.signs.take_mark()
             ran = frame.module
             module = module or (
                 ran.self_attn if isinstance(ran, nn.TransformerEncoderLayer) else ran

@@ -227,6 +227,12 @@ class Changer(Watch):
         met = self._met(number, name, call)
         if not some and self.told is None:
             return self.quietly(function)
+        unknown = {"queries", "keys"} & {edit.change.part for edit in some}
+        if call.given is not None and unknown:
+            raise ValueError(
+                f"part must be output, values or weights of layer {number} ({name}), whose queries "
+                f"and keys are not known, got {', '.join(unknown)}"
+            )
         try:
             returned = self.quietly(lambda: FORMS[function.kind](call, function))
         except CannotChange as error:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attention.capture.calls import Call, Function, four_axes
 from attention.capture.functions import ATTENTIONS
+from attention.capture.marks import mark
 from attention.changing.explicit import keys_of, weights_of
 
 
@@ -46,7 +47,7 @@ class OfDotProduct(Returned):
         self.made = function().clone()
         if self.made.dim() > 4:
             self.made = self.made.contiguous()
-        self.heads = four_axes(self.made)
+        self.heads = self.of_heads(self.made)
 
     def output(self, head: int) -> Tensor:
         return self.heads[:, head]
@@ -56,6 +57,8 @@ class OfDotProduct(Returned):
 
     def of_heads(self, made: Tensor) -> Tensor:
         """Numbers of the shape of `made`, (entries, heads, queries, d_v)."""
+        if self.function.kwargs.get("heads"):  # as `mark` takes them
+            made = made.unflatten(0, tuple(self.call.queries.shape[:2]))
         return four_axes(made)
 
     def whole(self) -> Any:
@@ -215,4 +218,5 @@ FORMS: dict[Any, type[Returned]] = {
     F.multi_head_attention_forward: OfMultiHead,
     torch._native_multi_head_attention: OfNativeMultiHead,
     torch._transformer_encoder_layer_fwd: OfEncoderLayer,
+    mark: OfDotProduct,
 }

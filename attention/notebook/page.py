@@ -15,6 +15,7 @@ from torch import Tensor
 from attention.analysis.returned_weights import Layer
 from attention.analysis.token_texts import MOST_LETTERS, Texts
 from attention.capture import Attention, Recording
+from attention.capture.attentions import WithRows
 from attention.figures.bundle import bundle, file_of
 from attention.figures.image_patches import Patches
 from attention.notebook.heads import MEAN, First, HeadsOfRun, Pictured, heads_of
@@ -144,7 +145,8 @@ def _part(heads: HeadsOfRun, layer: int, query: int, block: int) -> Part:
 def _is_made(heads: HeadsOfRun, kept: Attention) -> bool:
     """True if weights are the softmax of scaled products alone, of keys up to the query."""
     mask, entry = kept.rules.mask, heads.entry
-    if kept.rules.bias is not None or kept.cap or kept.sinks is not None or mask is None:
+    alone = kept.rules.bias is None and not kept.cap and kept.sinks is None
+    if not alone or mask is None or isinstance(kept, WithRows):
         return False
     if mask.cells is not None or mask.even is not None:
         return False
