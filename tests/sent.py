@@ -68,7 +68,7 @@ def sent_as(data: bytes) -> Sent:
     floats = numpy.frombuffer(data[start:end], numpy.float32)
     turn = header.pop("turn", 0)
     header.pop("key", None)
-    if header.keys() == {"drawn", "switch"}:  # of a picture, whose content follows
+    if header.keys() == {"drawn", "switch", "margins"}:  # of a picture, whose content follows
         switch = header["switch"]
         return dataclasses.replace(sent_as(data[end:][: switch and switch["size"]]), turn=turn)
     return Sent(header, torch.from_numpy(floats.copy()), data[end:], turn)

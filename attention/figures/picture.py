@@ -179,11 +179,13 @@ class SwitchHeader(TypedDict):
 class DrawnHeader(TypedDict):
     """Header before the content: the parts of the picture that are drawn here.
 
-    switch: where the last word can be changed; the content with the other one follows.
+    switch: where the last word can be changed; the content with the other one follows; margins:
+    whether the words leave room at their sides.
     """
 
     drawn: list[str]
     switch: SwitchHeader | None
+    margins: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +196,8 @@ class AttentionPicture(
 
     made: its content, None where that is not known yet; drawn: which of its parts stand here, None
     = all; endings: two last words of the sentence, to be exchanged; other: the content with the
-    word that is not shown, which is drawn at once. It answers `word`, the position of the ending
+    word that is not shown, which is drawn at once; margins: whether large words leave room at their
+    sides, for what stands beside rows below them. It answers `word`, the position of the ending
     that is chosen.
     """
 
@@ -203,12 +206,14 @@ class AttentionPicture(
     drawn: Sequence[str] | None = None
     endings: Sequence[str] = ()
     other: bytes = b""
+    margins: bool = False
 
     def content(self) -> bytes:
         made = self.made or self.shown.content()
         header: DrawnHeader = {
             "drawn": self._drawn,
             "switch": {"words": list(self.endings), "size": len(made)} if self.endings else None,
+            "margins": self.margins,
         }
         return message(header, rest=made + self.other)
 

@@ -1,15 +1,17 @@
+import { axis, strands } from "../shared/axis.js"
 import { itemAfter, markQueries } from "../shared/choosing.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { make, makeShape, setLengths, under } from "../shared/elements.js"
+import { make, makeShape, setAttributes, setLengths, under } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
 import { choose, pointAt, where } from "../shared/selection.js"
 import { distinct, glance, percent, precise, sizeOf } from "../shared/words.js"
 import { rowOf } from "./sums.js"
 
 /** @import { At, Content, Part } from "./index.js"
+    @import { Axis } from "../shared/axis.js"
     @typedef {{ x: number, y: number }} Spot where arcs end at a word
+    @typedef {Axis["kind"]} Kind
     @typedef {{ spots: Spot[], kind: Kind, room: number }} Layout
-    @typedef {"row" | "stack" | "wrap"} Kind
     @typedef {ReturnType<typeof build>} View */
 
 const LARGEST = 34 // pixels of letters
@@ -22,6 +24,7 @@ const DRAWN = 0.004
 const CHANGED = 0.02
 const MOST_ARCS = 48
 const THICKEST = 16
+const THREAD = { thickest: 6, apart: 3 } // of a marked row
 
 /** The sentence in large words, with an arc from the chosen one to each that it looks at, a question
     above it and a line below; where the last word can be changed, the other one stands there too.
@@ -40,12 +43,13 @@ function build(parent, content) {
   const drawing = makeShape("svg", {}, stage)
   drawing.ariaHidden = "true"
   const ghosts = makeShape("g", { class: "ghosts" }, drawing)
+  const threads = makeShape("g", {}, drawing)
   const queries = make("div", "sentence", stage, { role: "listbox", tabIndex: 0 })
   queries.ariaLabel = "The sentence: choose a word; arrow keys move"
   const other = make("button", "other", stage, { type: "button" })
   const told = make("p", "told-line", parent, { role: "status" })
   const view = {
-    ...{ content, question, stage, drawing, ghosts, queries, other, told },
+    ...{ content, question, stage, drawing, ghosts, threads, queries, other, told },
     ...{
       names: "",
       width: 0,
@@ -62,6 +66,7 @@ function build(parent, content) {
     now: /** @type {Float32Array} */ (new Float32Array()),
     shades: /** @type {Uint32Array} */ (new Uint32Array()),
   }
+  strands.follow(stage, () => thread(view))
   new ResizeObserver(() => {
     const [width, height] = [stage.clientWidth, window.innerHeight]
     if (width === view.width && height === view.height) return
@@ -183,21 +188,14 @@ function fit(view) {
     return { x: left + word.offsetWidth / 2, y: top }
   })
   view.layout = { spots, kind, room }
-  for (const [name, value] of Object.entries({ width: view.width, height: stage.clientHeight }))
-    drawing.setAttribute(name, String(value))
-  const pill = /** @type {HTMLElement} */ (last.firstElementChild)
-  const from = {
-    left: queries.offsetLeft + last.offsetLeft,
-    top: queries.offsetTop + last.offsetTop,
-  }
-  if (kind === "stack")
-    setLengths(other, { left: from.left + pill.offsetWidth + SHARE, top: from.top })
-  else
-    setLengths(other, {
-      left: from.left,
-      top: from.top + last.offsetHeight + 2,
-      minWidth: pill.offsetWidth,
-    })
+  const wide = /** @type {HTMLElement} */ (last.firstElementChild).offsetWidth
+  const [left, top] = [queries.offsetLeft + last.offsetLeft, queries.offsetTop + last.offsetTop]
+  const [height, below] = [stage.clientHeight, top + last.offsetHeight + 2]
+  const words = options.map((word) => word.getBoundingClientRect())
+  axis.tell(stage, view.content.tokens, { kind, words }) // before anything else is written
+  setAttributes(drawing, { width: view.width, height })
+  if (kind === "stack") setLengths(other, { left: left + wide + SHARE, top })
+  else setLengths(other, { left, top: below, minWidth: wide })
 }
 
 /** @type {(letters: number, width: number, count: number) => Kind} */
@@ -259,7 +257,25 @@ function place(view) {
     arcs[at].dataset.key = String(key)
     arcs[at].setAttribute("d", arc(layout, query, key))
   }
+  thread(view)
   paint(view, view.now.length === target.length ? view.now : target)
+}
+
+/** Thin arcs of marked rows, of each to the words that it looks at most.
+    @type {(view: View) => void} */
+function thread({ threads, content, layout, query }) {
+  const marked = (layout.spots[query] && strands.of(content.tokens)) || []
+  threads.replaceChildren()
+  for (const [at, { colour, weights }] of marked.entries()) {
+    const aside = THREAD.apart * (at - (marked.length - 1) / 2)
+    const group = makeShape("g", { transform: `translate(${aside})` }, threads)
+    group.style.setProperty("--ink", colour)
+    for (const [key, weight] of Array.from(weights).entries()) {
+      if (!(weight >= TOLD)) continue
+      const looks = { "stroke-width": 1 + THREAD.thickest * sizeOf(weight) }
+      makeShape("path", { d: arc(layout, query, key), ...looks }, group)
+    }
+  }
 }
 
 /** The keys that have an arc, the strongest last: it lies above the others.

@@ -88,6 +88,7 @@ function fill(view, rest) {
   const more = { theme: themeOf(frame), switch: content.switch, exchange }
   view.picture = { ...contentOf(decode(rest)), ...more }
   frame.toggleAttribute("data-calm", view.picture.calm)
+  frame.toggleAttribute("data-margins", content.margins)
   if (view.names !== content.drawn.join()) compose(view, view.picture)
   const { drawn } = content
   const now = view.parts.filter((_, at) => !drawn.includes("heatmap") || drawn[at] === "heatmap")
