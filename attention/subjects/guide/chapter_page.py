@@ -35,10 +35,16 @@ from attention.subjects.compare.words import Comparison
 from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import lesson
+from attention.subjects.guide.lesson_words import ENGLISH, LessonWords, words_in
 from attention.trained import sources
 from attention.training import TrainingSettings
 
 LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
+
+
+def words_of(view: Values) -> LessonWords:
+    """Words around the chapters, in the language of the page."""
+    return words_in(view["lang"])[1]
 
 
 def position(view: Values) -> int | None:
@@ -149,11 +155,12 @@ def takes(chapter: Chapter, given: str) -> bool:
     return bool(chapter.yours) and not why_not_yours(chapter, given)
 
 
-def why_not_yours(chapter: Chapter, given: str) -> str:
+def why_not_yours(chapter: Chapter, given: str, language: str = ENGLISH) -> str:
     """Why a chapter keeps its own sentence in place of a given one; "" where nothing is said."""
     if not chapter.yours:
         return chapter.own
-    return yours.problem(chapter, _result_on(chapter.where(sources.names()), given))
+    result = _result_on(chapter.where(sources.names()), given)
+    return yours.problem(chapter, result, words_in(language)[1])
 
 
 def _result_on(chapter: Chapter, sentence: str) -> Result | None:
@@ -183,7 +190,7 @@ def why_not_brought(view: View, chapter: Chapter) -> str:
     brought = view.visit.aside
     if not brought or _is_prepared(brought) or given(view) or chapter.figure in WORDLESS:
         return ""
-    return why_not_yours(chapter, brought)
+    return why_not_yours(chapter, brought, view["lang"])
 
 
 def sentences(view: View) -> list[tuple[str, str]]:
@@ -250,7 +257,8 @@ def looks_most(view: View, chapter: Chapter) -> str:
     row = trace.weights[query]
     key = int(row.argmax())
     word, most = distinct_names(tokens)[query], distinct_names(keys)[key]
-    return f"In your sentence “{word}” looks most at “{most}”: {100 * float(row[key]):.0f} %."
+    share = f"{100 * float(row[key]):.0f}"
+    return words_of(view)["looks"].format(word=word, key=most, share=share)
 
 
 def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:

@@ -26,6 +26,7 @@ from attention.subjects.guide.chapters import (
     languages,
     own_lessons_path,
 )
+from attention.subjects.guide.lesson_words import ENGLISH, words_in
 from attention.subjects.guide.reading import MAX_LESSON, read_lesson, read_text
 
 MAX_QUERY = 2 * carried.LONGEST  # bytes of a link to a lesson, of which its title is told
@@ -99,7 +100,10 @@ def _lesson(folder: Path, language: str, stamp: tuple[tuple[str, int], ...]) -> 
 
 def heading(view: View) -> tuple[str, str]:
     """The title of the chosen lesson, and the line below it."""
-    return view.page.told if view["lesson"] == "guide" else lesson(view).told
+    if view["lesson"] != "guide":
+        return lesson(view).told
+    language, words = words_in(view["lang"])
+    return view.page.told if language == ENGLISH else (words["guide"], words["purpose"])
 
 
 def title_of_link(query: bytes) -> tuple[str, str] | None:

@@ -140,22 +140,22 @@ def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[str]]]:
     return names, {"probability": [percent(ending.following[0][1]), percent(ending.without)]}
 
 
-def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str, str]]:
-    """Three invitations: a title, words, a page and the query of a link to it.
+def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str]]:
+    """Three invitations: a title, a page and the query of a link to it.
 
     settings, query: the sentence, its head and the token it looks from.
     """
     said = {"s": settings.s}
     if settings.model == NONE:
         return [
-            ("Play", "Change your sentence and everything else", "explore", urlencode(said)),
-            ("Step by step", "Follow its numbers from x to y", "steps", urlencode(said)),
-            ("Teach", "Write a lesson of your own", "write", ""),
+            ("Play", "explore", urlencode(said)),
+            ("Step by step", "steps", urlencode(said)),
+            ("Teach", "write", ""),
         ]
     here = said | {"model": settings.model, "layer": settings.layer, "head": settings.head}
     link = urlencode(here | {"query": query})
     return [
-        ("Play", "Change your sentence, its masks and heads", "explore", link),
-        ("A real model", "Switch its heads off, one by one", "model", link),
-        ("Step by step", "Follow its numbers from x to y", "steps", link),
+        ("Play", "explore", link),
+        ("A real model", "model", link),
+        ("Step by step", "steps", link),
     ]

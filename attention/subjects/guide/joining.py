@@ -32,12 +32,8 @@ def tell(view: View) -> None:
     if not name:
         return
     code, _ = chapter_page.result_code(view)
-    words = (
-        f"Class {name}: your first choices go to your teacher's screen, without your name."
-        if CLASSES.tell(name, _pupil(), code)
-        else f"Class {name} is not open here, or has no place left. Give your teacher the code "
-        "at the end of the lesson."
-    )
+    told = "class" if CLASSES.tell(name, _pupil(), code) else "no_class"
+    words = chapter_page.words_of(view)[told].format(name=name)
     draw(scene(note(words)), key="told_to_class")
 
 
@@ -46,12 +42,12 @@ def offer_to_send(view: View, chapter: Chapter) -> None:
     room = CLASSES.find(view["room"])
     if room is None or not chapter_page.is_visitors(view, chapter):
         return
-    sentence = chapter_page.sentence_of(view, chapter)
+    sentence, words = chapter_page.sentence_of(view, chapter), chapter_page.words_of(view)
     if _pupil() in room.pupils and room.pupils[_pupil()].sentence == " ".join(sentence.split()):
-        draw(scene(Words("Your sentence is with your teacher.")), key="sent_sentence")
+        draw(scene(Words(words["sent"])), key="sent_sentence")
         return
     st.button(
-        "Send your sentence to the class",
+        words["send"],
         key="send_sentence",
         on_click=_send,
         args=(view["room"], sentence),

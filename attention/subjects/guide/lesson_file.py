@@ -7,7 +7,7 @@ import html
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from markdown_it import MarkdownIt
@@ -90,7 +90,7 @@ class LessonFile:
             "asked": carried.asked_of(self.lesson),
             "letters": carried.LETTERS,
             "lights": LIGHTS,
-            "words": asdict(words),
+            "words": dict(words),
             "style": "".join((BROWSER / style).read_text("utf-8") for style in STYLES),
             **looks,
         }
@@ -126,7 +126,7 @@ def lesson_file(language: str, link: Mapping[str, str], tell: Tell = untold) -> 
     if lesson.problems or not lesson.chapters:
         raise ValueError("\n".join(lesson.problems) or "the lesson must have a chapter, got none")
     drawn: list[Drawn] = []
-    title = words_in(language)[1].guide if is_guide else lesson.told[0]
+    title = words_in(language)[1]["guide"] if is_guide else lesson.told[0]
     for at, chapter in enumerate(lesson.chapters):
         part = partial(tell_part, tell, at, len(lesson.chapters))
         part(0, 1)
@@ -193,12 +193,12 @@ class Body:
 
     def of(self, title: str, chapters: Sequence[Chapter]) -> str:
         """All of it, below the title of the lesson."""
-        label = html.escape(self.words.chapters)
+        label = html.escape(self.words["chapters"])
         parts = [f"<h1>{html.escape(title)}</h1>"]
         parts.append(f'<nav{self.lang} aria-label="{label}"><ol></ol></nav>')
         parts += [self.section(chapter, at) for at, chapter in enumerate(chapters)]
         parts.append('<p class="ways">')
-        parts += [self.button(name, getattr(self.words, name)) for name in WAYS]
+        parts += [self.button(name, self.words[name]) for name in WAYS]
         parts.append('</p><p class="code" role="status"></p>')
         return f'<main class="lesson">{"".join(parts)}</main>'
 
@@ -224,7 +224,7 @@ class Body:
             f'<p id="asked-{at}">{inline(" ".join(chapter.question.split()))}</p>{choices}</div>'
             f'<div class="said" role="status"><p class="verdict"{self.lang}></p>{said}'
             f'<div class="because" hidden>{written(chapter.because)}</div></div>'
-            f'<p class="shows" hidden>{self.button("reveal", self.words.reveal)}</p></section>'
+            f'<p class="shows" hidden>{self.button("reveal", self.words["reveal"])}</p></section>'
         )
 
 

@@ -106,13 +106,15 @@ def way(view: View, there: Sequence[Chapter]) -> None:
         for index, ticks in enumerate(done)
         if ticks
     ]
+    words = chapter_page.words_of(view)
+    answered = f", {words['answered']}"
     with st.container(key="way"):
         session.set_widget_value("contents", at)
         st.pills(
-            "Chapter",
+            words["chapters"],
             range(len(there)),
             format_func=lambda index: (
-                f"{index + 1} · {there[index].title}{', answered' if done[index] else ''}"
+                f"{index + 1} · {there[index].title}{answered if done[index] else ''}"
             ),
             key="contents",
             required=True,
@@ -120,9 +122,10 @@ def way(view: View, there: Sequence[Chapter]) -> None:
             label_visibility="collapsed",
         )
         left = chapter_page.minutes_left(view)
-        about = f"about {left} minute{'' if left == 1 else 's'} left" if left else "done"
+        about = words["left"].format(minutes=left) if left else words["done"]
+        place = words["place"].format(at=at + 1, count=len(there))
         ticks = f"<style>{', '.join(ticked)} {{ content: '✓'; }}</style>" if ticked else ""
-        st.html(f"<p class='quiet'>{at + 1} of {len(there)} · {about}</p>{ticks}")
+        st.html(f"<p class='quiet'>{place} · {about}</p>{ticks}")
 
 
 def whose_words(view: View, chapter: Chapter, box: str) -> None:
@@ -130,24 +133,17 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
 
     box: the key of the visitor's.
     """
+    words = chapter_page.words_of(view)
     if chapter_page.is_visitors(view, chapter):
         if not chapter_page.speaks_of_yours(view, chapter):
             result = chapter_page.result(view, chapter)
             cut = f"; {result_words.left_out_words(result)}" if result and result.left_out else ""
-            tell(
-                f"The words here, the question and its answer are about “{chapter.sentence}”. "
-                f"The figure shows your sentence{cut}.",
-                key="whose_words",
-            )
+            about = words["about"].format(sentence=chapter.sentence, cut=cut)
+            tell(about, key="whose_words")
         if "s" not in view.hidden:
-            st.button(
-                "Back to the chapter's own sentence",
-                type="tertiary",
-                on_click=take,
-                args=("", box),
-            )
+            st.button(words["own"], type="tertiary", on_click=take, args=("", box))
     elif why := chapter_page.why_not_brought(view, chapter):
-        tell(f"Here the chapter keeps its own sentence: {why}", key="whose_words")
+        tell(words["keeps"].format(why=why), key="whose_words")
 
 
 def try_yours(view: View, chapter: Chapter, box: str) -> None:
@@ -157,19 +153,20 @@ def try_yours(view: View, chapter: Chapter, box: str) -> None:
     session.restore_choice(box)
     if box not in st.session_state:
         st.session_state[box] = chapter_page.given(view)
+    words = chapter_page.words_of(view)
     with st.container(key="try_yours"):
         st.text_input(
-            "Try yours",
+            words["yours"],
             key=box,
             live="200ms",
-            placeholder="Try yours: type a sentence of your own",
+            placeholder=words["yours"],
             label_visibility="collapsed",
             max_chars=int(every_setting()["s"].maximum or 0) or None,
             on_change=lambda: chapter_page.give(session.widget_value(box)),
         )
         before = view.visit.aside
         if before and before != chapter_page.given(view):
-            examples("Or the one of before:", [before], lambda _: take(before, box), key="examples")
+            examples(words["before"], [before], lambda _: take(before, box), key="examples")
 
 
 def take(sentence: str, box: str) -> None:
@@ -181,6 +178,7 @@ def take(sentence: str, box: str) -> None:
 def question(view: View, chapter: Chapter) -> None:
     """Ask what to guess before the explanation is shown."""
     guess, answered = view["guess"], chapter_page.is_answered(view, chapter)
+    words = chapter_page.words_of(view)
     session.set_widget_value("guessed", guess if answered else None)
 
     def marked(index: int) -> str:
@@ -198,12 +196,12 @@ def question(view: View, chapter: Chapter) -> None:
         args=(chapter,),
     )
     if answered:
-        verdict = "**Right.**" if guess == chapter.answer else "**Not quite.**"
+        verdict = f"**{words['right' if guess == chapter.answer else 'wrong']}.**"
         reply = chapter.replies[guess] if chapter.replies else ""
         st.markdown(" ".join(filter(None, (verdict, reply, chapter.because))))
         if chapter.reveal:
             revealed = chapter_page.is_revealed(view, chapter)
-            label = "Back to the figure before" if revealed else "Show it in the figure"
+            label = words["unreveal" if revealed else "reveal"]
             st.button(label, key="reveal", on_click=chapter_page.reveal, args=(not revealed,))
 
 
@@ -212,7 +210,7 @@ def hand_in(view: View, count: int) -> None:
     if not chapter_page.learner(view):
         return
     code, right = chapter_page.result_code(view)
-    st.markdown(f"**{right} of {count}** right at the first choice. The code for your teacher:")
+    st.markdown(chapter_page.words_of(view)["score"].format(right=right, count=count))
     st.code(code, language=None, width="content")
 
 
@@ -226,20 +224,20 @@ def take_guess(chapter: Chapter) -> None:
 
 def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> None:
     """Back, next, and to the page that shows this view. shown: the chapter as its figure has it."""
-    chapter, last = there[at], len(there) - 1
+    chapter, last, words = there[at], len(there) - 1, chapter_page.words_of(view)
+    before = there[max(at - 1, 0)]
     with st.container(horizontal=True, vertical_alignment="center", key="guide_onward"):
-        st.button(
-            "Back", disabled=at == 0, on_click=chapter_page.turn_to, args=(there[max(at - 1, 0)],)
-        )
+        turn = chapter_page.turn_to
+        st.button(words["back"], disabled=at == 0, on_click=turn, args=(before,))
         if at < last:
             next_one = there[at + 1]
-            st.button("Next", type="primary", on_click=chapter_page.turn_to, args=(next_one,))
+            st.button(words["next"], type="primary", on_click=turn, args=(next_one,))
         if chapter.page:
             said = shown.link_with(chapter_page.sentence_of(view, shown))
             st.link_button(
-                f"Open this on {TITLES[chapter.page]}",
+                words["open"].format(page=TITLES[chapter.page]),
                 f"{ADDRESSES[chapter.page]}?{said}",
-                help="In a new tab, so that your place here stays.",
+                help=words["opens"],
                 type="tertiary",
             )
 
@@ -249,11 +247,12 @@ def invitations(view: View, chapter: Chapter) -> None:
     text = chapter_page.sentence_of(view, chapter)
     made = fitting.found_ending(text)
     settings, query = (made[0].settings, made[0].query) if made else (Settings(text), 0)
+    words = chapter_page.words_of(view)
     with st.container(key="guide_end"):
-        st.markdown("### You have seen all of it. And now?")
+        st.markdown(f"### {words['end']}")
         with st.container(horizontal=True, key="invitations"):
-            for title, words, page, link in endings.ways_on(settings, query):
-                label = f"**{title}**  \n{words}"
+            for title, page, link in endings.ways_on(settings, query):
+                label = f"**{title}**  \n{words[f'to_{page}']}"
                 st.link_button(label, f"{ADDRESSES[page]}?{link}", width="stretch")
 
 
@@ -307,7 +306,7 @@ def take_away(view: View, chapter: Chapter) -> None:
     whole = chapter_page.result(view, chapter) if "away" in chapter.parts else None
     if whole is not None and chapter_page.can_take_away(whole):
         examples(
-            "Take a word away, or bring it back:",
+            chapter_page.words_of(view)["away"],
             whole.key_tokens,
             partial(chapter_page.take_or_bring_back, view, whole),
             gone=chapter_page.away(view, whole),

@@ -81,7 +81,7 @@ def figures_of(view: View, chapter: Chapter) -> Sequence[Figure]:
         return spread() if chapter.figure == "spread" else []
     result = chapter_page.result(view, chapter)
     if result is None:
-        return [Words("Type a sentence with a word in it.", "info")]
+        return [Words(chapter_page.words_of(view)["wordless"], "info")]
     figures = FIGURES[chapter.figure](view, chapter, result)
     if chapter.figure == "finale":
         return figures

@@ -29,21 +29,21 @@ def named_in(chapter: Chapter) -> set[str]:
     return {name for text in texts for name in NAMED.findall(text)}
 
 
-def problem(chapter: Chapter, result: Result | None) -> str:
+def problem(chapter: Chapter, result: Result | None, words: Mapping[str, str]) -> str:
     """Why a chapter keeps its own sentence in place of the one of a result, "" where it does not.
 
-    result: None for a sentence without words.
+    result: None for a sentence without words; words: see `lesson_words`.
     """
     tokens = [] if result is None else layer_words.shown(result)[0]
     written = [token for token in tokens if any(map(str.isalpha, token))]
     if result is None or len(written) < chapter.yours:
-        return f"it needs at least {chapter.yours} words."
+        return words["short"].format(count=chapter.yours)
     if len(tokens) > MOST:
-        return "yours is long for its figure."
+        return words["long"]
     if chapter.figure != "finale" and sum(result.known) < KNOWN * len(result.known):
-        return "too few of your words are known here."
+        return words["unknown"]
     if query_in(chapter, result) is None:
-        return "your words are read in pieces here."
+        return words["pieces"]
     return ""
 
 

@@ -71,7 +71,7 @@ def test_the_page_begins_with_an_example_as_a_form_and_as_text_which_are_one_les
     assert unpack(str(app.query_params["carried"])) == text(app)
     assert unpack(frame(app)["carried"][0]) == text(app)
     said = carried("guide", text(app)).choose("guessed", 1).markdown
-    assert any(item.value.startswith("**Not quite.** Why so\\? A row") for item in said)
+    assert any(item.value.startswith("**Not this one.** Why so\\? A row") for item in said)
 
 
 def test_text_that_cannot_be_read_is_told_with_its_lines_and_the_form_keeps_what_could() -> None:
