@@ -23,6 +23,7 @@ const MOST_CELLS = 64 // keys, above which cells are colours alone
 const NAMES = { words: 80, rows: 120 } // pixels at the left
 const CELLS = { least: 19, usual: 52, colour: [2, 12] } // pixels of a cell's width
 const MOST_TOLD = 12
+/** @type {Record<string, number>} */
 const TURNS = { PageUp: -1, PageDown: 1 }
 
 export default component(build, draw, again)
@@ -39,19 +40,14 @@ function build({ root, content, send }) {
   const around = make("i", "outline", null)
   const view = {
     ...{ content, frame, factor, title, slider, output, grid, readout, around, send },
-    ...{ width: 0, left: 0, outline: "", chosen: -1, at: content.slider?.at ?? 0 },
-    ...{
-      layout: /** @type {Layout} */ ("own"),
-      query: -1,
-      key: /** @type {number | null} */ (null),
-    },
+    ...{ width: 0, left: 0, outline: "", at: 0, query: -1, layout: /** @type {Layout} */ ("own") },
+    key: /** @type {number | null} */ (null),
     focus: /** @type {Cell} */ ([0, 0]),
-    marked: /** @type {number[]} */ ([]),
     widths: /** @type {number[]} */ ([]),
     rows: /** @type {HTMLElement[][]} */ ([]), // of each its name, then its cells
     heads: /** @type {HTMLElement[]} */ ([]),
     shown: /** @type {Shown[]} */ ([]),
-    shades: /** @type {Record<"sequential" | "diverging", Uint32Array>} */ ({}),
+    shades: /** @type {Uint32Array[]} */ ([]), // around zero, and from zero on
     hues: /** @type {string[]} */ ([]),
   }
   listen(view)
@@ -97,26 +93,19 @@ function placeOf({ rows, heads, layout, content }, event) {
 
 /** @type {(view: View, event: KeyboardEvent) => void} */
 function press(view, event) {
-  const { content, layout, focus: from, rows } = view
+  const { focus: from, rows } = view
   const { key } = event
   if (!under(event, "[role=gridcell], [role=rowheader]")) return
-  const turn = TURNS[/** @type {keyof typeof TURNS} */ (key)]
-  const [row, column] = layout === "across" ? [from[1], from[0]] : from
-  const sizes = /** @type {Cell} */ ([rows.length, rows[0].length])
-  const next = cellAfter(key, [row, column], ...(layout === "across" ? swapped(sizes) : sizes))
-  if (!turn && !next) return
+  const turn = TURNS[key]
+  const to = cellAfter(key, from, rows.length, rows[0].length)
+  if (!turn && !to) return
   event.preventDefault()
-  if (turn) return view.send("turn", turn, 60)
-  const to = layout === "across" ? swapped(/** @type {Cell} */ (next)) : /** @type {Cell} */ (next)
+  if (!to) return view.send("turn", turn, 60)
   focus(view, to, true)
-  if (key === "Enter" || key === " ") {
-    if (event.shiftKey && content.marks) mark(view, to[0])
-    else act(view, ...to)
-  } else if (to[0] !== from[0]) chooseRow(view, to[0], 60)
-  else pointAt(to[1] ? { key: to[1] - 1 } : null)
+  if (key === "Enter" || key === " ") return event.shiftKey ? mark(view, to[0]) : act(view, ...to)
+  pointAt(to[1] ? { key: to[1] - 1 } : null)
+  if (to[0] !== from[0]) chooseRow(view, to[0], 60)
 }
-
-const swapped = (/** @type {Cell} */ [row, column]) => /** @type {Cell} */ ([column, row])
 
 /** @type {(view: View, row: number, column: number) => void} */
 function act(view, row, column) {
@@ -126,31 +115,28 @@ function act(view, row, column) {
 
 /** @type {(view: View, row: number, wait?: number) => void} */
 function chooseRow(view, row, wait) {
-  view.chosen = row
+  view.content.chosen = row
   outline(view)
   view.send("row", row, wait)
 }
 
 /** @type {(view: View, row: number) => void} */
 function mark(view, row) {
-  if (!view.content.marks) return
-  const { marked } = view
-  view.marked = marked.includes(row) ? marked.filter((at) => at !== row) : [...marked, row]
+  const { content } = view
+  const { marked } = content
+  if (!content.marks) return
+  content.marked = marked.includes(row) ? marked.filter((at) => at !== row) : [...marked, row]
   outline(view)
-  thread(view)
-  view.send("marked", view.marked)
+  view.send("marked", content.marked)
 }
 
 /** One place of the figure is reached by Tab, from there the others by arrow keys.
     @type {(view: View, cell: Cell, moves?: boolean) => void} */
 function focus(view, cell, moves = false) {
-  const { rows } = view
-  const [row, column] = cell.map((at, way) => {
-    const count = way ? rows[0].length : rows.length
-    return Math.min(at, count - 1)
-  })
-  for (const each of view.grid.querySelectorAll("[tabindex='0']"))
-    each.setAttribute("tabindex", "-1")
+  const { rows, grid } = view
+  const row = Math.min(cell[0], rows.length - 1)
+  const column = Math.min(cell[1], rows[row].length - 1)
+  grid.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1")
   view.focus = [row, column]
   rows[row][column].tabIndex = 0
   if (moves) rows[row][column].focus()
@@ -158,8 +144,7 @@ function focus(view, cell, moves = false) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
-  const { chosen, marked, slider } = view.content
-  Object.assign(view, { chosen, marked, at: slider?.at ?? 0 })
+  view.at = view.content.slider?.at ?? 0
   if (view.width) place(view)
 }
 
@@ -171,8 +156,7 @@ function again(view) {
   Object.assign(view, { left, width: width && frame.clientWidth })
   if (!width) return strands.tell(frame, [], null)
   view.hues = palette(frame, "categorical")
-  view.shades.sequential = ramp(palette(frame, "sequential"))
-  view.shades.diverging = ramp(palette(frame, "diverging"))
+  view.shades = ["diverging", "sequential"].map((kind) => ramp(palette(frame, kind)))
   place(view)
 }
 
@@ -209,11 +193,8 @@ function place(view) {
   const lead = first ? first.left - left - gap : NAMES.rows
   const spread = Math.floor((width - NAMES.rows) / tokens.length)
   const [narrow, wide] = CELLS.colour
-  setLengths(grid, {
-    "--gap": gap,
-    "--room": across,
-    "--all": Math.min(wide, Math.max(narrow, spread)) * tokens.length,
-  })
+  const all = Math.min(wide, Math.max(narrow, spread)) * tokens.length
+  setLengths(grid, { "--gap": gap, "--room": across, "--all": all })
   grid.style.setProperty("--keys", String(tokens.length))
   grid.style.setProperty("--columns", `${lead}px ${view.widths.map((w) => `${w}px`).join(" ")}`)
   view.factor.hidden = !slider
@@ -233,21 +214,23 @@ function write(view) {
   const { tokens, rows, marks } = content
   const colours = layout === "colours"
   grid.replaceChildren()
+  view.key = null
   const top = make("div", "row words", grid, { role: "row", hidden: colours })
-  make("span", "corner", top, { role: "columnheader" })
+  make("span", "corner", top, { role: "gridcell" })
   view.heads = (colours ? [] : tokens).map((_, key) =>
     Object.assign(makeName("span", "", top, distinct(tokens, key)), { role: "columnheader" }),
   )
   view.rows = rows.map(({ name, kind, beside }) => {
     const line = make("div", `row ${kind}`, grid, { role: "row" })
     const first = make("div", "name", line, { role: "rowheader", tabIndex: -1 })
-    if (marks) make("button", "mark", first, { type: "button", tabIndex: -1, ariaLabel: "Mark" })
+    if (marks)
+      make("button", "mark", first, { type: "button", tabIndex: -1, ariaLabel: `Mark ${name}` })
     make("span", "", first, { textContent: name, title: [name, beside].filter(Boolean).join(": ") })
     const cells = (colours ? [0] : tokens).map(() =>
       make("div", "cell", line, { role: "gridcell", tabIndex: -1 }),
     )
     make("small", "beside", line, { textContent: beside })
-    if (colours) make("canvas", "", cells[0])
+    if (colours) make("canvas", "", cells[0], { role: "img" })
     else if (kind === "bar") for (const cell of cells) make("i", "", cell)
     return [first, ...cells]
   })
@@ -271,25 +254,29 @@ function numbersOf(view, row, query) {
 
 /** @type {(view: View) => void} */
 function fill(view) {
-  const { content, output, layout, rows, shades } = view
+  const { content, output, rows, shades } = view
+  const { key: before } = view
   const { query, key } = where(content.tokens.length)
   Object.assign(view, { query, key })
   output.textContent = precise(view.at, 3)
   view.shown = content.rows.map(({ kind }, row) => {
     const numbers = numbersOf(view, row, query)
     const [low, high] = scaleOf(kind, numbers)
-    if (layout !== "colours") return { numbers, low, high }
-    const canvas = /** @type {HTMLCanvasElement} */ (rows[row][1].firstElementChild)
-    const colours = shades[low < 0 ? "diverging" : "sequential"]
-    paintNumbers(canvas, numbers.length, Float32Array.from(numbers), [low, high], colours)
     return { numbers, low, high }
   })
-  if (layout !== "colours")
-    for (const [row] of rows.entries())
-      for (const [at] of content.tokens.entries()) colour(view, row, at)
+  for (const [row, { numbers, low, high }] of view.shown.entries()) {
+    const [canvas] = rows[row][1].getElementsByTagName("canvas")
+    if (!canvas) for (const [at] of content.tokens.entries()) colour(view, row, at)
+    else {
+      const all = Float32Array.from(numbers)
+      const greatest = all.reduce((most, each) => (each > most ? each : most), -Infinity)
+      const most = Math.max(0, all.indexOf(greatest))
+      paintNumbers(canvas, all.length, all, [low, high], shades[low < 0 ? 0 : 1])
+      canvas.ariaLabel = `most at ${distinct(content.tokens, most)}: ${precise(all[most], 3)}`
+    }
+  }
   outline(view)
-  thread(view)
-  light(view, null)
+  light(view, before)
 }
 
 /** @type {(view: View, row: number, key: number) => void} */
@@ -303,7 +290,7 @@ function colour(view, row, key) {
   cell.classList.toggle("masked", masked)
   cell.title = `${name}, ${distinct(content.tokens, key)}: ${masked ? "masked" : precise(number, 6)}`
   if (kind === "bar") return cell.style.setProperty("--size", lengthOf(sizeOf(number / high) || 0))
-  const pixel = shadeOf(number, low, high, shades[low < 0 ? "diverging" : "sequential"])
+  const pixel = shadeOf(number, low, high, shades[low < 0 ? 0 : 1])
   cell.style.background = masked ? "" : rgb(pixel)
   cell.style.color = masked ? "" : inkOn(pixel)
   label(view, row, key)
@@ -354,26 +341,19 @@ function light(view, before) {
   readout.textContent = tells ? `${distinct(content.tokens, key)}: ${said.join(", ")}` : ""
 }
 
-/** The chosen row and the marked ones.
+/** The chosen row, and the marked ones, of which the sentence is told.
     @type {(view: View) => void} */
-function outline({ rows, chosen, marked, hues, around, grid }) {
+function outline({ content, rows, hues, around, grid, frame, shown }) {
+  const { chosen, marked, tokens } = content
   const line = rows[chosen]?.[0].parentElement
   if (line) line.append(around)
   else around.remove()
   for (const each of childrenOf(grid)) each.ariaSelected = String(each === line)
+  const hue = (/** @type {number} */ row) => hues[marked.indexOf(row) % hues.length] ?? ""
   for (const [row, [name]] of rows.entries()) {
-    const at = marked.indexOf(row)
-    name.classList.toggle("marked", at >= 0)
-    name.style.setProperty("--hue", at < 0 ? "" : hues[at % hues.length])
-    name.querySelector("button")?.setAttribute("aria-pressed", String(at >= 0))
+    name.style.setProperty("--hue", hue(row))
+    name.querySelector("button")?.setAttribute("aria-pressed", String(marked.includes(row)))
   }
-}
-
-/** Tells the sentence of the marked rows.
-    @type {(view: View) => void} */
-function thread({ frame, content, marked, hues, shown }) {
-  const lines = marked.map((row, at) => {
-    return { colour: hues[at % hues.length], weights: shown[row].numbers }
-  })
-  strands.tell(frame, content.tokens, lines)
+  const told = marked.map((row) => ({ colour: hue(row), weights: shown[row].numbers }))
+  strands.tell(frame, tokens, told)
 }
