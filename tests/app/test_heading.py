@@ -78,7 +78,6 @@ def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
         ("steps", {"variant": "qkv", "d_k": 3}, ["d_k: 3"], []),
         ("model", {"model": "minilm", "layer": 3}, ["Layer: 3", "Head: 0"], ["Temperature"]),
         ("guide", {"model": "minilm", "layer": 3}, [], ["Layer", "all-MiniLM-L6-v2"]),
-        ("answers", {"model": "minilm", "layer": 3}, [], ["Layer", "all-MiniLM-L6-v2"]),
     ],
 )
 def test_what_is_set_is_told_in_one_line_for_paper(

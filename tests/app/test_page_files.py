@@ -29,7 +29,6 @@ NUMBERS: dict[str, tuple[dict[str, Any], set[str]]] = {  # by page a link, and s
     "guide": ({"chapter": "scores"}, {"Scores"}),
     "own": ({}, {"Weights · layer 0, head 0", "Measures of all heads"}),
     "write": ({}, set()),
-    "answers": ({}, set()),
 }
 
 

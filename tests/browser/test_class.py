@@ -34,7 +34,7 @@ SENTENCE = "<img src=x onerror=alert(1)> **wolf**"
 def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> None:
     key = new_key()
     room = name_of(key)
-    teacher = open_page(f"/answers?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}")
+    teacher = open_page(f"/write?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}")
     expect(teacher.locator(".way-in")).to_contain_text(f"/guide?room={room}")
     expect(teacher.locator(".st-key-class_question h2")).to_contain_text("A sixth word is added")
     expect(teacher.get_by_role("button", name="Copy link")).to_be_visible()  # brings the key P
@@ -67,7 +67,7 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
     expect(count).to_have_text("2 answers so far · 2 in the class")
 
 
-@pytest.mark.parametrize("link", ["/guide?chapter=masks", "/answers"])
+@pytest.mark.parametrize("link", ["/guide?chapter=masks", f"/write?teacher={new_key()}"])
 def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Open) -> None:
     page = open_page(link)
     page.set_viewport_size({"width": 1440, "height": 900})

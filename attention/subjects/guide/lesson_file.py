@@ -113,7 +113,7 @@ def lesson_file(language: str, link: Mapping[str, str], tell: Tell = untold) -> 
 
     language: the code of that of its words; of the guide, one of `languages`; tell: told how many
     chapters are done, see `jobs.Step`.
-    Its codes are those of the app: *Answers of a class* counts them.
+    Its codes are those of the app: a class on *Write a lesson* counts them.
     Raises ValueError with all that is wrong where the lesson has mistakes or no chapter, its
     language is no code of one, or its figures take more than `MOST_BYTES`.
     """

@@ -1,4 +1,4 @@
-"""Lessons written on cards or as text, and the answers of a class.
+"""Lessons written on cards, and a class that is asked them.
 
 Doors to other pages: guide, learning.
 """

@@ -1,6 +1,6 @@
 """Write a lesson: a card for each chapter with a live preview, its text, a link and a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.app.components.scene import draw
 from attention.app.shell import frame
+from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
@@ -22,6 +23,7 @@ from attention.subjects.guide.chapters import (
     Lesson,
     escaped,
 )
+from attention.subjects.guide.classes import name_of, new_key
 from attention.subjects.guide.reading import (
     MAX_CHAPTER,
     MAX_LESSON,
@@ -29,13 +31,13 @@ from attention.subjects.guide.reading import (
     MAX_WORDS,
     chapter_name,
 )
-from attention.subjects.teach import draft_page, files, view_to_chapter
+from attention.subjects.teach import class_page, draft_page, files, view_to_chapter
 from attention.subjects.teach.cards import Card, Draft
 from attention.trained import sources
 from attention.trained.sources import NONE
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
-PROBLEM, FRAME = "lesson_problem", "frame_of_lesson"
+PROBLEM, FRAME, KEY = "lesson_problem", "frame_of_lesson", "key_of_next_class"
 HOW = f"""\
 A line `===` stands between two chapters. A chapter begins with its front matter, between two lines
 `---`:
@@ -57,7 +59,11 @@ Write = Callable[[Card, Any], Sequence[str]]
 
 
 def write(view: View) -> None:
-    """The lesson as cards or as text, what is wrong with it, and ways to hand it out."""
+    """The lesson as cards or as text, what is wrong with it, and ways to hand it out; with the key
+    of a class in the link its screen."""
+    if view["teacher"]:
+        class_page.ask(view)
+        return
     draft, problem = draft_page.draft_of(view)
     lesson, packed, too_long = chosen_lesson.text_lesson(draft.text), "", ""
     try:
@@ -103,16 +109,10 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
             st.link_button(
                 "Open the lesson",
                 f"guide?{link}",
-                type="primary",
                 disabled=not whole,
                 help="In a new tab: its address is the link to hand out.",
             )
-            st.link_button(
-                "Answers of a class",
-                f"answers?{link}",
-                disabled=not whole,
-                help="Where a class is asked, and its answers are counted.",
-            )
+            start_a_class({"lesson": CARRIED, "carried": packed}, whole)
         with st.popover("File", type="tertiary"):
             st.download_button(
                 "Save the text", draft.text, "lesson.md", "text/markdown", on_click="ignore"
@@ -126,6 +126,24 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
             )
             if packed and whole:
                 files.offer(lesson, packed)
+
+
+def start_a_class(lesson: Mapping[str, str], whole: bool) -> None:
+    """Buttons that open a class on the lesson, and on the guide, in a new tab.
+
+    lesson: as links say it; whole: whether nothing is wrong with it.
+    """
+    key = st.session_state.setdefault(KEY, new_key())
+    of_class = {"room": name_of(key), "teacher": key}
+    st.link_button(
+        "Start a class",
+        f"write?{urlencode({**lesson, **of_class})}",
+        type="primary",
+        disabled=not whole,
+        help="In a new tab: what pupils choose comes to your screen by itself. The address of "
+        "that tab is yours alone; pupils take its QR code.",
+    )
+    st.link_button("or with the guide", f"write?{urlencode(of_class)}", type="tertiary")
 
 
 def way(draft: Draft) -> None:
@@ -369,6 +387,11 @@ def take_file() -> None:
         st.session_state[PROBLEM] = draft_page.take_file(file)
 
 
+def heading(view: View) -> tuple[str, str]:
+    """The title of the page, or of the lesson that a class is asked, and the line below it."""
+    return class_page.heading(view) if view["teacher"] else view.page.told
+
+
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, write)
+    frame.show(file, write, PageHeading(heading))

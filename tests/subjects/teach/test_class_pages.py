@@ -30,6 +30,11 @@ def carried(page: str, text: str = EXAMPLE) -> App:
     return opened(page, lesson=CARRIED, carried=pack(text))
 
 
+def asked(text: str = EXAMPLE, **link: object) -> App:
+    """The screen of a new class on a lesson."""
+    return opened("write", lesson=CARRIED, carried=pack(text), **{"teacher": new_key(), **link})
+
+
 def code(*choices: int) -> str:
     return code_of(Result(choices), chosen_lesson.carried_lesson(pack(EXAMPLE)))
 
@@ -96,7 +101,7 @@ def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one() -> No
     app = opened("write")
 
     def can_open() -> list[bool]:
-        wanted = ("Open the lesson", "Answers of a class")
+        wanted = ("Open the lesson", "Start a class")
         links = [item.proto for item in app.get("link_button")]
         return [not link.disabled for link in links if link.label in wanted]
 
@@ -256,9 +261,9 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
     None
 ):
     codes = "\n".join([code(2, 0), code(2, 1), code(0, 0), "nonsense!"])
-    app = carried("answers").choose("codes", codes)
+    app = asked().choose("codes", codes)
     assert app.words_of("told") == [
-        "3 answers so far",
+        "3 answers so far · 0 in the class",
         "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C.",
     ]
     hidden = app.sent["choices_0"].header
@@ -272,8 +277,7 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
     ]
     assert first["bars"] == [[None, 1 / 3], [None, 0], [None, 2 / 3]]
     assert "picture" in app.sent
-    link = {"lesson": CARRIED, "carried": pack(EXAMPLE), "codes": codes, "guess": 2}
-    again = opened("answers", **link)
+    again = asked(codes=codes, guess=2)
     assert again.sent["choices_0"].header == first
     assert app.press("Hide again").sent["choices_0"].header == hidden
     assert counts(app.press("Reveal").press("Next question"), "choices_1") == []
@@ -291,10 +295,9 @@ def counts(app: App, name: str) -> list[int]:
 def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses() -> None:
     key = new_key()
     room = name_of(key)
-    lesson: dict[str, object] = {"lesson": CARRIED, "carried": pack(EXAMPLE)}
     early = opened("guide", room=room)
     assert f"Class {room} is not open here" in early.notes[-1]
-    teacher = opened("answers", **lesson, room=room, teacher=key)
+    teacher = asked(room=room, teacher=key)
     assert f"/guide?room={room}" in teacher.said
     first, second = (opened("guide", room=room) for _ in range(2))
     assert first.heading[0] == "A first look"
@@ -315,7 +318,7 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     teacher.run()
     assert any("slept" in names for names in teacher.names_sent)
     assert not MARKS.search(teacher.read_as_markdown)
-    stranger = opened("answers", **lesson, room=room, guess=2)
+    stranger = asked(room=room, guess=2)
     assert counts(stranger, "choices_0") == []
     teacher.press("Take this sentence away")
     assert "examples" not in teacher.sent
@@ -325,8 +328,8 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
 
 
 def test_an_example_class_is_a_click_away_and_goes_with_another() -> None:
-    app = carried("answers")
-    assert "0 answers so far" in app.told
+    app = asked()
+    assert "0 answers so far · 0 in the class" in app.told
     app.press("Try an example class").press("Reveal")
     assert sum(counts(app, "choices_0")) == 24
     app.choose("sentences", True).take("my dog sleeps because it is tired").run()
@@ -335,18 +338,18 @@ def test_an_example_class_is_a_click_away_and_goes_with_another() -> None:
 
 
 def test_the_same_code_typed_again_counts_once_more_when_that_is_pressed() -> None:
-    app = carried("answers")
+    app = asked()
     for _ in range(2):
         app.controls["code"].set_value(code(2, 0))
         app.press("Add")
-        assert "1 answer so far" in app.told
+        assert app.told[0].startswith("1 answer so far")
     assert "is counted already" in app.said
-    assert "2 answers so far" in app.press("Count each of them").told
+    assert app.press("Count each of them").told[0].startswith("2 answers so far")
     assert app.values["codes"].endswith("×2")
 
 
 def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
-    app, first, second = carried("answers"), code(2, 0), code(0, 1)
+    app, first, second = asked(), code(2, 0), code(0, 1)
     wrong = second[:-1] + ("2" if second[-1] == "3" else "3")
     for typed, words, learners in (
         (f" {first.lower().replace('-', ' ')} ", f"{first.replace('-', '')} is counted.", "1"),
@@ -360,16 +363,20 @@ def test_codes_are_typed_one_by_one_and_a_wrong_one_is_told() -> None:
     assert len(app.words_of("told")) == 1
 
 
-def test_the_page_of_answers_has_the_lessons_link_as_a_qr_code_as_far_as_one_holds_it() -> None:
-    app = carried("answers")
+def test_only_an_open_class_has_a_qr_code_of_its_link() -> None:
+    assert "class='way-in'" not in opened("write").said
+    key = new_key()
+    app = asked(teacher=key)
     (packed,) = re.findall(r'class="qr" src="data:image/svg\+xml;base64,([\w+/=]+)"', app.said)
     svg = base64.b64decode(packed).decode()
-    link = f"/guide?lesson={CARRIED}&carried={pack(EXAMPLE)}"
-    width = len(segno.make_qr(link, error="L").matrix) + 8
+    width = len(segno.make_qr(f"/guide?room={name_of(key)}", error="L").matrix) + 8
     assert f'width="{width}"' in svg
     assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
-    (note,) = carried("answers", long(1)).notes
-    assert note.startswith("A QR code holds 2,953 letters, and this link has ")
+    broken = asked(teacher="x")
+    assert (broken.notes, "qr" in broken.said) == (
+        ["The class cannot be opened: the key of the class is not whole."],
+        False,
+    )
 
 
 def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
@@ -382,8 +389,8 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
             options = [name for pills in app.pills for name in pills.options]
             assert not [words for words in (app.read_as_markdown, *options) if MARKS.search(words)]
         app.choose("draft", EXAMPLE)
-    assert not opened("answers", lesson=CARRIED, carried=short[:100]).text_area
-    app = opened("answers").choose("codes", short[:1800])
+    assert not opened("write", lesson=CARRIED, carried=short[:100], teacher=new_key()).text_area
+    app = opened("write", teacher=new_key()).choose("codes", short[:1800])
     wrong = " ".join(f"no{at}!" for at in range(200))
     app.choose("codes", wrong)
     assert "<script" not in app.said

@@ -1,4 +1,4 @@
-"""A class on one page for a projector: its way in, a question, its answers, then the figure."""
+"""A class on its teacher's screen: its way in, a question, its answers, then the figure."""
 
 import html
 from functools import partial
@@ -10,8 +10,7 @@ import streamlit as st
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
 from attention.app.controls import widgets
-from attention.app.shell import frame, qr
-from attention.app.shell.heading import PageHeading
+from attention.app.shell import qr
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
@@ -20,27 +19,26 @@ from attention.hosting.addresses import network
 from attention.subjects.guide import carried, chapter_page, chosen_lesson
 from attention.subjects.guide import page as guide_page
 from attention.subjects.guide.carried import Class
-from attention.subjects.guide.chapters import CARRIED, Chapter, Lesson
-from attention.subjects.guide.classes import CLASSES, Room, name_of, new_key
+from attention.subjects.guide.chapters import Chapter, Lesson
+from attention.subjects.guide.classes import CLASSES, Room, name_of
 from attention.subjects.teach import scene as scenes
 
-SAID, BEFORE, KEY = "said_of_code", "codes_before", "key_of_next_class"
+SAID, BEFORE = "said_of_code", "codes_before"
 EVERY = 2.0  # seconds from one look at what the class has sent to the next
 EXAMPLE_SENTENCES = (
     "the river broke its banks after the rain",
     "she plays a bass guitar in a band",
     "my dog sleeps because it is tired",
 )
+PURPOSE = "Ask a class, reveal its answers, and see the figure on a sentence of a pupil."
 
 
 def heading(view: View) -> tuple[str, str]:
-    """The title of the page, with that of a lesson that is not the guide."""
-    title, purpose = view.page.told
-    told = chosen_lesson.heading(view)[0]
-    return (title, purpose) if view["lesson"] == "guide" else (f"Answers: {told}", purpose)
+    """The title of the lesson that a class is asked, and the line below it."""
+    return chosen_lesson.heading(view)[0], PURPOSE
 
 
-def answers(view: View) -> None:
+def ask(view: View) -> None:
     """The open question and the way in; once it is revealed its answers and the figure."""
     view = chapter_page.enter(view)
     with st.container(key="unseen"):  # so that the address has them
@@ -67,8 +65,8 @@ def answers(view: View) -> None:
         with st.container(key="class_side"):
             if revealed:
                 figure(view, chapter, at)
-            else:
-                way_in(view, room)
+            elif room is not None:
+                way_in(view)
     with st.expander("Codes, typed or pasted", expanded=room is None):
         codes(view, lesson, room)
     if st.toggle("Answers to all questions", key="reveal_all"):
@@ -76,9 +74,7 @@ def answers(view: View) -> None:
 
 
 def room_of(view: View) -> tuple[Room | None, str]:
-    """The class whose teacher this is, None where there is none, and why it cannot be had."""
-    if not view["teacher"]:
-        return None, ""
+    """The class whose teacher this is, None where it cannot be had, and why."""
     address = network(st.context.ip_address or "")
     try:
         return CLASSES.look(view["teacher"], address, (view["lesson"], view["carried"])), ""
@@ -165,40 +161,12 @@ def drop_sentence(key: str, sentence: str, box: str) -> None:
     st.session_state[BEFORE] = session.view()["codes"]
 
 
-def said_of_lesson(view: View) -> dict[str, str]:
-    """The lesson, as links say it."""
-    names = ("lesson", "carried") if view["lesson"] == CARRIED else ("lesson",)
-    return {name: view[name] for name in names if view[name] != "guide"}
-
-
-def way_in(view: View, room: Room | None) -> None:
-    """The link for pupils as a QR code and to be typed; without a class the way to one."""
-    name = name_of(view["teacher"])
-    said = {"room": name} if room else said_of_lesson(view)
+def way_in(view: View) -> None:
+    """The link for pupils as a QR code and to be typed."""
     beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
-    query = f"?{urlencode(said)}" if said else ""
-    link = f"{beside}/guide{query}"
-    try:
-        drawn = qr.qr_code(link, "QR code of the link to the lesson")
-    except ValueError as error:
-        draw(scene(note(f"{error}")), key="no_qr")
-    else:
-        st.html(drawn)
-    if room:
-        typed = html.escape(link.partition("://")[2] or link)
-        st.html(f"<p class='way-in'>{typed}</p>")
-        return
-    key = st.session_state.setdefault(KEY, new_key())
-    begun = urlencode({**said_of_lesson(view), "room": name_of(key), "teacher": key})
-    with st.container(horizontal=True):
-        st.link_button(
-            "Start a class",
-            f"answers?{begun}",
-            type="primary",
-            help="In a new tab: what pupils choose there comes to your screen by itself. The "
-            "address of that tab is yours alone; pupils take the QR code.",
-        )
-        st.link_button("Open the lesson", f"guide{query}", type="tertiary")
+    link = f"{beside}/guide?{urlencode({'room': name_of(view['teacher'])})}"
+    st.html(qr.qr_code(link, "QR code of the link to the lesson"))
+    st.html(f"<p class='way-in'>{html.escape(link.partition('://')[2] or link)}</p>")
 
 
 def codes(view: View, lesson: Lesson, room: Room | None) -> None:
@@ -284,8 +252,3 @@ def take_code(lesson: Lesson) -> None:
         if again
         else f"{known} is counted."
     )
-
-
-def draw_page(file: str) -> None:
-    """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, answers, PageHeading(heading))
