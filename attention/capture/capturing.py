@@ -34,6 +34,7 @@ class Captured(Recording):
         self.left_out: dict[str, str] = {}
         self.several: list[str] = []
         self.rows: dict[tuple[str, str], Row] = {}
+        self.is_open, self.has_seen = True, False
 
     def report(self) -> Report:
         """A table of every module that mixes tokens in all runs: kept, or left out and why."""
@@ -47,13 +48,22 @@ class Captured(Recording):
         return getattr(self.one(), name)
 
     def one(self) -> Recording:
-        """The only run. Raises ValueError where there are others or none."""
-        if len(self.runs) != 1:
-            raise ValueError(
-                f"there must be one run, got {len(self.runs)}: choose one, as `run.runs[0]`, "
-                "after the `with` block has ended"
-            )
-        return self.runs[0]
+        """The only run. Raises ValueError where there are others or none, and says why."""
+        if len(self.runs) == 1:
+            return self.runs[0]
+        how = "choose one, as `run.runs[0]`"
+        if not self.runs:
+            how = "it is there after the `with` block has ended" if self.is_open else self.why()
+        if self.files:
+            how = "`run.files` has what was written, for Recording.open"
+        raise ValueError(f"there must be one run, got {len(self.runs)}: {how}")
+
+    def why(self) -> str:
+        """Words on what was left out and why, or on nothing having run; "" where all was kept."""
+        told = "; ".join(f"{name} {why}" for name, why in [*self.left_out.items()][:5])
+        more = f"; and {len(self.left_out) - 5} more" if len(self.left_out) > 5 else ""
+        nothing = "" if self.has_seen else "no attention was seen: did a model run in this block?"
+        return f"not kept: {told}{more}" if told else nothing
 
 
 @contextmanager
@@ -96,7 +106,6 @@ class Recorder(Watch):
         self.root: nn.Module | None = None  # of the run
         self.passes: Counter[int] = Counter()
         self.decided = False  # which run this forward pass is of
-        self.seen = False  # any call at all
         self.masks = Masks()
         self.there: dict[tuple[int, str], None] = {}  # attentions that ran
 
@@ -127,7 +136,7 @@ class Recorder(Watch):
 
     def attends(self, name: str, call: Call | Recurrent, function: Function) -> Any:
         """Keeps a call, which runs as it would have."""
-        self.seen = True
+        self.captured.has_seen = True
         run = self.run_of(name, call)
         try:
             run.add(name, call)
@@ -200,16 +209,12 @@ class Recorder(Watch):
 
     def conclude(self, strict: bool) -> None:
         """Tells what was not kept, and why there are several runs, once all has run."""
+        self.captured.is_open = False
         missing = self.choice.missing(self.there)
         if missing and self.there:
             there = ", ".join(f"{number} ({name})" for number, name in sorted(self.there))
             raise ValueError(f"layers must be among those that ran, {there}, got {missing}")
-        left_out = self.captured.left_out
-        words = "" if self.seen else "no attention was seen: did a model run in this block?"
-        if left_out:
-            told = "; ".join(f"{name} {why}" for name, why in [*left_out.items()][:5])
-            more = f"; and {len(left_out) - 5} more" if len(left_out) > 5 else ""
-            words = f"not kept: {told}{more}"
+        words = self.captured.why()
         if strict and words:
             raise ValueError(words)
         for told in (*filter(None, [words]), *self.captured.several):

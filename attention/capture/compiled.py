@@ -20,17 +20,29 @@ def frames() -> Any:
     return loaded if hasattr(loaded, ASKS) else None
 
 
+def runs_eagerly() -> bool:
+    """True within `torch.compiler.set_stance("force_eager")`, which runs what is compiled as it is
+    written."""
+    module = frames()
+    return module is not None and getattr(module, ASKS)(_name) is None
+
+
+def path_of(name: str) -> str:
+    """The name of a part, without the wrappers that `torch.compile` puts around modules."""
+    return ".".join(part for part in name.split(".") if part != "_orig_mod")
+
+
 @contextmanager
 def watched(told: Callable[[str], None]) -> Iterator[None]:
-    """While it lasts, `told` gets the name of each compiled function that is called."""
+    """While it lasts, `told` gets a reason for each compiled function that is called."""
     module = frames()
     original = getattr(module, ASKS)
 
     def asks(callback: Any) -> Any:
         answer = original(callback)
         caller = sys._getframe(1)
-        if callable(answer) and caller.f_code.co_name == "compile_wrapper":
-            told(_name(caller))
+        if answer is not None and caller.f_code.co_name == "compile_wrapper":
+            told(_reason(caller))
         return answer
 
     setattr(module, ASKS, asks)
@@ -40,9 +52,13 @@ def watched(told: Callable[[str], None]) -> Iterator[None]:
         setattr(module, ASKS, original)
 
 
-def _name(caller: Any) -> str:
-    """The name of a function; flex_attention compiles a wrapper of its own where it is not."""
+def _reason(caller: Any) -> str:
+    """Why a call is not seen into; flex_attention compiles a wrapper of its own where it is not."""
     around = caller.f_back
     if around is not None and around.f_code.co_name == "flex_attention":
-        return "flex_attention"
-    return str(getattr(caller.f_locals.get("fn"), "__name__", "a function"))
+        return "calls flex_attention, whose scores and masks are functions, which are not read"
+    return f"calls {_name(caller.f_locals.get('fn'))} compiled, which is not seen into"
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", "a function"))

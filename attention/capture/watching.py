@@ -26,7 +26,7 @@ from attention.capture.mixing import Signs
 
 # classes of modules that mix tokens, but for parts of such: where nothing was seen, that is told
 MIXES = re.compile(r"(?i:attention|attn|mamba|mixer|rwkv|retention|deltanet|hyena|recurrent)|SSM")
-PART = re.compile(r"norm|embedding|rotary|dropout", re.IGNORECASE)
+PART = re.compile(r"norm|embedding|rotary|dropout|mlp$", re.IGNORECASE)
 OF_ANOTHER = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 OTHERWISE = "computes attention otherwise than by a function that is seen, or none"
 COMPILED = (
@@ -128,7 +128,7 @@ class Watch(ABC):
         self.watch_loaded()
         self.watch_kernels(root)
         if id(root) not in self.names:
-            self.names[id(root)] = root, {id(part): name for name, part in root.named_modules()}
+            self.names[id(root)] = root, paths_of(root)
         self.counts.clear()
         return self.begins(root)
 
@@ -151,9 +151,9 @@ class Watch(ABC):
                 self.patches.enter_context(kernels.watched(module, self.meets_kernel))
                 self.watched.add(module)
 
-    def runs_compiled(self, function: str) -> None:
+    def runs_compiled(self, reason: str) -> None:
         if (signs := self.signs()) is not None:
-            signs.sure(f"calls {function} compiled, which is not seen into")
+            signs.sure(reason)
 
     def leaves(self, frame: Frame) -> None:
         """A module has run: tells of it if it mixes tokens and nothing of it was kept."""
@@ -268,7 +268,13 @@ def _named(kind: str) -> tuple[bool, bool]:
     return bool(MIXES.search(kind)), bool(PART.search(kind))
 
 
+def paths_of(root: nn.Module) -> dict[int, str]:
+    """The names of a model's modules, by their ids."""
+    return {id(part): compiled.path_of(name) for name, part in root.named_modules()}
+
+
 def _compiled(module: nn.Module) -> bool:
-    return type(module).__name__ == "OptimizedModule" or (
-        getattr(module, "_compiled_call_impl", None) is not None
-    )
+    is_wrapper = type(module).__name__ == "OptimizedModule"
+    if not is_wrapper and getattr(module, "_compiled_call_impl", None) is None:
+        return False
+    return not compiled.runs_eagerly()

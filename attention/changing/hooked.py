@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from attention.capture.calls import Call, Function, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.runs import CROSS
-from attention.capture.watching import Frame, Watch
+from attention.capture.watching import Frame, Watch, paths_of
 from attention.changing.change import PATH, Change, Chosen, Place, changes
 from attention.changing.explicit import keys_of, weights_of
 from attention.changing.returned import FORMS, CannotChange, Returned
@@ -162,12 +162,10 @@ class Changer(Watch):
     told: gets each call with its name and what its function returned, before that is changed.
     """
 
-    reads_signs = False  # classes of modules tell enough of why one cannot be changed
-
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model = model
-        self.own = {id(part): name for name, part in model.named_modules()}
+        self.own = paths_of(model)
         self.names[id(model)] = model, self.own
         self.edits: list[Edit] = []
         self.numbers: dict[str, int] = {}
@@ -198,6 +196,7 @@ class Changer(Watch):
         self.unseen |= frame.left_out
         if frame.module is self.model and sys.exc_info()[1] is None:
             self.check(self.edits)
+            self.mode.signs = None  # no reason is needed any more
 
     def name_of(self, module: nn.Module | None) -> str:
         """The path of a module in the model."""

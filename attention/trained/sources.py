@@ -336,7 +336,7 @@ def fetch(report: Report | None = None) -> None:
 
 
 def problems() -> tuple[str, ...]:
-    """A line for each model that the owner named and that could not be had."""
+    """A line for each model that could not be had or read."""
     return _OWN.problems
 
 
@@ -379,9 +379,10 @@ def load(name: str | Path) -> Model:
     return find_own(str(name.absolute()), {NONE}).read()
 
 
-def set_aside(name: str) -> None:
-    """Offer a model no more: its files turned out not to be whole."""
+def set_aside(name: str, problem: str = "") -> None:
+    """Offer a model no more. problem: why, where `problems` is to tell it."""
     _SET_ASIDE.add(name)
+    _OWN.problems = (*_OWN.problems, *filter(None, [problem]))
 
 
 def _sources() -> dict[str, Packaged | Carried | Own]:

@@ -201,13 +201,20 @@ def test_attention_by_hand_and_compiled_models_are_told_and_run_as_they_are():
     run, output = told(compiled, inputs())
     assert torch.equal(output, plain)
     assert run.left_out["OptimizedModule"].startswith("runs compiled")
+    for asked in (run.show, run.measures, lambda: run.weights(0, 0), lambda: run.save("run")):
+        with pytest.raises(ValueError, match="one run, got 0: not kept: OptimizedModule runs comp"):
+            asked()
     part = model(OwnAttention(), OwnAttention())
     part[1].compile(backend="eager")
     run, _ = told(part, inputs())
     assert list(run.left_out) == ["1"]
     assert [kept.name for kept in run.attentions] == ["0.mix"]
-    with pytest.warns(UserWarning, match="no attention was seen"), attention.capture():
-        pass
+    early = pytest.raises(ValueError, match="got 0: it is there after the `with` block has ended")
+    nothing = pytest.warns(UserWarning, match="no attention was seen")
+    with nothing, attention.capture() as run, early:
+        run.weights(0, 0)
+    with pytest.raises(ValueError, match="got 0: no attention was seen"):
+        run.weights(0, 0)
 
 
 def test_gradients_are_the_same_and_a_second_pass_for_them_is_no_run():

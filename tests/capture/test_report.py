@@ -124,6 +124,26 @@ def test_a_compiled_function_is_told_and_its_module_named() -> None:
         net(inputs())
 
 
+@torch.no_grad()
+@pytest.mark.filterwarnings("ignore:flex_attention called without")
+def test_flex_attention_that_is_not_compiled_is_not_called_so() -> None:
+    net = nn.Sequential(Reads(beside_flex))
+    told = pytest.warns(UserWarning, match="0 calls flex_attention, whose scores and masks are")
+    with told, attention.capture() as run:
+        net(inputs())
+    assert "compiled" not in run.left_out["0"]
+
+
+class RecurrentGemmaMlp(nn.Linear):
+    """Feed-forward step that is named after its model."""
+
+
+def test_a_feed_forward_step_of_a_model_named_recurrent_mixes_nothing() -> None:
+    with attention.capture(strict=True) as run:
+        nn.Sequential(OwnAttention(), RecurrentGemmaMlp(12, 12))(inputs())
+    assert [row.module for row in run.report().rows] == ["0"]
+
+
 class OwnLayer(nn.TransformerEncoderLayer):
     """A subclass that changes nothing, as many are."""
 

@@ -189,7 +189,7 @@ WRONG = {
     "a compiled model": (compiled, "cannot be changed: .*runs compiled"),
     "attention by hand": (
         lambda: attention.effects(model(ByHand()), inputs(), summed),
-        "got .0.",
+        r"got \[0\]; cannot be changed: 0.mix computes a softmax .* attention.mark",
     ),
     "dropout within": (dropping, r"no dropout within its function, got 0.5: call model.eval\(\)"),
     "a training model": (effects(model=net().train()), r"call model.eval\(\)"),
@@ -236,6 +236,22 @@ WRONG = {
         "a token behind the first one, got none in 1 inputs",
     ),
 }
+
+
+@over("in_place", [False, True])
+def test_a_compiled_model_is_changed_where_it_is_forced_to_run_eagerly(in_place):
+    plain = net()
+    with torch.no_grad(), attention.change(plain, off={("1.mix", 2)}):
+        expected = plain(inputs())
+    made = net()
+    made.compile(backend="eager") if in_place else None
+    made = made if in_place else torch.compile(made, backend="eager")
+    with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+        with attention.change(made, off={("1.mix", 2)}):
+            assert torch.equal(made(inputs()), expected)
+        with attention.capture(strict=True) as run:
+            made(inputs())
+    assert [row.module for row in run.report().rows] == ["0.mix", "1.mix"]
 
 
 @over("name", WRONG)

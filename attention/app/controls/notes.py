@@ -47,7 +47,14 @@ def count_of(tokens: Sequence[str]) -> str:
     return f"{words}, the last {left_out} left out" if left_out > 0 else words
 
 
+def tell_refused_models() -> None:
+    """Tell of each model that could not be had or read at start, and why."""
+    for problem in sources.problems():
+        note(f"The model {problem}")
+
+
 def explain_missing_models() -> None:
     """Explain how to add trained models where there are none."""
+    tell_refused_models()
     st.info("No trained model is installed here. Whoever runs this app adds them with:")
     st.code(sources.installing(), language=None, wrap_lines=True)

@@ -195,8 +195,9 @@ def load_models() -> None:
         try:
             held = load_model(name).nbytes / 1e6
         except ValueError as error:
-            sources.set_aside(name)
-            _report(f"model {name!r} cannot be read: {error}")
+            problem = f"{name!r} cannot be read: {error}"
+            sources.set_aside(name, problem)
+            _report(f"model {problem}")
         else:
             checkpoint = sources.about(name).checkpoint
             _report(f"model {name!r}: from {checkpoint}, {held:.0f} MB, {_since(begun)}")

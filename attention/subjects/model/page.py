@@ -66,6 +66,7 @@ def page(view: View) -> None:
     else:
         st.info("Type a sentence above, or take one of the examples.")
     further(view, words)
+    notes.tell_refused_models()
     if not words:
         return
     tell_selection(view.selection, choices.select)

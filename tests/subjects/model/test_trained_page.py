@@ -169,6 +169,7 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
     broken = replace(sources.MINILM, hashes={"config.json": "0" * 64})
     monkeypatch.setitem(sources.PACKAGED, "minilm", broken)
     monkeypatch.setattr(sources, "_SET_ASIDE", set())
+    monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
     monkeypatch.setattr(server, "load_model", sources.load)
     before = sources.names()
     server.load_models()
@@ -178,6 +179,8 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
     assert app.notes[0].startswith("model must be one of none, ")
     assert "minilm" not in app.controls["model"].options
     assert app.sent["picture"].header["tokens"] == ["the", "cat", "sat"]
+    problem = "The model 'minilm' cannot be read: config.json must have"
+    assert any(note.startswith(problem) for note in opened("model").notes)
 
 
 # On other pages
