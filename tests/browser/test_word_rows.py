@@ -18,12 +18,13 @@ from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.running import viewed
 
 SENTENCE = "rain fell softly on the old roof"
-APART = """() => {
-  const root = document.querySelector(".attention-word_rows-figure").shadowRoot
+ALIGNED = """() => {
+  const root = document.querySelector(".attention-word_rows-figure")?.shadowRoot
+  if (!root) return false
   const edges = (elements) => [...elements].map((each) => each.getBoundingClientRect())
   const words = edges(document.querySelectorAll(".word"))
   const cells = edges(root.querySelectorAll(".row:nth-child(2) .cell"))
-  if (words.length !== cells.length) return -1
+  if (!words.length || words.length !== cells.length) return false
   const apart = words.map(({ left, width }, at) =>
     Math.max(Math.abs(left - cells[at].left), Math.abs(width - cells[at].width)))
   return Math.max(...apart) <= 1
@@ -54,10 +55,10 @@ def test_numbers_stand_under_their_words_and_keys_lead_through_the_rows(
     cells, words = page.locator(".cell"), page.locator(".word")
     for width in (1280, 1000, 1280):
         page.set_viewport_size({"width": width, "height": 900})
-        eventually(page, lambda: page.evaluate(APART), True)
+        eventually(page, lambda: page.evaluate(ALIGNED), True)
     words.nth(4).click()
     expect(words.nth(4)).to_have_attribute("aria-selected", "true")
-    assert page.evaluate(APART)
+    assert page.evaluate(ALIGNED)
     cells.nth(3).hover()
     expect(words.nth(3)).to_have_class("word pointed")
 
