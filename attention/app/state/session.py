@@ -17,10 +17,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.analysis.words import same_word
 from attention.app.state.links import every_setting, read_link, value_in
-from attention.app.state.pages import PAGES, Page
+from attention.app.state.pages import OF_MODELS, PAGES, Page
 from attention.app.state.shared import width_of
 from attention.app.state.view import View, model_on, view_of
 from attention.app.state.visit import SELECTED, ChosenWord, Entry, Visit
+from attention.core.settings import Value
 from attention.hosting import reruns
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
@@ -249,7 +250,9 @@ def enter(page: Page) -> View:
     if not now.selected:
         keep(replace(now, selected={name: value_in(legal, name) for name in SELECTED}))
     if entry is Entry.ARRIVED:
+        chosen = _widgets(before).get("model") or value_in(address, "model")
         _take_along(page, before)
+        _lend_model(page, before.lent, chosen)
         swap_sentence(page)
     entered = view()
     change(hidden={name: entered[name] for name in entered.hidden})
@@ -335,6 +338,17 @@ def _take_along(page: Page, before: Visit) -> None:
         _start(page, before, arrived)
 
 
+def _lend_model(page: Page, lent: str, chosen: Value) -> None:
+    """Have a model where a page needs one and none was chosen, and none again on the next page
+    that offers some. lent: the one of before, "" = none was; chosen: that of the page before."""
+    if page.models == "needed" and chosen == NONE:
+        change(lent=view()["model"])
+    elif page.models and lent:
+        change(lent="")
+        if page.models == "offered" and chosen == lent:
+            choose("model", NONE)
+
+
 def _undrawn(before: Visit) -> dict[str, Any]:
     """The settings of the page before that had no widget at its side, where it was calm."""
     last: tuple[object, View] | None = st.session_state.get(VIEW)
@@ -350,7 +364,9 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
     declared = every_setting()
     link = parse_qs(page.opens()) if page.opens else {}
     opening: dict[str, Any] = {name: value_in(link, name) for name in link}
-    apart = any(opening.get(name) != value for name, value in arrived.changed().items())
+    its_own = {*OF_MODELS, *page.beside({**arrived, **opening})}
+    changed = {name: value for name, value in arrived.changed().items() if name in its_own}
+    apart = any(opening.get(name) != value for name, value in changed.items())
     begin = {} if before.hidden or apart else opening
     if begin.get("model", arrived["model"]) == NONE:
         begin = {**begin, **page.starts}

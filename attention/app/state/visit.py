@@ -89,6 +89,7 @@ class Visit:
     viewed: str = ""  # the last page whose view can stand in a chapter
 
     # Widgets, and what code has set in their place.
+    lent: str = ""  # the model of a page that needs one, where none was chosen, see `_lend_model`
     # settings that a link hides, with their values
     hidden: Mapping[str, Value] = field(default_factory=dict)
     drawn: frozenset[str] = frozenset()  # settings that have had a widget

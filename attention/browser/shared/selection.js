@@ -90,6 +90,7 @@ whenBack(() => chosen && tellSoon())
 export function whenMoved(element, task) {
   listening()
   listeners.add({ element, task })
+  if (location.pathname === page) write() // Streamlit may have written the address meanwhile
 }
 
 /** Those whose elements are there; the others, of a page that one has left, are let go.

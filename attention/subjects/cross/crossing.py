@@ -2,49 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import string
+from collections.abc import Sequence
 from itertools import combinations
 
+import torch
 from torch import Tensor
 
+from attention.analysis.words import SPECIAL
 from attention.core.functional import Trace
-from attention.core.printing import percent
+from attention.core.printing import listed, percent
 from attention.figures import layer_words
 from attention.figures.tables import number
 from attention.pipeline import Result
 
-CLEAR = 0.5  # a row whose greatest weight is less has no one word that it is made from
-IN_ORDER = "No lines cross: its words stand in the order of those that they are made from."
+LEAST = 0.25  # the weight of a line that a sentence speaks of
+IN_ORDER = "No two lines of 25 % or more between words cross: its words keep the order."
 NOTHING = "Nothing crosses: no query may look at any key."
+COPIED = (
+    "Most of these words came back as they are: this translator reads English, and copies what it "
+    "does not know."
+)
 
 
 def of_translation(result: Result) -> str:
     """Say which words of a translation stand the other way round, see `crossing`."""
-    words = layer_words.words_of(result)
     tokens, keys, trace = layer_words.shown(result)
-    special = [at for at, word in enumerate(result.groups or ()) if word is None]
-    ends = {words.rows[at] for at in special} if words else {*special}
-    return crossing(tokens, keys, trace.weights, ends)
+    rows, columns = (_is_word(texts) for texts in (tokens, keys))
+    return crossing(tokens, keys, trace.weights * rows[:, None] * columns)
 
 
-def crossing(
-    tokens: Sequence[str], keys: Sequence[str], weights: Tensor, ends: Collection[int] = ()
-) -> str:
-    """Say which lines cross nearest, from each token to the key it looks at most, and why.
+def _is_word(texts: Sequence[str]) -> Tensor:
+    return torch.tensor([not SPECIAL.match(text) for text in texts])
 
-    weights: (tokens, keys); ends: tokens that are no words. Rows without a clear key are left out.
+
+def crossing(tokens: Sequence[str], keys: Sequence[str], weights: Tensor) -> str:
+    """Say which two lines cross, and that their words stand the other way round.
+
+    weights: (tokens, keys). Of all lines of `LEAST` or more the two whose lesser weight is the
+    greatest.
     """
-    most, best = weights.max(-1)
-    clear = [at for at in range(len(tokens)) if at not in ends and most[at] >= CLEAR]
-    pairs = [pair for pair in combinations(clear, 2) if best[pair[0]] > best[pair[1]]]
-    if not pairs:
+    lines: list[tuple[int, int]] = [
+        (row, key) for row, key in (weights >= LEAST).nonzero().tolist()
+    ]
+    crossed = [
+        (one, other)
+        for one, other in combinations(lines, 2)
+        if one[0] < other[0] and one[1] > other[1]
+    ]
+    if not crossed:
         return IN_ORDER
-    first, second = min(pairs, key=lambda pair: pair[1] - pair[0])
+    pair = max(crossed, key=lambda pair: min(float(weights[line]) for line in pair))
+    first, second = (f"“{tokens[row]}”" for row, _ in pair)
+    looks = listed(f"“{keys[key]}” ({percent(float(weights[row, key]))})" for row, key in pair)
     return (
-        f"The lines of “{tokens[first]}” and “{tokens[second]}” cross: they are made from "
-        f"“{keys[int(best[first])]}” and “{keys[int(best[second])]}”, which stand the other way "
-        "round in the original."
+        f"The lines of {first} and {second} cross: they look at {looks}, which stand the "
+        "other way round in the original."
     )
+
+
+def sources_of(result: Result) -> list[str]:
+    """The word of the original that each word of a translation looks at most, without marks."""
+    tokens, keys, trace = layer_words.shown(result)
+    most = (trace.weights * _is_word(keys)).argmax(-1).tolist()
+    pairs = zip(tokens, most, strict=True)
+    return [
+        token if SPECIAL.match(token) else keys[key].strip(string.punctuation)
+        for token, key in pairs
+    ]
+
+
+def is_copied(words: Sequence[str], given: Sequence[str]) -> bool:
+    """True if half of the words or more are among those given, whatever their case."""
+    known = {word.casefold() for word in given}
+    copied = [word.casefold() in known for word in words if not SPECIAL.match(word)]
+    return 2 * sum(copied) >= max(1, len(copied))
 
 
 def strongest(tokens: Sequence[str], keys: Sequence[str], trace: Trace) -> str:

@@ -1,5 +1,6 @@
 """Two sequences: queries from one sentence, keys and values from another, or from a batch."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -8,20 +9,23 @@ from attention.app.cached import runs
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
-from attention.app.controls import notes, sections, widgets
+from attention.app.controls import long_text_box, notes, sections, widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.view import View
+from attention.figures import layer_words
 from attention.figures.picture import AttentionPicture
 from attention.figures.result_pictures import weights_alone
-from attention.figures.scene import Words, scene
+from attention.figures.scene import Words, note, scene
+from attention.pipeline import Result
 from attention.subjects.cross import crossing
 from attention.subjects.cross import numbers as cross_numbers
 from attention.subjects.cross import scene as scenes
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import TRANSLATED, TRANSLATOR
+from attention.trained.encoder_decoder import Decoded
 
 PAIRS = (
     ("bonjour le monde", "hello world"),
@@ -96,20 +100,36 @@ def lengths_to_try(view: View) -> None:
     )
 
 
+def translation(view: View) -> tuple[Decoded, Result] | None:
+    """The sentence translated, and where each word of that looks; None where there are no words."""
+    return runs.translation_by(TRANSLATOR.name, view["s"], "words")
+
+
+def tokens(view: View) -> Sequence[str]:
+    """The words of the sentence that those of its translation are made from, so that a word which
+    is chosen on another page is chosen here."""
+    if view["cross"] != TRANSLATED or not cross_words.has_translator():
+        return long_text_box.tokens(view)
+    made = translation(view)
+    return crossing.sources_of(made[1]) if made else ()
+
+
 def draw_translation(view: View) -> None:
     """A trained translation of the sentence, and the word that each of its words is drawn from."""
     if not cross_words.has_translator():
         st.info(f"{TRANSLATOR.title} is not installed here. Two sentences of your own are.")
         return
-    made = runs.translation_by(TRANSLATOR.name, view["s"], "words")
+    made = translation(view)
     if made is None:
         st.info("Type an English sentence above, or take one of the examples.")
         return
     found, aligned = made
     crosses = Words(crossing.of_translation(aligned), "told")
+    hints = [note(crossing.COPIED)] if crossing.is_copied(*layer_words.shown(aligned)[:2]) else []
     caption = "Each row is a word of the translation; its weights say which words it is made from."
     shown = weights_alone(aligned, ("lines", "heatmap"), caption)
-    drawn = scene(Words(found.text, "told"), crosses, AttentionPicture(shown, key="picture"))
+    pictured = AttentionPicture(shown, key="picture")
+    drawn = scene(Words(found.text, "told"), *hints, crosses, pictured)
     draw(drawn, key="translation", selection=view.selection)
     tell(view)
 
@@ -185,4 +205,5 @@ def translator(view: View) -> list[str]:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, two_sequences, PageHeading(sentences=read, more=translator))
+    told = PageHeading(sentences=read, more=translator)
+    frame.show(file, two_sequences, told, frame.Around(tokens=tokens))

@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from attention.figures import captions
 from attention.pipeline import Settings
+from attention.subjects.cross import crossing
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import PAD, CrossSettings
 from tests.cases import over
@@ -138,12 +139,27 @@ def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
     assert app.sent["picture"].parts["weights"].argmax(-1)[:3].tolist() == [0, 2, 1]
     assert "<p class='told'>o carro vermelho</p>" in app.said
     assert (
-        "The lines of “carro” and “vermelho” cross: they are made from “car” and “red”, which "
-        "stand the other way round in the original."
+        "The lines of “carro” and “vermelho” cross: they look at “car” (91 %) and “red” (99 %), "
+        "which stand the other way round in the original."
     ) in app.told
     assert {"s", "cross"} <= app.controls.keys()
     assert not app.controls.keys() & {"target", "memory", "variant"}
     assert cross_words.TRANSLATOR.title in app.heading[-1]
+    assert crossing.COPIED not in app.notes
+    assert crossing.COPIED in opened("cross", cross="translated", s="heute ist es kalt").notes
+
+
+def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask() -> None:
+    packaged(cross_words.TRANSLATOR.name)
+    app = opened("explore", s="we sold the red car").choose("mask", ["causal"]).move(query=3)
+    app.go("cross")
+    assert (app.values["s"], app.values["cross"]) == ("we sold the red car", "translated")
+    shown, query = app.sent["picture"].header, app.selection["query"]
+    assert shown["tokens"][query] == "vermelho"
+    assert shown["keys"][int(app.sent["picture"].parts["weights"][query].argmax())] == "red"
+    app.go("model").go("explore")
+    assert app.values["model"] == "none", "a page that needs a model has it for itself"
+    assert (app.values["mask"], app.selection["query"]) == (["causal"], 3)
 
 
 def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(

@@ -247,16 +247,27 @@ def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow() -> None:
 # Links that cross
 
 
-def test_lines_cross_where_clear_rows_look_the_other_way_round() -> None:
-    tokens, keys = ("a", "b", "c", "end"), ("x", "y", "z")
-    weights = torch.tensor([[0.1, 0.2, 0.7], [0.9, 0.1, 0.0], [0.3, 0.3, 0.4], [0.8, 0.1, 0.1]])
-    told = crossing.crossing(tokens, keys, weights, {3})
-    assert told == (
-        "The lines of “a” and “b” cross: they are made from “z” and “x”, which stand the other way "
-        "round in the original."
+def test_two_lines_that_cross_are_named_with_their_weights() -> None:
+    tokens, keys = "abc", "xyz"
+    weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0], [0.3, 0.1, 0.6]])
+    told = (
+        "The lines of “a” and “b” cross: they look at “z” (70 %) and “x” (50 %), which stand the "
+        "other way round in the original."
     )
-    assert crossing.crossing(tokens[:2], keys, weights[[1, 0]]) == crossing.IN_ORDER
-    assert crossing.crossing(tokens[:1], keys, weights[:1]) == crossing.IN_ORDER
+    assert crossing.crossing(tokens, keys, weights) == told
+    # the greater weight of “b” lies on “y”, its line to “x” crosses nevertheless
+    split = torch.tensor([[0.0, 1.0], [0.49, 0.51]])
+    assert "“y” (100 %) and “x” (49 %)" in crossing.crossing(tokens, "xy", split)
+    faint = torch.tensor([[0.0, 1.0], [0.24, 0.76]])
+    assert crossing.crossing(tokens, keys, faint) == crossing.IN_ORDER
+
+
+COPIED = {"Die Katze </s>": True, "die Maus": True, "o gato </s>": False, "</s>": False}
+
+
+@over("words", COPIED)
+def test_words_that_come_back_as_they_are_are_no_translation(words: str) -> None:
+    assert crossing.is_copied(words.split(), ["die", "Katze", "und", "</s>"]) == COPIED[words]
 
 
 LINKS = {
