@@ -118,9 +118,16 @@ def take(now: View, longer: str | None) -> None:
         open_on_its_head()
 
 
+def open_typed() -> None:
+    """Open a sentence that was typed with all heads on, see `open_on_its_head`."""
+    session.choose("off", "")
+    session.choose("erased", -1)
+    open_on_its_head()
+
+
 def open_on_its_head() -> None:
-    """Open a sentence that was typed on its last piece and the head that decides its answer, within
-    a callback."""
+    """Open another sentence on its last piece and the head that decides its answer, within a
+    callback."""
     for name, value in (("layer", 0), ("head", 0), ("head_by", model_words.DECIDES)):
         session.choose(name, value)
     ask_from_last()

@@ -185,5 +185,5 @@ def heading(view: View) -> tuple[str, str]:
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    around = frame.Around(typed=choices.open_on_its_head, examples=known_answers)
+    around = frame.Around(typed=choices.open_typed, examples=known_answers)
     frame.show(file, page, PageHeading(heading), around)

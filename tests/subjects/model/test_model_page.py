@@ -185,6 +185,13 @@ def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> 
     assert header(app.move(query=1))["pair"] == -1
 
 
+def test_heads_come_on_again_with_another_sentence_that_is_typed() -> None:
+    app = at_once(off="3.4", erased=2)
+    assert header(app)["offWords"]
+    app.choose("s", "a dog ran away")
+    assert (app.values["off"], header(app)["off"]) == ("", [])
+
+
 def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
     link = {"off_to": AS_IN, "off": "3 4", "query": 2}
     model, run = model_and_run("minilm")
