@@ -260,26 +260,52 @@ The father looked for his [daughter] because (she) was late.
 The [apples] in the basket are red, but (they) are sour.
 The letter was in the [box], but (it) was locked.""".splitlines()
 
-# Sentences whose answer a few heads carry, each beside one that does well without the first of
-# these heads.
-CONTROLS = {
-    "The sun rises in the east and sets in the": "She put the book back on the",
-    "The capital of France is": "The opposite of hot is",
-    "Paris, France. Tokyo,": "New York, Los",
-    "He turned left and she turned": "The capital of France is",
-    "day and night, black and": "up and down, left and",
-    "man and woman, boy and": "Open the door and close the",
-    "king and queen, prince and": "New York, Los",
-    "When Mary and John went to the store, John gave a drink to": "She put the book back on the",
-    "Anna gave Peter her book. Peter thanked": "When Mary and John went to the store, "
-    "John gave a drink to",
-    "The keys to the old wooden cabinet": "New York, Los",
-    "Mr and Mrs Dursley of number four, Privet Drive, were proud. Mr and Mrs Dursley of": "one, "
-    "two, three, four,",
-}
+# Sentences whose answer a few heads carry, each with the packaged model that it is for.
+ANSWERED = tuple(
+    ("smollm2", sentence)
+    for sentence in """\
+The sun rises in the east and sets in the
+The capital of France is
+Paris, France. Tokyo,
+He turned left and she turned
+day and night, black and
+man and woman, boy and
+king and queen, prince and
+The opposite of good is
+Anna gave Peter her book. Peter thanked
+When Mary and John went to the store, John gave a drink to""".splitlines()
+)
 
-# Each with the packaged model that it is for.
-ANSWERED = tuple(("smollm2", sentence) for sentence in CONTROLS)
+
+# Other words that ask for the same, of answers above; any other sentence is begun otherwise.
+REWORDED = {
+    "The capital of France is": (
+        "The city that is the capital of France is called",
+        "The capital of Germany is Berlin, and that of France is",
+        "The government of France sits in its capital,",
+    ),
+    "The opposite of good is": (
+        "The opposite of the word good is",
+        "The word that means the opposite of good is",
+        "The opposite of bad is good, and the opposite of good is",
+    ),
+    "He turned left and she turned": (
+        "While he turned left, she turned",
+        "First they went left, then they went",
+        "On one side is the left, on the other side is the",
+    ),
+    "Anna gave Peter her book. Peter thanked": (
+        "After Anna gave Peter her book, Peter thanked",
+        "Anna lent Peter her book. Peter thanked",
+        "Peter got a book from Anna. Peter thanked",
+    ),
+}
+BEGINNINGS = ("Everybody knows this: {}", "She read aloud: {}", "Here is one more sentence. {}")
+
+
+def in_other_words(text: str) -> tuple[str, ...]:
+    """Three texts that ask for what a sentence asks for."""
+    return REWORDED.get(text) or tuple(begin.format(text) for begin in BEGINNINGS)
 
 
 def marked(text: str) -> tuple[str, str, str]:

@@ -8,15 +8,13 @@ holds σ once: one draw of X and Y serves all heads that read and write at one p
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from attention.atlas.matrices import (
-    EMBEDDING,
-    FED,
     HeadMatrices,
     Place,
     embedded,
@@ -39,14 +37,12 @@ READABLE = "⟨"  # begins the bytes of a piece that is no whole character
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The vocabulary at a place, by vectors that may be read there.
+    """The vocabulary at a place.
 
-    by: see `matrices.embedded`; read (vocabulary, d_model): vectors of pieces, each of mean square
-    1, as a norm divides them; written (d_model, vocabulary): to scores; sample (pieces,): whole
-    words.
+    read (vocabulary, d_model): the embedding, each piece of mean square 1, as a norm divides it;
+    written (d_model, vocabulary): to scores; sample (pieces,): whole words.
     """
 
-    by: str
     read: Tensor
     written: Tensor
     sample: Tensor
@@ -69,21 +65,20 @@ class Vocabulary:
 def circuits_of(model: Model) -> dict[tuple[int, int], Circuit]:
     """Circuits of all heads whose matrices are known, by layer and head; see `matrices`.
 
-    That is three minutes of a core for SmolLM2's 270 heads.
+    That is 90 seconds of a core for SmolLM2's 270 heads.
     """
     places: dict[Place, list[HeadMatrices]] = {}
     for head in matrices_of(model):
         places.setdefault(head.place, []).append(head)
     found: dict[tuple[int, int], Circuit] = {}
     for place, heads in places.items():
-        made = circuits_at(vocabularies_of(model, place), heads)
+        made = circuits_at(vocabulary_of(model, place), heads)
         found.update(zip([(head.layer, head.head) for head in heads], made, strict=True))
     return dict(sorted(found.items()))
 
 
-def vocabularies_of(model: Model, place: Place) -> list[Vocabulary]:
-    """The vocabulary at a place of a model, by the embedding, and behind the first layer by what
-    its feed-forward makes of that, too; with a sample of whole words."""
+def vocabulary_of(model: Model, place: Place) -> Vocabulary:
+    """The vocabulary at a place of a model, with a sample of whole words."""
     written = unembedded(model, place)
     shown = model.shown([*range(min(written.shape[1], len(model.parts.embedding.pieces)))])
     legible = [
@@ -95,13 +90,9 @@ def vocabularies_of(model: Model, place: Place) -> list[Vocabulary]:
     words = torch.tensor(begins or [at for at in legible if _is_word(shown[at])])
     generator = torch.Generator().manual_seed(SEED)
     sample = words[torch.randperm(len(words), generator=generator)[:SAMPLE]].sort().values
-    found = []
-    for by in (EMBEDDING,) if place.first else (EMBEDDING, FED):
-        read = embedded(model, place.reads, by)[: len(shown)]
-        read = read / read.square().mean(-1, keepdim=True).sqrt().clamp_min(1e-12)
-        some = written[:, : len(shown)]
-        found.append(Vocabulary(by, read, some, sample))
-    return found
+    read = embedded(model, place.reads)[: len(shown)]
+    read = read / read.square().mean(-1, keepdim=True).sqrt().clamp_min(1e-12)
+    return Vocabulary(read, written[:, : len(shown)], sample)
 
 
 def _is_special(text: str) -> bool:
@@ -115,15 +106,13 @@ def _is_word(text: str) -> bool:
     return text.isalpha() and (len(text) > 1 or text.isascii())
 
 
-def circuits_at(vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices]) -> list[Circuit]:
-    """Circuits of heads that read and write at one place, each by the one of its vocabularies of
-    which copying is further from 0."""
+def circuits_at(vocabulary: Vocabulary, heads: Sequence[HeadMatrices]) -> list[Circuit]:
+    """Circuits of heads that read and write at one place."""
     spectra = [spectrum(head.W_V, head.W_O) for head in heads]
-    by_chance, among_by_chance = _at_random(vocabularies, spectra)
+    by_chance, among_by_chance = _at_random(vocabulary, spectra)
     made = []
     for at, head in enumerate(heads):
-        copied, which = furthest(head.W_O @ each.through @ head.W_V for each in vocabularies)
-        vocabulary = vocabularies[which]
+        copied = copying(head.W_O @ vocabulary.through @ head.W_V)
         read, write = vocabulary.asked @ head.W_V, head.W_O @ vocabulary.written
         among = raised(read, write, vocabulary.sample)
         made.append(
@@ -131,7 +120,6 @@ def circuits_at(vocabularies: Sequence[Vocabulary], heads: Sequence[HeadMatrices
                 against(copied, by_chance[at]),
                 against(among[0], among_by_chance[at, :, 0]),
                 against(among[1], among_by_chance[at, :, 1]),
-                vocabulary.by,
             )
         )
     return made
@@ -153,13 +141,6 @@ def copying(M: Tensor) -> float:
     values = torch.linalg.eigvals(M.double())
     size = float(values.abs().sum())
     return float(values.real.sum()) / size if size else 0.0
-
-
-def furthest(matrices: Iterable[Tensor]) -> tuple[float, int]:
-    """Copying by the one of some matrices where it is further from 0, and which that is."""
-    found = [copying(M) for M in matrices]
-    which = max(range(len(found)), key=lambda at: abs(found[at]))
-    return found[which], which
 
 
 def raised(read: Tensor, write: Tensor, pieces: Tensor) -> tuple[float, float]:
@@ -191,26 +172,23 @@ def orthonormal(rows: int, columns: int, generator: torch.Generator) -> Tensor:
     return directions
 
 
-def _at_random(
-    vocabularies: Sequence[Vocabulary], spectra: Sequence[Tensor]
-) -> tuple[Tensor, Tensor]:
+def _at_random(vocabulary: Vocabulary, spectra: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """Numbers of random matrices of the heads' spectra: copying (heads, DRAWS), and shares copied
     and suppressed (heads, DRAWS_OF_PIECES, 2)."""
     generator = torch.Generator().manual_seed(SEED)
-    d_model, k = len(vocabularies[0].written), len(spectra[0])
+    d_model, k = len(vocabulary.written), len(spectra[0])
     copied = torch.zeros(len(spectra), DRAWS, dtype=torch.float64)
     among = torch.zeros(len(spectra), DRAWS_OF_PIECES, 2, dtype=torch.float64)
     for draw in range(DRAWS):
         X, Y = (orthonormal(d_model, k, generator) for _ in range(2))
-        middles = [(Y.T @ each.through @ X).double() for each in vocabularies]
+        middle = (Y.T @ vocabulary.through @ X).double()
         asked = draw < DRAWS_OF_PIECES
-        reads = [each.asked @ X for each in vocabularies] if asked else []
-        write = Y.T @ vocabularies[0].written if asked else X
+        read = vocabulary.asked @ X if asked else X
+        write = Y.T @ vocabulary.written if asked else X
         for at, strengths in enumerate(spectra):
-            copied[at, draw], which = furthest(strengths[:, None] * each for each in middles)
+            copied[at, draw] = copying(strengths[:, None] * middle)
             if asked:
-                read = reads[which] * strengths.float()
-                shares = raised(read, write, vocabularies[which].sample)
+                shares = raised(read * strengths.float(), write, vocabulary.sample)
                 among[at, draw] = torch.tensor(shares, dtype=torch.float64)
     return copied, among
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from attention.analysis import portuguese
-from attention.analysis.losses_on_corpus import MEANS_OVER
+from attention.analysis.means_on_corpus import MEANS_OVER
 from attention.analysis.sentences import PRONOUNS, SENTENCES, marked
 from attention.atlas.passport import SEED, half_of
 from attention.atlas.prompts import ANSWERS

@@ -1,14 +1,16 @@
-"""Names that hold for the heads of a model, read from its passports without all else in these."""
+"""Names that hold for the heads of a model and the cost of their loss elsewhere, read from its
+passports without all else in these."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from attention.analysis.names import WORDS
 from attention.atlas import files
-from attention.atlas.passport import Name
+from attention.atlas.passport import Cost, Name, Numbered
 
 
 @dataclass(frozen=True)
@@ -27,15 +29,24 @@ class Earned:
 
 
 @dataclass(frozen=True)
-class _Named:
-    layer: int
-    head: int
-    names: tuple[Name, ...]
+class Costs:
+    """The cost of a head's loss to sentences at large, set to its mean and to zero."""
+
+    elsewhere: Cost
+    elsewhere_by_zero: Cost
 
 
 @dataclass(frozen=True)
-class _Names:
-    passports: tuple[_Named, ...]
+class _Head(Numbered):
+    layer: int
+    head: int
+    names: tuple[Name, ...]
+    effects: Costs
+
+
+@dataclass(frozen=True)
+class _Heads:
+    passports: tuple[_Head, ...]
 
 
 def names_of(model: str) -> tuple[Earned, ...]:
@@ -43,26 +54,34 @@ def names_of(model: str) -> tuple[Earned, ...]:
 
     None where there are no passports of it, or their file is broken: the page of these says why.
     """
-    path = files.available().get(model)
-    return () if path is None else _names_in(path, path.stat().st_mtime)
-
-
-@functools.lru_cache(maxsize=8)
-def _names_in(path: Path, stamp: float) -> tuple[Earned, ...]:
-    try:
-        read = files.decoded(files.packed_in(path), _Names)
-        found = [
-            _earned(one, name)
-            for one in read.passports
-            for name in one.names
-            if name.holds and name.name in WORDS
-        ]
-    except (OSError, ValueError, ArithmeticError):
-        return ()
+    found = [
+        _earned(one, name)
+        for one in _read(model)
+        for name in one.names
+        if name.holds and name.name in WORDS
+    ]
     return tuple(sorted(found, key=lambda one: (-one.share, one.layer, one.head, one.name)))
 
 
-def _earned(one: _Named, name: Name) -> Earned:
+def costs_of(model: str) -> Mapping[tuple[int, int], Costs]:
+    """The costs of each head's loss, by layer and head; none as in `names_of`."""
+    return {one.place: one.effects for one in _read(model)}
+
+
+def _read(model: str) -> tuple[_Head, ...]:
+    path = files.available().get(model)
+    return () if path is None else _heads_in(path, path.stat().st_mtime)
+
+
+@functools.lru_cache(maxsize=8)
+def _heads_in(path: Path, stamp: float) -> tuple[_Head, ...]:
+    try:
+        return files.decoded(files.packed_in(path), _Heads).passports
+    except (OSError, ValueError, ArithmeticError):
+        return ()
+
+
+def _earned(one: _Head, name: Name) -> Earned:
     sentences = sum(half.count for half in name.halves)
     times = sum(round(half.mean * half.count) for half in name.halves)
     return Earned(name.name, one.layer, one.head, times / sentences, sentences)

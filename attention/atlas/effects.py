@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attention.analysis import losses_on_corpus
+from attention.analysis import means_on_corpus
+from attention.atlas.claims import NEEDED
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text, Turned
 from attention.atlas.stages import Subject
@@ -19,8 +20,7 @@ from attention.changing.change import Head, changes
 from attention.changing.effects import effects, losses_after
 from attention.trained.models import Model, Run
 
-MEAN, ZERO = losses_on_corpus.WAYS
-NEEDED = 0.05  # what an answer loses at least in the mean where a kind of prompts needs a head
+MEAN, ZERO = means_on_corpus.WAYS
 POINT = 0.01
 AGREED = 5  # decimals
 MOST = 5  # prompts that hang on a head, and their controls
@@ -129,7 +129,6 @@ def summarised(
         ]
         for way in (MEAN, ZERO)
     }
-    moves = all(int(one["piece"]) == NO_PIECE for one in on_answers)
     found = {}
     for at, head in enumerate(subject.heads):
         means = by_mean[:, at].tolist()
@@ -138,11 +137,11 @@ def summarised(
         turns = {asked: float(each[at]) for asked, each in turned.items()}
         kinds = kinds_of(corpus.prompts, means, zeros, turns)
         paid = {
-            way: cost_of([(half, float(one[at])) for half, one in each if one is not None])
+            way: Cost(
+                *_of_halves([(half, float(one[at])) for half, one in each if one is not None])
+            )
             for way, each in costs.items()
         }
-        if moves:
-            paid = {way: replace(cost, sure=0) for way, cost in paid.items()}
         found[head] = Effects(
             tuple(means),
             tuple(each for each in zeros if each is not None),
@@ -195,13 +194,6 @@ def turned_of(halves: Sequence[str], turned: Sequence[float], by_mean: Sequence[
 def needs(halves: Sequence[Mean]) -> bool:
     """True if answers surely lose on both halves, at least `NEEDED` each."""
     return all(clear_of(one, 0) < 0 and one.mean <= -NEEDED for one in halves)
-
-
-def cost_of(growths: Sequence[tuple[str, float]]) -> Cost:
-    """The cost of a head's loss, of how the loss grew on sentences of either half."""
-    halves = _of_halves(growths)
-    sides = {clear_of(one, 0) for one in halves}
-    return Cost(*halves, sides.pop() if len(sides) == 1 else 0)
 
 
 def hanging(by_mean: Sequence[float]) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from attention.atlas import passport
 from attention.atlas.passport import HALVES, Atlas, OnHalves, Passport, Row
 from attention.core.printing import listed
 
-SCHEMA = 2
+SCHEMA = 3
 FOLDER = Path(__file__).parent / "packaged"
 ENDING = ".json.gz"
 OWN_ATLAS_VARIABLE = "ATTENTION_ATLAS"

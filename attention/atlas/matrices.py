@@ -18,24 +18,22 @@ from torch import Tensor
 from attention.trained.adding import is_near
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.hooked import HookedLayer
-from attention.trained.layers import Layer, LayerRun
+from attention.trained.layers import Layer
 from attention.trained.models import Embedding, Model, Transformer
 from attention.trained.parts import Norm
 
-EMBEDDING, FED = "embedding", "first feed-forward"
-AT_ONCE = 4096  # pieces of the vocabulary that go through a layer together
+AT_ONCE = 4096  # pieces of the vocabulary that are embedded together
 
 
 class Place(NamedTuple):
     """A place between embedding and unembedding.
 
     reads, writes: the paths it reads from and writes to, "encoder" or "decoder", of a model that
-    has one path "encoder"; first: if nothing stands before it on the path that it reads.
+    has one path "encoder".
     """
 
     reads: str
     writes: str
-    first: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +50,7 @@ class HeadMatrices:
 def place_of(model: Model, layer: int) -> Place:
     """The place of a layer."""
     one = model.layers[layer]
-    return Place("encoder", "decoder" if one.crosses else "encoder", first=layer == 0)
+    return Place("encoder", "decoder" if one.crosses else "encoder")
 
 
 @torch.no_grad()
@@ -123,36 +121,16 @@ def found_by_units(layer: HookedLayer) -> Tensor | None:
 
 
 @torch.no_grad()
-def embedded(model: Model, path: str, by: str = EMBEDDING) -> Tensor:
-    """Vectors of all pieces on a path, positions left out. (vocabulary, d_model).
-
-    by: EMBEDDING, or FED: behind the feed-forward of the first layer, the "effective embedding"
-    that Wang et al. 2023 read the copying of heads from.
-    """
+def embedded(model: Model, path: str) -> Tensor:
+    """Embeddings of all pieces on a path, positions left out. (vocabulary, d_model)."""
     embedding = model.parts.embedding
     if path == "decoder":
         assert isinstance(model, EncoderDecoder)
         embedding = model.decoder.embedding
     if isinstance(embedding, Embedding):
         embedding = replace(embedding, positions=None)
-    made = []
-    for some in torch.arange(len(embedding.pieces)).split(AT_ONCE):
-        x = embedding(some[:, None])
-        made.append(x if by == EMBEDDING else _fed(model, path, x))
-    return torch.cat(made)[:, 0]
-
-
-def _fed(model: Model, path: str, x: Tensor) -> Tensor:
-    """Vectors (pieces, 1, d_model) behind the first feed-forward of a path, no head adding any."""
-    for layer in model.layers:
-        if layer.crosses == (path == "decoder"):
-            x = layer.run(x, x if layer.crosses else None, edit=_without_heads).output
-            break
-    return x
-
-
-def _without_heads(run: LayerRun) -> LayerRun:
-    return run.edited(trace=replace(run.trace, output=torch.zeros_like(run.trace.output)))
+    pieces = torch.arange(len(embedding.pieces))[:, None]
+    return torch.cat([embedding(some) for some in pieces.split(AT_ONCE)])[:, 0]
 
 
 @torch.no_grad()

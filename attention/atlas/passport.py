@@ -184,12 +184,10 @@ class Kind(OnHalves):
 @dataclass(frozen=True)
 class Cost(OnHalves):
     """The cost of a head's loss to sentences at large, nats a piece, of other models the movement
-    of their vectors; sure: +1 where both intervals lie above 0, -1 where both lie below, else 0,
-    and 0 of movements, which never lie below: each head moves vectors."""
+    of their vectors; see `claims.elsewhere`."""
 
     found: Mean
     checked: Mean
-    sure: int
 
 
 @dataclass(frozen=True)
@@ -228,15 +226,13 @@ class Circuit:
 
     copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021), the mean of W_E taken off;
     copied, suppressed: of how many pieces of a sample the piece itself is among the ten that W_V
-    W_O raises most, lowers most (Wang et al. 2023); by: the vectors of pieces that W_E is,
-    "embedding", or "first feed-forward" for what the first layer's makes of them: those of which
-    copying is further from 0, of random matrices, too.
+    W_O raises most, lowers most (Wang et al. 2023). W_E is the embedding, each piece of mean
+    square 1, of random matrices, too.
     """
 
     copying: Against
     copied: Against
     suppressed: Against
-    by: str = "embedding"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from attention.analysis import losses_on_corpus
+from attention.analysis import means_on_corpus
 from attention.atlas.corpus import Asked, Corpus
 from attention.atlas.passport import Text
 from attention.atlas.twin import twins_of
@@ -48,7 +48,7 @@ class Subject:
     def means(self) -> list[Tensor]:
         """Mean outputs of heads, of each layer (heads, 1, width), see `effects.means`; of
         packaged models those that come with the library."""
-        found = losses_on_corpus.elsewhere(self.model.about.name)
+        found = means_on_corpus.on_corpus(self.model.about.name)
         if found is not None:
             return found.means
         return means(self.model, self.corpus.means_over, "output")

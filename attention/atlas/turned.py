@@ -39,20 +39,20 @@ class OnTurned:
         model, run = subject.model, subject.model.run(asked.text)
         metric, _ = answer_of(model, run)
         to = turned(run, subject.means)
-        found = effects_of_heads(subject, run, metric, to, positions=slice(1, None))
-        return {TURNED: found}
+        return {TURNED: effects_of_heads(subject, run, metric, to)}
 
 
 def turned(run: Run, means: Sequence[Tensor]) -> dict[Head, Tensor]:
-    """The output of each head with the step from there to its mean, turned, added to it, but for
-    the first position. (positions, width) each.
+    """The output of each head with the step from there to its mean, turned, added to it, the first
+    position as it is. (positions, width) each.
 
     means: of each layer (heads, 1, width).
     """
     outputs: dict[Head, Tensor] = {}
     for layer, mean in enumerate(means):
         output = part_of(run, layer, "output")
-        moved = (output + (mean - output) @ rotations(layer, len(mean), mean.shape[-1]))[:, 1:]
+        moved = output + (mean - output) @ rotations(layer, len(mean), mean.shape[-1])
+        moved[:, 0] = output[:, 0]
         outputs |= {(layer, head): one for head, one in enumerate(moved)}
     return outputs
 

@@ -7,8 +7,25 @@ from dataclasses import dataclass
 
 from attention.analysis.heads import MEASURES, NAMINGS
 from attention.analysis.names import WORDS
+from attention.atlas.claims import (
+    MOVED_ELSEWHERE,
+    NEEDED,
+    NEEDED_ELSEWHERE,
+    Elsewhere,
+    elsewhere,
+)
 from attention.atlas.corpus import EVERYDAY
-from attention.atlas.passport import Atlas, Circuit, Effects, Kind, Mean, Measured, Name, Passport
+from attention.atlas.passport import (
+    Atlas,
+    Circuit,
+    Cost,
+    Effects,
+    Kind,
+    Mean,
+    Measured,
+    Name,
+    Passport,
+)
 from attention.core.printing import fixed, listed
 
 LOOKS = {
@@ -25,9 +42,30 @@ SINKS = [naming.name for naming in NAMINGS.values() if naming.sinks]
 UNNAMED = "It looks from what is written; names are tried on what is read alone."
 KINDS_NAMED = 2
 MOST = 0.5  # of a head's weight: less is said to be part
-WORTH = 0.05  # of a probability: a change that is told
+PART = 0.05  # of it: less is not told
 MISLEADS = 0.05  # by which zero must take more than the mean does
 COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
+LEAST: dict[Elsewhere, str] = {
+    "needs": "other sentences need it",
+    "gains": "other sentences gain without it",
+}
+# By whether the answer is a vector.
+CLAIMS: dict[bool, dict[Elsewhere, str]] = {
+    False: {
+        "needs": "Other sentences need it too",
+        "gains": "Other sentences gain without it",
+        "loses nothing": f"Other sentences lose less than {NEEDED_ELSEWHERE} nats a piece without "
+        "it",
+        "is open": "It is open if other sentences need it",
+    },
+    True: {
+        "needs": "Vectors of other sentences need it too",
+        "gains": "",  # no vector moves by less than nothing
+        "loses nothing": "Vectors of other sentences move by less than "
+        f"{fixed(100 * MOVED_ELSEWHERE, 0)} % without it",
+        "is open": "It is open if vectors of other sentences need it",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -73,10 +111,9 @@ def least_title(atlas: Atlas, one: Passport) -> str:
     gaining = [kind_words(kind) for kind in one.effects.kinds if gains(atlas, kind)]
     if gaining:
         return f"hinders {listed(gaining[:KINDS_NAMED])}"
-    if not of_vectors(atlas) and one.effects.elsewhere.sure:
-        return (
-            f"other sentences {'need it' if one.effects.elsewhere.sure > 0 else 'gain without it'}"
-        )
+    claim = elsewhere(one.effects.elsewhere, of_vectors(atlas))
+    if claim in LEAST:
+        return LEAST[claim]
     if sinks := holding(one):
         return f"rests {place(sinks[0].name).replace('at ', 'on ', 1)}"
     if one.names:
@@ -177,7 +214,7 @@ def beyond_chance(one: Passport) -> list[Measured]:
         each
         for each in one.measures
         if each.name in SHARES and each.name not in named
-        if each.size >= WORTH
+        if each.size >= PART
         if min(each.found.low, each.checked.low) > max(each.shuffled.high, each.untrained.high)
     ]
     return sorted(found, key=lambda each: -each.size)
@@ -195,7 +232,7 @@ def least_weight(name: Name) -> str:
 def gains(atlas: Atlas, kind: Kind) -> bool:
     """True if the answer surely gains without the head, on both halves; a vector never does."""
     return not of_vectors(atlas) and all(
-        each.low > 0 and each.mean >= WORTH for each in kind.halves
+        each.low > 0 and each.mean >= NEEDED for each in kind.halves
     )
 
 
@@ -248,7 +285,7 @@ def need_words(atlas: Atlas, kind: Kind) -> str:
 def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:
     """No kind of prompts needs the head; the one that loses most, if it does on both halves."""
     loses = "moves by" if of_vectors(atlas) else "loses"
-    said = f"No kind of prompts surely {loses} {fixed(100 * WORTH, 0)} {unit_of(atlas)} without it"
+    said = f"No kind of prompts surely {loses} {fixed(100 * NEEDED, 0)} {unit_of(atlas)} without it"
     worst = min(kinds, key=lambda kind: kind.found.mean + kind.checked.mean)
     if max(worst.found.mean, worst.checked.mean) >= 0:
         return f"{said}."
@@ -260,20 +297,20 @@ def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:
 
 
 def elsewhere_words(atlas: Atlas, effects: Effects) -> str:
-    """The cost of its loss to sentences at large, no surer than both halves are."""
+    """The claim on its loss to sentences at large, and the cost on both halves."""
     cost = effects.elsewhere
     found, checked = (cost_of(atlas, half) for half in cost.halves)
     counts = f"{cost.found.count} other sentences", f"{cost.checked.count} more"
     if of_vectors(atlas):
-        return (
-            f"Without it the vectors of {counts[0]} move by {found}, of {counts[1]} by {checked}."
-        )
-    opening = {
-        1: "Other sentences need it too",
-        0: "Other sentences neither surely need it nor gain without it",
-        -1: "Other sentences even gain without it",
-    }[cost.sure]
-    return f"{opening}: the loss on {counts[0]} grows by {found}, on {counts[1]} by {checked}."
+        moves = f"those of {counts[0]} move by {found}, of {counts[1]} by {checked}"
+        return f"{claim_words(cost, True)}: {moves}."
+    grows = f"the loss on {counts[0]} grows by {found}, on {counts[1]} by {checked}"
+    return f"{claim_words(cost, False)}: {grows}."
+
+
+def claim_words(cost: Cost, vectors: bool) -> str:
+    """The claim on other sentences without a head, see `claims.elsewhere`, without its numbers."""
+    return CLAIMS[vectors][elsewhere(cost, vectors)]
 
 
 # What its weights say

@@ -83,6 +83,23 @@ def answer_at(model: Model, run: Run, position: int) -> tuple[Metric, int | None
     return lambda states: 1 - cosine_similarity(states[..., position, :], before, dim=-1), None
 
 
+def beside_likeliest(model: Model, metric: Metric, position: int) -> Metric:
+    """The metric of an answer, and beside it the probability of the likeliest piece at a position.
+
+    Returns a function (…, pieces, d_model) -> (…, 2); of models that say no next piece the metric
+    twice.
+    """
+
+    def both(states: Tensor) -> Tensor:
+        answer = metric(states)
+        if not goes_on(model):
+            return torch.stack([answer, answer], -1)
+        likeliest = model.scores(states[..., position, :]).softmax(-1).amax(-1)
+        return torch.stack([answer, likeliest], -1)
+
+    return both
+
+
 def movement(run: Run) -> Metric:
     """Distance of the last hidden states from those of a run, for encoders.
 

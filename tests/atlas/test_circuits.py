@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention.atlas import circuits, files, matrices
-from attention.atlas.matrices import EMBEDDING, HeadMatrices, Place
+from attention.atlas.matrices import HeadMatrices, Place
 from attention.trained import sources
 from tests.cases import over
 from tests.properties import given, settings
@@ -20,7 +20,7 @@ from tests.trained.making import FAMILIES, write_checkpoint
 from tests.trained.packaged import packaged
 
 VOCABULARY, D_MODEL, D_HEAD = 41, 13, 3
-HERE = Place("encoder", "encoder", first=True)
+HERE = Place("encoder", "encoder")
 seeds = st.integers(0, 1000)
 
 
@@ -32,7 +32,7 @@ def drawn(seed: int, *shapes: tuple[int, int]) -> list[Tensor]:
 def vocabulary(embedding: Tensor) -> circuits.Vocabulary:
     """A vocabulary whose pieces are raised by what is like their embedding."""
     pieces = torch.arange(len(embedding))
-    return circuits.Vocabulary(EMBEDDING, embedding, embedding.T, pieces)
+    return circuits.Vocabulary(embedding, embedding.T, pieces)
 
 
 def head(W_V: Tensor, W_O: Tensor, at: int = 0) -> HeadMatrices:
@@ -42,7 +42,7 @@ def head(W_V: Tensor, W_O: Tensor, at: int = 0) -> HeadMatrices:
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_head_that_writes_what_it_reads_copies_and_its_negative_suppresses(sign) -> None:
     E, W_V = drawn(0, (VOCABULARY, D_MODEL), (D_MODEL, D_HEAD))
-    (found,) = circuits.circuits_at([vocabulary(E)], [head(W_V, sign * W_V.T)])
+    (found,) = circuits.circuits_at(vocabulary(E), [head(W_V, sign * W_V.T)])
     assert found.copying.value == pytest.approx(sign, abs=1e-6)
     assert not found.copying.low <= found.copying.value <= found.copying.high
     copied, suppressed = found.copied, found.suppressed
@@ -54,7 +54,7 @@ def test_a_head_that_writes_what_it_reads_copies_and_its_negative_suppresses(sig
 def test_heads_of_random_weights_lie_within_the_interval_of_random_matrices() -> None:
     E, *weights = drawn(1, (211, 53), *[(53, 7), (7, 53)] * 40)
     heads = [head(*pair) for pair in zip(weights[::2], weights[1::2], strict=True)]
-    found = circuits.circuits_at([vocabulary(E)], heads)
+    found = circuits.circuits_at(vocabulary(E), heads)
     within = [one.copying.low <= one.copying.value <= one.copying.high for one in found]
     assert sum(within) >= 34
     assert abs(sum(one.copying.value for one in found)) / len(found) < 0.1
@@ -76,7 +76,7 @@ def test_copying_is_that_of_the_eigenvalues_over_the_whole_vocabulary(seed: int)
 
 def test_a_head_of_zeros_copies_nothing() -> None:
     E, W_V = drawn(2, (VOCABULARY, D_MODEL), (D_MODEL, D_HEAD))
-    (found,) = circuits.circuits_at([vocabulary(E)], [head(W_V, torch.zeros(D_HEAD, D_MODEL))])
+    (found,) = circuits.circuits_at(vocabulary(E), [head(W_V, torch.zeros(D_HEAD, D_MODEL))])
     for each in (found.copying, found.copied, found.suppressed):
         assert (each.value, each.mean, each.low, each.high) == (0, 0, 0, 0)
 
@@ -103,15 +103,16 @@ def test_a_spectrum_is_that_of_the_product_and_a_random_one_has_the_same() -> No
     torch.testing.assert_close(random, strengths, rtol=1e-5, atol=1e-5)
 
 
-def test_that_of_two_vocabularies_is_taken_which_copying_is_further_from_0_in() -> None:
-    E, other, W_V = drawn(6, (VOCABULARY, D_MODEL), (VOCABULARY, D_MODEL), (D_MODEL, D_HEAD))
-    plain = vocabulary(E)
-    fed = replace(plain, by=matrices.FED, read=other)
-    found = circuits.circuits_at([fed, plain], [head(W_V, W_V.T)])[0]
-    assert found.by == EMBEDDING
-    alone = circuits.circuits_at([plain], [head(W_V, W_V.T)])[0]
-    assert found.copying.value == alone.copying.value
-    assert found.copying.high - found.copying.low > alone.copying.high - alone.copying.low
+def test_copying_has_one_definition_by_the_embedding_behind_the_first_layer_too() -> None:
+    model = packaged("minilm")
+    E = circuits.vocabulary_of(model, Place("encoder", "encoder"))
+    rows = matrices.embedded(model, "encoder")[: len(E.read)]
+    expected = torch.nn.functional.rms_norm(rows, rows.shape[1:])
+    torch.testing.assert_close(E.read, expected, atol=1e-4, rtol=1e-3)
+    one = next(each for each in matrices.matrices_of(model) if each.layer)
+    through = circuits.copying(one.W_O @ E.written @ (E.read - E.read.mean(0)) @ one.W_V)
+    (found,) = circuits.circuits_at(E, [one])
+    assert found.copying.value == pytest.approx(through, abs=1e-4)
 
 
 def test_the_constructed_head_of_induction_copies_each_word_and_no_other_head_does() -> None:
@@ -128,7 +129,6 @@ def test_packaged_circuits_are_read_again() -> None:
     for one in files.read(files.packaged()["grammar"]).passports:
         assert one.circuit is not None
         again = found[one.place]
-        assert again.by == one.circuit.by
         for name in ("copying", "copied", "suppressed"):
             expected = astuple(getattr(one.circuit, name))
             assert astuple(getattr(again, name)) == pytest.approx(expected, abs=1e-5)

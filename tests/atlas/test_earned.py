@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attention.atlas import files
-from attention.atlas.earned import names_of
+from attention.atlas.earned import costs_of, names_of
 from tests.atlas.test_packaged import atlas_of
 
 
@@ -26,6 +26,8 @@ def test_the_names_of_a_model_are_those_that_hold_in_its_passports_and_no_other(
         assert times == pytest.approx(sum(half.mean * half.count for half in name.halves), abs=1e-3)
         assert times == pytest.approx(round(times), abs=1e-9)
         assert one.sentences == name.found.count + name.checked.count
+    costs = {one.place: one.effects.elsewhere for one in atlas.passports}
+    assert {head: one.elsewhere for head, one in costs_of(model).items()} == costs
     assert [one.share for one in found] == sorted((one.share for one in found), reverse=True)
 
 
@@ -39,3 +41,4 @@ def test_a_model_without_passports_or_with_broken_ones_has_no_names(
     for broken in (b"", whole[:99], gzip.compress(b'{"sentences": [], "passports": [{}]}')):
         path.write_bytes(broken)
         assert names_of("minilm") == ()
+        assert costs_of("minilm") == {}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention.atlas import effects, turned
 from attention.atlas.corpus import Asked, Corpus, corpus_of, of_lines
-from attention.atlas.passport import CHECKED, FOUND, Mean
+from attention.atlas.passport import CHECKED, FOUND
 from attention.atlas.stages import Subject
 from attention.changing.answers import answer_at
 from attention.changing.effects import effects as changed_heads
@@ -85,19 +85,6 @@ def test_kinds_come_by_what_they_lose() -> None:
     assert [one.kind for one in effects.kinds_of(PROMPTS, lost, [None] * 8, {})] == ["blue", "red"]
 
 
-def test_a_cost_is_sure_where_both_halves_lie_on_one_side() -> None:
-    def sure(found: list[float], checked: list[float]) -> int:
-        halves = [*((FOUND, one) for one in found), *((CHECKED, one) for one in checked)]
-        return effects.cost_of(halves).sure
-
-    assert sure([0.1, 0.11], [0.2, 0.21]) == 1
-    assert sure([-0.1, -0.11], [-0.2, -0.21]) == -1
-    assert sure([-0.1, -0.11], [0.2, 0.21]) == 0
-    assert sure([0.1, 0.11], [-0.2, 0.21]) == 0
-    assert sure([0.1, 0.11], [0.2, 0.3]) == 0
-    assert effects.cost_of([(FOUND, 2.0), (FOUND, 4.0), (CHECKED, 5.0)]).checked == Mean(5, 5, 5, 1)
-
-
 def test_prompts_that_hang_on_a_head_lose_a_point_at_least() -> None:
     lost = [0.5, -0.02, -0.009, -0.3, -0.01, -0.4, -0.5, -0.6, -0.7]
     assert effects.hanging(lost) == (8, 7, 6, 5, 3)
@@ -140,10 +127,7 @@ def test_raw_numbers_become_the_effects_of_each_head() -> None:
     assert found[0, 0].hangs == (7, 6, 5, 4, 3)
     assert found[0, 0].elsewhere.found.mean == pytest.approx(0.02)
     assert found[0, 0].elsewhere.checked.mean == pytest.approx(0.03)
-    assert found[0, 0].elsewhere.sure == 1
-    assert found[0, 0].elsewhere_by_zero.sure == 0
-    moved = [one | {"piece": torch.tensor(effects.NO_PIECE)} for one in raw]
-    assert effects.summarised(subject, moved, grown, {})[0, 0].elsewhere.sure == 0
+    assert found[0, 0].elsewhere_by_zero.found.mean == 0
 
 
 def measured(model: Model, kind: str, many: int = 6) -> tuple[Subject, list[dict[str, Tensor]]]:

@@ -95,7 +95,7 @@ NOT_ONE = {
     "a number without end": (plain().replace(b"0.29", b"1e999"), "out of range"),
     "parts too deep": (plain(more=0).replace(b'"more": 0', b'"m":' + b"[" * 10**6), "too deep"),
     "no UTF-8": (plain(title="T").replace(b'"T"', b'"\xff"'), "utf-8|UTF-8"),
-    "another schema": (plain(schema=1), "schema must be 2, got 1"),
+    "another schema": (plain(schema=1), "schema must be 3, got 1"),
     "no heads": (plain(passports=[]), "each once"),
     "cut short": (files.written(example())[:-30], "whole, it ends too early"),
     "damaged": (b"\x1f\x8b" + bytes(40), "not by gzip"),

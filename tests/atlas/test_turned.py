@@ -44,7 +44,7 @@ def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_positi
     for layer, output in enumerate(outputs):
         head = output.shape[0] - 1
         after = output.clone()
-        Change(layer, to=to, heads=[head], positions=slice(1, None)).write(after)
+        Change(layer, to=to, heads=[head]).write(after)
         step = (means[layer] - output)[head, 1:]
         assert torch.equal(after[:head], output[:head])
         assert torch.equal(after[:, 0], output[:, 0])

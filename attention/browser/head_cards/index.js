@@ -1,6 +1,6 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make } from "../shared/elements.js"
+import { make, under } from "../shared/elements.js"
 import { writeShaded } from "../shared/sentence.js"
 import { lengthOf } from "../shared/words.js"
 
@@ -8,40 +8,42 @@ import { lengthOf } from "../shared/words.js"
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-/** Cards of sentences whose answer hangs on one head: its share falls, and a link breaks it. */
+/** Cards of sentences whose answer a head decides: its share falls without it; a click shows one. */
 export default component(build, draw)
 
 /** @param {Mount<"head_cards">} mount */
-function build({ root, content }) {
-  return { content, frame: make("div", "frame", root) }
+function build({ root, content, send }) {
+  const label = "Sentences to begin with"
+  const frame = make("div", "frame", root, { role: "group", ariaLabel: label })
+  frame.addEventListener("click", (event) => {
+    const card = under(event, "button")
+    if (card) send("example", Number(card.dataset.at))
+  })
+  return { content, frame }
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { cards } }) {
+function draw({ frame, content: { cards, chosen } }) {
   const shades = ramp(palette(frame, "sequential"))
-  frame.replaceChildren(...cards.map((card) => cardOf(card, shades)))
+  frame.replaceChildren()
+  for (const [at, card] of cards.entries()) {
+    const button = cardOf(card, frame, shades)
+    button.dataset.at = String(at)
+    if (at === chosen) button.ariaCurrent = "true"
+  }
 }
 
-/** @type {(card: HeadCard, shades: Uint32Array) => HTMLElement} */
-function cardOf(card, shades) {
-  const frame = make("article", "", null, { ariaLabel: card.title })
-  const sentence = make("p", "sentence", frame)
+/** @type {(card: HeadCard, parent: HTMLElement, shades: Uint32Array) => HTMLElement} */
+function cardOf(card, parent, shades) {
+  const frame = make("button", "", parent, { type: "button" })
+  make("small", "", frame, { textContent: card.title })
+  const sentence = make("span", "sentence", frame)
   writeShaded(sentence, card.words, card.weights, shades)
-  sentence.append(" ")
-  make("bdi", "answer", sentence, { textContent: card.answer })
-  const fall = make("p", "fall", frame)
+  const fall = make("span", "fall", frame)
+  make("bdi", "answer", fall, { textContent: card.answer })
   make("s", "", fall, { textContent: card.before })
-  make("span", "to", fall, { textContent: "→" })
-  make("strong", "", fall, { textContent: card.after })
-  const bar = make("div", "bar", frame, { ariaHidden: "true" })
+  make("strong", "", fall, { textContent: `→ ${card.after}` })
+  const bar = make("span", "bar", frame, { ariaHidden: "true" })
   for (const share of card.shares) make("i", "", bar).style.width = lengthOf(share)
-  const told = make("div", "told", frame)
-  for (const line of card.told) make("p", "", told, { textContent: line })
-  const controls = make("dl", "", frame)
-  for (const [name, found] of card.controls) {
-    make("dt", "", controls, { textContent: name })
-    make("dd", "", controls, { textContent: found })
-  }
-  if (card.link) make("a", "", frame, { textContent: "Break it", href: card.link })
   return frame
 }

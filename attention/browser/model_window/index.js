@@ -124,7 +124,7 @@ function toldOf({ told, lens }) {
   return told[lens === "link" ? "looks" : lens] ?? Object.values(told)[0]
 }
 
-/** The head that is shown: the one pointed at, or the chosen one.
+/** The head that is shown: the one pointed at, or the chosen one; -1: none, as all are being tried.
     @type {(view: View) => number} */
 function shown({ pointed, content }) {
   return pointed < 0 ? content.chosen : pointed
@@ -305,6 +305,7 @@ function drawSwitch({ main, content, pointed }) {
   const off = content.off.includes(content.chosen)
   const name = heads.nameOf(content, content.chosen)
   const [, words, note] = childrenOf(main)
+  main.hidden = content.chosen < 0
   main.ariaChecked = String(!off)
   main.ariaLabel = `Head ${name}`
   words.textContent = `head ${name} is ${off ? "off" : "on"}`
@@ -316,7 +317,6 @@ function drawSwitch({ main, content, pointed }) {
     answer comes from another one or stands on another line; dashed where the head is off.
     @type {(view: View, head: number, row: Float32Array) => void} */
 function drawArc({ arc, sentence, content, frame }, head, row) {
-  arc.replaceChildren()
   const { queries, keys } = sequencesOf(content, head)
   const word = (/** @type {number} */ sequence, /** @type {number} */ at) =>
     sentence.querySelector(`.word[data-sequence="${sequence}"][data-at="${at}"]`)
@@ -360,8 +360,8 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
 function follow(view) {
   const { content, told, off } = view
   const head = shown(view)
-  const { queries, keys } = sequencesOf(content, head)
-  const row = rowOf(content, head)
+  const { queries, keys } = sequencesOf(content, Math.max(head, 0))
+  const row = head < 0 ? new Float32Array(content.columns) : rowOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
   const words = [...view.sentence.querySelectorAll(".line")].flatMap(childrenOf)
@@ -381,12 +381,15 @@ function follow(view) {
   }
   const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
   const sentences = [
-    linked ? content.linkWords : toldOf(content)[head],
+    linked ? content.linkWords : (toldOf(content)[head] ?? content.tried),
     whole ? content.wholeWords : "",
   ]
   told.textContent = sentences.filter(Boolean).join(" ")
   off.textContent = content.offWords
   off.hidden = !content.offWords
+  view.arc.replaceChildren()
+  view.large.replaceChildren()
+  if (head < 0) return
   drawLarge(view, head, row)
   drawArc(view, head, row)
 }
@@ -397,7 +400,6 @@ function drawLarge({ large, content, frame }, head, row) {
   const { queries, keys } = sequencesOf(content, head)
   const words = content.sequences[keys]
   const asking = content.sequences[queries][content.queries[queries]]
-  large.replaceChildren()
   const title = make("h3", "", large, {
     textContent: `Head ${heads.nameOf(content, head)} `,
   })
@@ -499,7 +501,7 @@ function cardOf({ frame, sentence, map, content, told, off }) {
     pills,
     map: map.canvas,
     bars: [
-      { ...looksOf(content), colour: primary },
+      ...(content.chosen < 0 ? [] : [{ ...looksOf(content), colour: primary }]),
       ...content.bars.map((bars, at) => ({ ...bars, colour: at ? "#d97706" : primary })),
     ],
     told: [told.textContent ?? "", off.textContent ?? ""].filter(Boolean),

@@ -13,6 +13,7 @@ from torch import Tensor
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
 from attention.atlas import words
+from attention.atlas.claims import elsewhere
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed, percent
 
@@ -116,7 +117,7 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
         changed, needed = partial(change, unit), partial(_needed, kind)
         yield Shade(name, BREAKS, numbers, darkest, True, 1, legend, changed, needed)
     costs = numbers_of(atlas, lambda one: one.effects.elsewhere.checked.mean)
-    say, sure = (moved, None) if vectors else (nats, _costs)
+    say, sure = moved if vectors else nats, partial(_costs, vectors)
     legend = f"{costly}; full colour: {say(DARKEST_COST)}"
     yield Shade(ELSEWHERE, BREAKS, costs, DARKEST_COST, True, -1, legend, say, sure)
 
@@ -129,8 +130,8 @@ def _needed(kind: str, one: Passport) -> bool:
     return any(each.needed for each in one.effects.kinds if each.kind == kind)
 
 
-def _costs(one: Passport) -> bool:
-    return bool(one.effects.elsewhere.sure)
+def _costs(vectors: bool, one: Passport) -> bool:
+    return elsewhere(one.effects.elsewhere, vectors) in ("needs", "gains")
 
 
 def _looks(atlas: Atlas) -> Iterator[Shade]:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import torch
 
 from attention.analysis.heads import NAMINGS
-from attention.analysis.losses_on_corpus import elsewhere
+from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.names import WORDS, holds, targets_of
 from attention.atlas.earned import names_of
 from attention.changing.known import Progress, states_without
@@ -72,7 +72,7 @@ def _of_next_word(model: Transformer, run: Run, settings: Settings, progress: Pr
     of_heads = votes(model, run, (word, other)).heads
     layer, head = divmod(int(of_heads.argmax()), of_heads.shape[1])
     progress(1, 2)
-    packaged = elsewhere(model.about.name)
+    packaged = on_corpus(model.about.name)
     to = "zero" if packaged is None else packaged.means
     cut = states_without(model, run, [(layer, head)], to)[-1]
     texts = model.shown(ids.tolist())

@@ -6,10 +6,12 @@ import time
 from dataclasses import replace
 from threading import Lock
 
+import torch
 from cachetools import LRUCache
 
 from attention.analysis import continuing
 from attention.analysis.continuing import Next, SamplingSettings
+from attention.app.cached import kept
 from attention.app.cached.runs import run_model
 from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
@@ -17,10 +19,14 @@ from attention.app.state.view import View
 from attention.app.state.visit import Writing
 from attention.inputs.text import plain
 from attention.subjects.model import layer_words
+from attention.subjects.model.deciding_words import is_small
+from attention.subjects.model.words import word_of
 from attention.trained.models import Transformer, goes_on
 from attention.trained.writing import Written, begin, longer
 
 AT_ONCE = 0.2  # seconds of writing, then what was written is shown
+MOST_ENDINGS, GOES_ON = 3, 6  # endings that are offered, pieces that the model goes on by for them
+SURELY = 0.5  # of a probability, of the answers that are offered in place of a guess
 
 
 WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 36 MB of 512 pieces
@@ -83,6 +89,28 @@ def write_on(view: View, writing: Writing) -> tuple[Writing, bool]:
     if every_setting()["s"].problem(text_written(more)):
         return writing, False
     return more, not over and len(given) + len(added) < model.limit
+
+
+@kept(64)
+@torch.no_grad()
+def sure_endings(name: str, text: str) -> list[tuple[str, str]]:
+    """Texts near a sentence after which a model is sure of its next word, with that word: the
+    sentence cut off, or gone on with. The nearest ones first, at most `MOST_ENDINGS`."""
+    model = load_model(name)
+    assert isinstance(model, Transformer)
+    room = min(GOES_ON, model.limit - len(model.pieces(text).ids))
+    run = run_model(name, continuing.go_on(model, text, room, SamplingSettings(), likeliest=True))
+    ids, last = run.pieces.ids.tolist(), len(model.pieces(text).ids) - 1
+    shares, words = model.scores(run.hidden).softmax(-1).max(-1)
+    found = []
+    for at in sorted(range(1, len(ids)), key=lambda at: abs(at - last)):
+        (shown,) = model.shown([int(words[at])])
+        word = word_of(shown)
+        begins = shown != word and word.isalpha() and not is_small(word)
+        ending = model.text_of(ids[: at + 1])
+        if at != last and begins and float(shares[at]) >= SURELY and ending is not None:
+            found.append((ending.strip(), word))
+    return found[:MOST_ENDINGS]
 
 
 def text_written(writing: Writing) -> str:

@@ -1,84 +1,64 @@
-"""Heads that decide an answer: how much each one's loss costs it, and the question above them."""
+"""The claim above the window on the head that is shown, and on answers that are no sure ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from torch import Tensor
-
-from attention.changing.change import Head
-from attention.subjects.model.words import Answered, name_of, quoted
+from attention.atlas.claims import SURE
+from attention.atlas.deciding import Deciding
+from attention.atlas.words import capital
+from attention.subjects.model.words import Answered, name_of, percent, quoted
 from attention.trained.models import Model
 
-DECIDES = 0.05  # of the answer, which the loss of a head that decides it costs at least
-ALONE = 2.0  # times what the next head costs, for a head that decides alone
-ONE, SEVERAL, NONE = "one", "several", "none"
+FITS = "fits many sentences: it says little of this one"
+SHOWN = 4  # words of an ending
+# Answers that fit many sentences, and say little of one.
+SMALL_WORDS = frozenset(
+    ("a an and as at but by for from in it of on or that the this to with " + ", . ; : -").split()
+)
 
 
-@dataclass(frozen=True)
-class Deciding:
-    """The two heads without which an answer loses most, of those that have been tried.
-
-    heads: the first and the next; costs: by how much the answer's metric gets worse without each;
-    tried_all: whether all heads have been tried.
-    """
-
-    heads: tuple[Head, Head]
-    costs: tuple[float, float]
-    tried_all: bool
-
-    @property
-    def kind(self) -> str:
-        """One head that decides alone, several near each other, or none."""
-        first, following = self.costs
-        if first < DECIDES:
-            return NONE
-        return ONE if first >= ALONE * following else SEVERAL
+def is_poor(answered: Answered) -> bool:
+    """True if an answer says little of its sentence: a guess, or a word that fits many."""
+    return answered.kind == "piece" and (answered.before < SURE or is_small(answered.word))
 
 
-def deciding(effects: Tensor, sign: int) -> Deciding | None:
-    """The heads that decide an answer, None while no two are known.
-
-    effects: see `numbers.effects_so_far`, (layers, heads); sign: see `Answered.sign`.
-    """
-    costs = -sign * effects.double().flatten()
-    known = costs.isfinite()
-    if int(known.sum()) < 2:
-        return None
-    # The first of equal ones comes first, on every machine.
-    order = costs.nan_to_num(nan=-float("inf")).argsort(descending=True, stable=True)[:2]
-    first, following = (divmod(at, effects.shape[1]) for at in order.tolist())
-    return Deciding(
-        (first, following), (float(costs[order[0]]), float(costs[order[1]])), bool(known.all())
-    )
+def is_small(word: str) -> bool:
+    """True if a word fits many sentences, and says little of one."""
+    return word.lower() in SMALL_WORDS
 
 
 def heading(model: Model, answered: Answered | None, found: Deciding | None) -> str:
-    """The question above the window, or what its map answers."""
+    """The claim above the window, or the question that is being worked out."""
     count = sum(layer.attention.heads for layer in model.layers)
-    if answered is None or found is None:
+    if answered is None:
         return f"{count} heads, and a switch on each"
     answer = quoted(answered.word)
     if answered.kind == "vector":
         return _of_vector(f"the vector of {answer}", count, found)
-    if not found.tried_all:
+    if is_poor(answered):
+        guess = answered.before < SURE
+        return f"{capital(answer)} {f'is a guess: {percent(answered.before)}' if guess else FITS}"
+    if found is None:
         return f"Which of {count} heads decides {answer}?"
-    if found.kind == NONE:
+    if not found.decides:
         return f"No single head decides {answer}: find the team"
-    if found.kind == ONE:
-        return f"Which head does {answer} hang on?"
-    first, following = map(name_of, found.heads)
-    return f"{answer[0].upper()}{answer[1:]} hangs on several heads, first {first} and {following}"
+    return f"{capital(answer)} hangs on head {name_of(found.head)}{_others(found)}"
 
 
-def _of_vector(vector: str, count: int, found: Deciding) -> str:
-    """The question of a model that says no word: its heads move a vector. count: of all heads."""
-    if not found.tried_all:
+def ending_words(text: str, word: str) -> str:
+    """An ending of a sentence at which the model is sure, and its answer there."""
+    words = text.split()
+    return f"{'… ' if len(words) > SHOWN else ''}{' '.join(words[-SHOWN:])} → {word}"
+
+
+def _of_vector(vector: str, count: int, found: Deciding | None) -> str:
+    """The claim on a model that says no word: its heads move a vector. count: of all heads."""
+    if found is None:
         return f"Which of {count} heads moves {vector} most?"
-    first, following = map(name_of, found.heads)
-    if found.kind == NONE:
-        most = f": {first} moves it most" if found.costs[0] > 0 else ""
-        return f"No head alone moves {vector} far{most}"
-    if found.kind == ONE:
-        return f"One head moves {vector} most: {first}"
-    return f"Several heads move {vector}, {first} and {following} most"
+    if not found.decides:
+        most = f": {name_of(found.head)} moves it most" if found.cost > 0 else ""
+        return f"No head alone moves {vector} far{most if not found.others else ''}"
+    return f"Head {name_of(found.head)} moves {vector} most{_others(found)}"
+
+
+def _others(found: Deciding) -> str:
+    return f"; {name_of(found.others[0])} costs about as much" if found.others else ""

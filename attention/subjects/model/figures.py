@@ -1,5 +1,5 @@
-"""Figures of A real model: the map of all its heads, heads that go out one after the other, and
-lines through its layers."""
+"""Figures of A real model: the map of all its heads, heads that go out one after the other, cards
+of sentences to begin with, and lines through its layers."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ class WindowSaid(TypedDict):
 
     sequences: the words of the sentence, and of what is written over it; queries: the chosen one of
     each; lenses: name and title of each, with their legends; darkest: the number of the darkest
-    tile through each lens that shows numbers, the same for all sentences; sign: see
-    `Answered.sign`; chosen, off, needed: positions among all heads; told: through a lens a few
+    tile through each lens that shows numbers; sign: see `Answered.sign`; chosen, off, needed:
+    positions among all heads, chosen -1 while none is to be shown, and tried how many have been;
+    told: through a lens a few
     sentences for each head, in a file through every lens; pair: the key that heads are to link with
     the query, -1 for none; least: the least weight of such a head; erased: the position of an
     erased word, -1 for none; whole: shares that colour the words in place of the head's weights,
@@ -70,6 +71,7 @@ class WindowSaid(TypedDict):
     pair: int
     linkWords: str
     told: Mapping[str, Sequence[str]]
+    tried: str
     offWords: str
     answer: Answer | None
     bars: list[Bars]
@@ -234,6 +236,45 @@ class TeamFilm(Figure, kind="team", header=TeamHeader, team=list[int], act=str):
         """True if a button of that name is offered."""
         acts = [*dict(self.said["acts"]), *(doubt["act"] for doubt in self.said["doubts"])]
         return bool(name) and name in acts
+
+
+class HeadCard(TypedDict):
+    """One card.
+
+    words: of the sentence, each with whether a space goes before it; weights: how much the head
+    looks at each; answer: the next word; before, after: its share with the head and without, as
+    they are read, with shares for their bars.
+    """
+
+    title: str
+    words: Sequence[tuple[str, bool]]
+    weights: Sequence[float]
+    answer: str
+    before: str
+    after: str
+    shares: tuple[float, float]
+
+
+class HeadCardsHeader(TypedDict):
+    """All cards, and the place of the one whose sentence is shown, -1 for none."""
+
+    cards: Sequence[HeadCard]
+    chosen: int
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCards(Figure, kind="head_cards", header=HeadCardsHeader, example=int):
+    """Sentences whose answer a head decides, each on a card.
+
+    It answers `example`, the position of a card whose sentence is to be shown.
+    """
+
+    cards: Sequence[HeadCard]
+    chosen: int
+
+    def has_card(self, at: int) -> bool:
+        """True if there is such a card."""
+        return at in range(len(self.cards))
 
 
 class LayerLinesHeader(TypedDict):

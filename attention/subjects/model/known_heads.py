@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from attention.analysis.gallery import exhibits
+from attention.atlas.exhibits import Exhibit, exhibits
 from attention.trained import sources
 from attention.trained.sources import CARRIED
 
@@ -48,15 +48,21 @@ def first_sentence(heads: Sequence[KnownHead]) -> str:
     return urlencode({"model": there[0].model, "s": there[0].s}) if there else ""
 
 
-# The heads of the gallery, by titles for its exhibits, each asked from the last piece.
 _TITLES = (
-    *("East and west", "The capital of France", "Tokyo", "Left and right", "Black and white"),
-    *("Boy and girl", "Prince and princess", "Mary and John", "Her book"),
-    *("The keys to the cabinet", "A repeated pattern"),
+    *("East and west", "A capital", "Tokyo", "Left and right", "Black and white", "Boy and girl"),
+    *("Prince and princess", "An opposite", "Her book", "Mary and John"),
 )
+
+
+def title_of(one: Exhibit) -> str:
+    """An exhibit in a few words."""
+    return dict(zip(exhibits(), _TITLES, strict=True))[one]
+
+
+# The heads that are measured, each asked from the last piece.
 EXHIBITED = tuple(
-    KnownHead(title, one.model, one.text, one.layer, one.head, len(one.pieces) - 1)
-    for title, one in zip(_TITLES, exhibits(), strict=True)
+    KnownHead(title_of(one), one.model, one.text, one.layer, one.head, len(one.pieces) - 1)
+    for one in exhibits()
 )
 
 # Sentences whose answer few heads carry, asked after the last piece.

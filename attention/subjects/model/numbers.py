@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,14 +15,23 @@ from attention.analysis import glances
 from attention.analysis.associations import methods_for
 from attention.analysis.dependencies import sentences_for
 from attention.analysis.glances import Glance
-from attention.analysis.losses_on_corpus import MEANS_OVER, Elsewhere, elsewhere
+from attention.analysis.means_on_corpus import MEANS_OVER, on_corpus
 from attention.analysis.study import most_trusted
 from attention.app.cached import kept
 from attention.app.cached.overviews import glances_of
 from attention.app.cached.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.changing.answers import Metric, answer_at, metric_of_states
+from attention.atlas import deciding
+from attention.atlas.deciding import Deciding
+from attention.atlas.earned import costs_of as costs_elsewhere
+from attention.atlas.passport import Cost
+from attention.changing.answers import (
+    Metric,
+    answer_at,
+    beside_likeliest,
+    metric_of_states,
+)
 from attention.changing.change import Head
 from attention.changing.effects import effects, means
 from attention.changing.erasing import can_erase, without_piece
@@ -33,7 +42,6 @@ from attention.hosting.jobs import Step
 from attention.inputs.text import plain
 from attention.subjects.model import effect_words
 from attention.subjects.model.association_numbers import association
-from attention.subjects.model.deciding_words import Deciding, deciding
 from attention.subjects.model.effect_words import Guesses, Reasons
 from attention.subjects.model.words import (
     AS_IN,
@@ -93,6 +101,13 @@ def asked_of(view: View) -> Asked:
     return Asked(name, text, kept[min(view["query"], len(kept) - 1)], way, second)
 
 
+def asked_last(model: str, text: str, way: str) -> Asked:
+    """The answer where a sentence ends: of models that say no next word about its last one."""
+    if kind_of(load_model(model)) == "piece":
+        return Asked(model, text, -1, way)
+    return Asked(model, text, run_model(model, text).inputs[-1].pieces.kept(True)[-1], way)
+
+
 def is_long(asked: Asked) -> bool:
     """True if a sentence has too many pieces to switch off one head after the other."""
     return len(run_model(asked.model, asked.text).pieces.ids) > MAX_PIECES
@@ -105,7 +120,7 @@ def off_of(view: View) -> list[Head]:
 
 def means_of(name: str) -> Sequence[Tensor]:
     """The mean output of each head over packaged sentences, of each layer (heads, 1, width)."""
-    packaged = elsewhere(name)
+    packaged = on_corpus(name)
     return packaged.means if packaged is not None else _means_of(name, lambda done, of: None)
 
 
@@ -173,35 +188,53 @@ def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, 
 @kept(8192, key=lambda asked, layer, progress: (asked, layer))
 def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    metric, _ = metric_of(asked)
+    metric = beside_likeliest(model, metric_of(asked)[0], asked.position)
     to = replacement_of(asked)
     return effects(model, run, metric, to=to, layers=[layer], progress=progress).change[0]
 
 
-def effects_so_far(asked: Asked) -> Tensor:
-    """By how much the answer's metric changes without each head, (layers, heads); NaN for those
-    that are not worked out yet."""
+def changes_so_far(asked: Asked) -> Tensor:
+    """By how much the answer's metric changes without each head, and the probability of the
+    likeliest piece beside it, (layers, heads, 2); NaN for those that are not worked out yet."""
     if (packaged := _packaged(asked)) is not None:
         return packaged
     model = load_model(asked.model)
-    nothing = torch.full((model.layers[0].attention.heads,), torch.nan)
+    nothing = torch.full((model.layers[0].attention.heads, 2), torch.nan)
     return torch.stack(
         [_effects_of.cache.get((asked, at), nothing) for at in range(len(model.layers))]
     )
 
 
+def effects_so_far(asked: Asked) -> Tensor:
+    """The first of `changes_so_far`. (layers, heads)."""
+    return changes_so_far(asked)[..., 0]
+
+
 def deciding_of(asked: Asked) -> Deciding | None:
-    """The heads without which the answer loses most, of those tried so far; None before that."""
-    return deciding(effects_so_far(asked), answered(asked).sign)
+    """The head to show for an answer, and if it decides that; None until all heads are tried.
+
+    Of a sentence that is too long for that, the head that looks most at one of its words.
+    """
+    if is_long(asked):
+        looks = looks_at_words(asked)
+        head = divmod(int(looks.argmax()), looks.shape[1])
+        return Deciding(head, (), 0.0, False)
+    now, changes = answered(asked), changes_so_far(asked)
+    if not changes.isfinite().all():
+        return None
+    return deciding.deciding(changes, now.before, now.sign, looks_at_words(asked))
+
+
+@kept(256)
+def looks_at_words(asked: Asked) -> Tensor:
+    """The greatest weight of each head on a word, see `deciding.looks_at_words`."""
+    return deciding.looks_at_words(run_model(asked.model, asked.text), asked.position)
 
 
 def on_its_head(view: View) -> View:
-    """The view on the head that is chosen, else on the one that decides the answer, so far.
-
-    A link names no first layer and no first head, as it names no default: `head_by` says whether
-    these are chosen.
-    """
-    if view["layer"] or view["head"] or view["head_by"] == CHOSEN:
+    """The view on the head that is chosen, else on the one to show for the answer, once all are
+    tried; `is_on_a_head` says whether there is one."""
+    if is_on_a_head(view):
         return view
     try:
         found = deciding_of(asked_of(view))
@@ -209,12 +242,18 @@ def on_its_head(view: View) -> View:
         return view
     if found is None:
         return view
-    layer, head = found.heads[0]
-    return replace(view, values_={**view, "layer": layer, "head": head})
+    layer, head = found.head
+    return replace(view, values_={**view, "layer": layer, "head": head, "head_by": CHOSEN})
+
+
+def is_on_a_head(view: View) -> bool:
+    """True if a head is chosen. A link names no first layer and no first head, as it names no
+    default: `head_by` says whether these are."""
+    return bool(view["layer"] or view["head"] or view["head_by"] == CHOSEN)
 
 
 def _packaged(asked: Asked) -> Tensor | None:
-    there = elsewhere(asked.model)
+    there = on_corpus(asked.model)
     if there is None or asked.way != MEAN:
         return None
     return there.effects.get(asked.text)
@@ -225,7 +264,7 @@ def steps_to_effects(asked: Asked) -> list[Step]:
     if _packaged(asked) is not None or is_long(asked):
         return []
     steps: list[Step] = []
-    if asked.way == MEAN and elsewhere(asked.model) is None and asked.model not in _means_of.cache:
+    if asked.way == MEAN and on_corpus(asked.model) is None and asked.model not in _means_of.cache:
         means_first = "Taking means over packaged sentences"
         steps.append(Step(means_first, asked.model, partial(_means_of, asked.model)))
     layers = reversed(range(len(load_model(asked.model).layers)))
@@ -242,10 +281,10 @@ def steps_to_effects(asked: Asked) -> list[Step]:
 
 def effects_of(asked: Asked, progress: Progress) -> Tensor:
     """All effects, worked out where that was not done yet, see `effects_so_far`."""
-    if (packaged := _packaged(asked)) is not None:
-        return packaged
-    layers = range(len(load_model(asked.model).layers))
-    return torch.stack([_effects_of(asked, layer, progress) for layer in layers])
+    if _packaged(asked) is None:
+        for layer in range(len(load_model(asked.model).layers)):
+            _effects_of(asked, layer, progress)
+    return effects_so_far(asked)
 
 
 @kept(64)
@@ -366,6 +405,11 @@ def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) 
     )
 
 
-def elsewhere_of(asked: Asked) -> Elsewhere | None:
-    """The loss of each head on other sentences, where it was measured for what heads are set to."""
-    return None if asked.way == AS_IN else elsewhere(asked.model)
+def costs_of(asked: Asked) -> Mapping[Head, Cost]:
+    """The cost of each head's loss to other sentences, as its passport has it for what heads are
+    set to; none where there are no passports, and for heads as in another sentence."""
+    costs = {} if asked.way == AS_IN else costs_elsewhere(asked.model)
+    return {
+        head: one.elsewhere if asked.way == MEAN else one.elsewhere_by_zero
+        for head, one in costs.items()
+    }

@@ -28,7 +28,8 @@ from attention.subjects.model import (
 )
 from attention.subjects.model import scene as scenes
 from attention.subjects.model import words as model_words
-from attention.subjects.model.known_heads import EXAMPLES, KnownHead, known_of
+from attention.subjects.model.figures import HeadCards
+from attention.subjects.model.known_heads import EXAMPLES, EXHIBITED, KnownHead, known_of
 from attention.subjects.model.words import AS_IN
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -65,6 +66,7 @@ def page(view: View) -> None:
         st.fragment(drawn, run_every=again)(followed(view), again is not None)
     else:
         st.info("Type a sentence above, or take one of the examples.")
+    draw_cards(view)
     further(view, words)
     notes.tell_refused_models()
     if not words:
@@ -136,15 +138,26 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
 
 
 def known_answers(view: View) -> None:
-    """Sentences whose answer few heads carry, or the usual examples."""
+    """Sentences to begin with: those of the model, or the usual ones; cards stand below."""
     known = known_of(EXAMPLES, view["model"])
-    if view.hidden & {"s", "layer", "head"}:
+    if view.hidden & {"s", "layer", "head"} or known_of(EXHIBITED, view["model"]):
         return
     if not known:
         widgets.examples_row(view)
         return
     titles = [each.title for each in known]
     examples("Try:", titles, lambda place: show(known[place]), key="known_answers")
+
+
+def draw_cards(view: View) -> None:
+    """Cards of sentences whose answer a head decides, of a model that has some."""
+    cards = scenes.cards(view)
+    if not cards.parts or view.hidden & {"s", "layer", "head"}:
+        return
+    figure, known = cards["head_cards"], known_of(EXHIBITED, view["model"])
+    assert isinstance(figure, HeadCards)
+    chosen = figure.has_card, lambda place: show(known[place])
+    draw(cards, key="cards", taken={figure.key: {"example": chosen}})
 
 
 def show(known: KnownHead) -> None:
@@ -173,14 +186,16 @@ def heading(view: View) -> tuple[str, str]:
     model = shared.load_model(view["model"])
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_heading(model)
+    poor = False
     try:
         shown = window.shown_of(view)
+        poor = bool(window.endings_of(shown))
         # The work may be over by the time that the page below the title asks for it.
         st.session_state.setdefault(TITLE_WAITS, is_under_way(view))
         asks = deciding_words.heading(model, shown.answered, numbers.deciding_of(shown.asked))
     except ValueError:
         asks = deciding_words.heading(model, None, None)
-    return asks, model_words.purpose(model)
+    return asks, model_words.purpose(model, poor)
 
 
 def draw_page(file: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from attention.app.cached import overviews, runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.atlas.exhibits import Exhibit, exhibits
 from attention.core.printing import distinct_names, number
+from attention.figures.card import card_words
 from attention.figures.chart import Chart
 from attention.figures.layer_words import piece_at
 from attention.figures.matrices import Matrices
@@ -16,11 +18,18 @@ from attention.subjects.model import (
     continuations,
     effect_figures,
     effect_words,
+    known_heads,
     layer_words,
     numbers,
 )
 from attention.subjects.model import words as model_words
-from attention.subjects.model.figures import LinesThroughLayers, ModelWindow, TeamFilm
+from attention.subjects.model.figures import (
+    HeadCard,
+    HeadCards,
+    LinesThroughLayers,
+    ModelWindow,
+    TeamFilm,
+)
 from attention.subjects.model.window import Shown, explore_link, passport_link
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
@@ -42,10 +51,33 @@ def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None 
 
 def other_pages(view: View, shown: Shown) -> Scene:
     """Links that lead to the chosen head on other pages."""
-    links = [Words("", link=explore_link(view, shown.model), key="to_explore")]
-    if link := passport_link(view, shown.model):
-        links.append(Words("", link=link, key="to_passport"))
-    return scene(Row(links))
+    links = {
+        "to_explore": explore_link(view, shown.model),
+        "to_passport": passport_link(view, shown.model),
+    }
+    return scene(Row([Words("", link=link, key=key) for key, link in links.items() if link]))
+
+
+def cards(view: View) -> Scene:
+    """A card for each sentence that is prepared for the model; none for most models."""
+    several = [one for one in exhibits() if one.model == view["model"]]
+    texts = [one.text for one in several]
+    shown = texts.index(view["s"]) if view["s"] in texts else -1
+    return scene(HeadCards([*map(card_of, several)], shown, key="head_cards") if several else None)
+
+
+def card_of(one: Exhibit) -> HeadCard:
+    """The card of one sentence."""
+    before, after = model_words.apart(one.before, one.after)
+    return {
+        "title": known_heads.title_of(one),
+        "words": card_words(one.pieces),
+        "weights": one.weights,
+        "answer": model_words.word_of(one.word),
+        "before": before,
+        "after": after,
+        "shares": (one.before, one.after),
+    }
 
 
 def next_pieces(view: View) -> Scene:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
+import torch
 from torch import Tensor
 
 from attention.analysis.dependencies import sentences_for
-from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, standard_error
+from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER
+from attention.analysis.sentences import ANSWERED, in_other_words
 from attention.app.cached import kept
 from attention.app.cached.runs import run_model
 from attention.app.state.shared import load_model
+from attention.atlas.passport import Mean
+from attention.atlas.statistics import mean_of
+from attention.atlas.turned import turned
 from attention.changing import team
 from attention.changing.change import Head, changes
-from attention.changing.effects import losses_after
+from attention.changing.effects import effects, losses_after
 from attention.changing.known import Known, Progress
 from attention.changing.team import Found
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import PARTS, Step, Tell
 from attention.subjects.model import numbers
 from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import AS_IN, MEAN, MOST_NEEDED, Answered, word_of
+from attention.subjects.model.words import AS_IN, MOST_NEEDED, Answered, kind_of, word_of
 
 MOST_SHOWN = 6  # heads of a team whose going out is shown
+OTHERS = 3  # answers that the same search is run for, beside the one that it is about
 
 
 @dataclass(frozen=True)
@@ -32,25 +38,49 @@ class Search:
     """Search for the heads that an answer needs most.
 
     start: those that are off before; most: how many more are to be found; every: whether each step
-    tries all heads, not the candidates alone.
+    tries all heads, not the candidates alone; turned: whether the step of each head to its
+    replacement is turned, in a random direction.
     """
 
     asked: Asked
     start: tuple[Head, ...] = ()
     most: int = MOST_NEEDED
     every: bool = False
+    turned: bool = False
 
 
-@kept(512, key=lambda asked, off, every, progress: (asked, frozenset(off), every))
-def _next_of(asked: Asked, off: tuple[Head, ...], every: bool, progress: Progress) -> Found | None:
+@kept(4)
+def _turned_of(asked: Asked) -> Mapping[Head, Tensor]:
+    to = numbers.replacement_of(asked)
+    means = [torch.zeros_like(one) for one in numbers.means_of(asked.model)] if to == "zero" else to
+    return turned(run_model(asked.model, asked.text), means)
+
+
+@kept(16, key=lambda asked, progress: asked)
+def _turned_effects_of(asked: Asked, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = numbers.metric_of(asked)
-    effects = None if every and off else numbers.effects_of(asked, progress)
+    return effects(model, run, metric, to=_turned_of(asked), progress=progress).change
+
+
+def _key(search: Search, off: tuple[Head, ...]) -> tuple[object, ...]:
+    return search.asked, frozenset(off), search.every, search.turned
+
+
+@kept(512, key=lambda search, off, progress: _key(search, off))
+def _next_of(search: Search, off: tuple[Head, ...], progress: Progress) -> Found | None:
+    asked = search.asked
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    metric, _ = numbers.metric_of(asked)
+    known = None
+    if not (search.every and off):
+        of_heads = _turned_effects_of if search.turned else numbers.effects_of
+        known = of_heads(asked, progress)
     return team.next_head(
         Known(model, run, metric),
         off,
-        numbers.replacement_of(asked),
-        effects=effects,
+        _turned_of(asked) if search.turned else numbers.replacement_of(asked),
+        effects=known,
         sign=numbers.answered(asked).sign,
         progress=progress,
     )
@@ -64,7 +94,7 @@ def _search(search: Search, tell: Tell) -> None:
         def progress(done: int, of: int, step: int = step) -> None:
             tell(PARTS * step + PARTS * done // of, PARTS * search.most)
 
-        found = _next_of(search.asked, off, search.every, progress)
+        found = _next_of(search, off, progress)
         if found is None:
             return
         off = (*off, found.head)
@@ -73,16 +103,22 @@ def _search(search: Search, tell: Tell) -> None:
 
 def found_by(search: Search) -> tuple[Head, ...] | None:
     """The heads that a search has found, behind those it started from; None while it has not."""
-    off = search.start
+    found = _found_by(search)
+    return None if found is None else (*search.start, *(one.head for one in found))
+
+
+def _found_by(search: Search) -> list[Found] | None:
+    off, several = search.start, []
     for _ in range(search.most):
-        key = search.asked, frozenset(off), search.every
+        key = _key(search, off)
         if key not in _next_of.cache:
             return None
         found = _next_of.cache[key]
         if found is None:
             break
         off = (*off, found.head)
-    return off
+        several.append(found)
+    return several
 
 
 def steps_to_team(search: Search) -> list[Step]:
@@ -90,15 +126,17 @@ def steps_to_team(search: Search) -> list[Step]:
     if found_by(search) is not None:
         return []
     tried = "all heads at each step" if search.every else "heads"
-    step = Step(f"Switching off {tried}, one more each time", search, partial(_search, search))
-    return [*numbers.steps_to_effects(search.asked), step]
+    title = f"Switching off {tried}, one more each time"
+    if search.turned:
+        title = "The same search in random directions"
+    before = [] if search.turned else numbers.steps_to_effects(search.asked)
+    return [*before, Step(title, search, partial(_search, search))]
 
 
-def tried_for(asked: Asked, off: Sequence[Head]) -> int | None:
+def tried_for(asked: Asked, off: tuple[Head, ...]) -> int | None:
     """The number of heads tried to find the last of some, None where it was not searched for."""
     for every in (True, False):
-        key = asked, frozenset(off[:-1]), every
-        found = _next_of.cache.get(key) if key in _next_of.cache else None
+        found = _next_of.cache.get(_key(Search(asked, every=every), off[:-1]))
         if found is not None and found.head == off[-1]:
             return found.tried
     return None
@@ -111,78 +149,86 @@ def tried_for(asked: Asked, off: Sequence[Head]) -> int | None:
 class Beside:
     """Doubts on a team.
 
-    elsewhere: the mean cost of its loss on other sentences, with its standard error, None where it
-    has none there; chance: the metric without each of some teams of as many other heads of the
-    same layers, none where a layer has too few others.
+    elsewhere: the cost of its loss on other sentences, None of one head whose passport has it;
+    directions: how many random directions the same search has tried, and turned: the metric after
+    as many as the team has heads; others: the metric without the teams that it has found for other
+    answers; reworded: each text that asks the same in other words, with the answer's share there
+    with all heads and without the team.
     """
 
-    elsewhere: tuple[float, float] | None
-    chance: Sequence[float]
+    elsewhere: Mean | None
+    directions: int
+    turned: float
+    others: Sequence[float]
+    reworded: Sequence[tuple[str, float, float]]
 
 
 @kept(256, key=lambda asked, off, progress: (asked.model, asked.way, frozenset(off)))
-def _elsewhere_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> tuple[float, float]:
+def _elsewhere_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> Mean:
     others = sentences_for(asked.model)[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
     model, off_there = load_model(asked.model), changes(off, numbers.replacement_of(asked))
     costs = losses_after(model, others, [off_there], progress)[:, 0]
-    return float(costs.double().mean()), float(standard_error(costs))
+    return mean_of(costs.tolist())
 
 
-@kept(256, key=lambda asked, off, progress: (asked, frozenset(off)))
-def _chance_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> list[float]:
-    model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    metric, _ = numbers.metric_of(asked)
-    teams = team.other_teams(off, model.layers[0].attention.heads)
-    if not teams:
+def _searches(asked: Asked, count: int) -> tuple[Search, list[Search]]:
+    """The search for as many heads in random directions, and those for other answers."""
+    answers = [text for name, text in ANSWERED if name == asked.model]
+    texts = [text for text in answers or sentences_for(asked.model) if text != asked.text]
+    others = [numbers.asked_last(asked.model, text, asked.way) for text in texts[:OTHERS]]
+    every = [Search(each, most=count) for each in others]
+    return Search(asked, most=count, turned=True), every
+
+
+@kept(256, key=lambda asked, off: (asked, frozenset(off)))
+def _reworded_of(asked: Asked, off: tuple[Head, ...]) -> list[tuple[str, float, float]]:
+    """The answer's share in other words, with all heads and without some; not where it is another
+    answer there."""
+    if kind_of(load_model(asked.model)) != "piece":
         return []
-    to = numbers.replacement_of(asked)
-    several = [changes(each, to) for each in teams]
-    answers: list[float] = Known(model, run, metric).after(several, progress).tolist()
-    return answers
+    now, found = numbers.answered(asked), []
+    for text in in_other_words(asked.text):
+        there = numbers.answered(replace(asked, text=text), off)
+        if there.word == now.word:
+            found.append((text, there.before, there.now))
+    return found
 
 
 def steps_to_beside(asked: Asked, off: tuple[Head, ...]) -> list[Step]:
     """Remaining steps until all is known that stands beside a team."""
+    if asked.way == AS_IN:
+        return []
     steps = []
-    if _known_elsewhere(asked, off) is None:
+    asks_others = len(off) > 1 or not numbers.costs_of(asked)
+    if asks_others and _elsewhere_key(asked, off) not in _elsewhere_of.cache:
         title, key = "Asking other sentences", ("elsewhere", asked.model, asked.way, off)
         steps.append(Step(title, key, partial(_elsewhere_of, asked, off)))
-    if _known_chance(asked, off) is None:
-        title = "Switching off as many other heads of the same layers"
-        steps.append(Step(title, ("chance", asked, off), partial(_chance_of, asked, off)))
+    turned_search, others = _searches(asked, len(off))
+    for search in (turned_search, *others):
+        steps += steps_to_team(search)
     return steps
 
 
+def _elsewhere_key(asked: Asked, off: tuple[Head, ...]) -> tuple[object, ...]:
+    return asked.model, asked.way, frozenset(off)
+
+
 def beside_of(asked: Asked, off: tuple[Head, ...]) -> Beside | None:
-    """Doubts on the heads that are off, None while they are not worked out."""
-    if not off or steps_to_beside(asked, off):
+    """Doubts on the heads that are off, None while they are not worked out, and of heads that are
+    as in another sentence, which have none."""
+    if not off or asked.way == AS_IN or steps_to_beside(asked, off):
         return None
-    elsewhere, chance = _known_elsewhere(asked, off), _known_chance(asked, off)
-    assert elsewhere is not None
-    assert chance is not None
-    return Beside(elsewhere or None, chance)
-
-
-def _known_elsewhere(asked: Asked, off: tuple[Head, ...]) -> tuple[float, float] | tuple[()] | None:
-    """The cost elsewhere as far as it is known; () where there is none, as of heads exchanged."""
-    if asked.way == AS_IN:
-        return ()
-    there = numbers.elsewhere_of(asked)
-    if there is not None and len(off) == 1:
-        way = "mean" if asked.way == MEAN else "zero"
-        return float(there.losses[way][off[0]]), float(there.errors[way][off[0]])
-    return _elsewhere_of.cache.get((asked.model, asked.way, frozenset(off)))
-
-
-def _known_chance(asked: Asked, off: tuple[Head, ...]) -> list[float] | None:
-    """The metric by chance as far as it is known; of one head the map has it."""
-    if len(off) == 1:
-        effects = numbers.effects_so_far(asked)
-        teams = team.other_teams(off, effects.shape[1])
-        before = numbers.answered(asked).before
-        found = [before + float(effects[head]) for (head,) in teams]
-        return None if any(each != each for each in found) else found
-    return _chance_of.cache.get((asked, frozenset(off)))
+    turned_search, others = _searches(asked, len(off))
+    found = _found_by(turned_search) or []
+    teams = [found_by(search) or () for search in others]
+    before = numbers.answered(asked).before
+    return Beside(
+        _elsewhere_of.cache.get(_elsewhere_key(asked, off)),
+        numbers.effects_so_far(asked).numel(),
+        found[-1].metric if found else before,
+        [numbers.answered(asked, each).now for each in teams],
+        _reworded_of(asked, off),
+    )
 
 
 # Each of them

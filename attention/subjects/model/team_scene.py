@@ -9,7 +9,7 @@ from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Doubt, Stage, TeamFilm
 from attention.subjects.model.team_numbers import MOST_SHOWN
 from attention.subjects.model.window import Shown
-from attention.subjects.model.words import Answered
+from attention.subjects.model.words import AS_IN, Answered
 
 MORE, EVERY, BESIDE = "more", "every", "beside"
 ROWS = 4  # likely words of a stage, the answer among them
@@ -80,23 +80,26 @@ def bars_of(now: Answered) -> list[tuple[str, float]]:
 
 
 def doubts_of(shown: Shown, now: Answered) -> list[Doubt]:
-    """The cost of a team elsewhere, and the cost of others by chance; or how to learn of them."""
+    """The cost of a team elsewhere, by chance and in other words; or how to learn of them."""
     off, asked, count = shown.off, shown.asked, len(shown.off)
     beside = team_numbers.beside_of(asked, off)
     titles = team_words.costs_title(count), "By chance"
-    if numbers.is_long(asked):
+    if numbers.is_long(asked) or asked.way == AS_IN:
         return []
     if beside is None:
         return [
             {"title": titles[0], "text": team_words.ASK_OTHERS, "act": BESIDE},
-            {"title": titles[1], "text": team_words.ask_chance(count), "act": ""},
+            {"title": titles[1], "text": team_words.ASK_CHANCE, "act": ""},
         ]
-    (loss,) = team_words.losses_of(now, [now.now])
-    chance = team_words.losses_of(now, beside.chance)
-    texts = (
-        team_words.elsewhere_words(now.kind, beside.elsewhere, count),
-        team_words.chance_words(now.kind, count, loss, chance),
-    )
-    return [
-        {"title": title, "text": text, "act": ""} for title, text in zip(titles, texts, strict=True)
-    ]
+    loss, turned, *others = team_words.losses_of(now, [now.now, beside.turned, *beside.others])
+    texts = {}
+    if beside.elsewhere is not None:
+        texts[titles[0]] = team_words.elsewhere_words(now.kind, beside.elsewhere, count)
+    texts |= {
+        titles[1]: team_words.chance_words(
+            now.kind, count, loss, beside.directions, turned, others
+        ),
+    }
+    if now.kind == "piece":
+        texts["In other words"] = team_words.reworded_words(loss, now.before, beside.reworded)
+    return [{"title": title, "text": text, "act": ""} for title, text in texts.items()]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.analysis.losses_on_corpus import LOSSES_OVER
+from attention.analysis.means_on_corpus import LOSSES_OVER
+from attention.atlas.claims import AS_MUCH
+from attention.atlas.passport import Mean
 from attention.changing.change import Head
-from attention.changing.team import DRAWS
 from attention.core.printing import fixed
+from attention.subjects.model.team_numbers import OTHERS
 from attention.subjects.model.words import (
     Answered,
     apart,
@@ -18,9 +20,11 @@ from attention.subjects.model.words import (
 )
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six")
-AS_MUCH = 0.5  # of a team's loss: if chance takes it too, the team is not to be believed
 WORTH = 0.01  # of a loss that can be believed at all
 QUESTION = "What does the answer need most?"
+ASK_CHANCE = (
+    f"Not tried yet: the same search among random directions, and for {OTHERS} other answers."
+)
 ASK_OTHERS = f"Not asked yet: {LOSSES_OVER} other sentences without these heads."
 
 
@@ -84,23 +88,14 @@ def costs_title(count: int) -> str:
     return "Its cost elsewhere" if count == 1 else f"The cost of these {COUNTS[count]} elsewhere"
 
 
-def elsewhere_words(kind: str, elsewhere: tuple[float, float] | None, count: int) -> str:
-    """The cost of a team's loss on other sentences, with its standard error."""
+def elsewhere_words(kind: str, elsewhere: Mean, count: int) -> str:
+    """The cost of a team's loss on other sentences, with its 95 % interval."""
     others, them = f"{LOSSES_OVER} other sentences", "it" if count == 1 else "them"
-    if elsewhere is None:
-        return "Heads are set as in another sentence, so they cost nothing elsewhere."
-    cost, error = elsewhere
+    cost, error = elsewhere.mean, (elsewhere.high - elsewhere.low) / 2
     if kind == "vector":
         moved = f"{fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} %"
         return f"The words of {others} move by {moved} without {them}."
     return f"{others} lose {fixed(cost, 3)} ± {fixed(error, 3)} nats a piece without {them}."
-
-
-def ask_chance(count: int) -> str:
-    """Tell that a comparison with chance is not worked out yet."""
-    if count == 1:
-        return "Not tried yet: the other heads of its layer."
-    return f"Not tried yet: {DRAWS} times {COUNTS[count]} other heads of the same layers."
 
 
 def losses_of(answered: Answered, metrics: Sequence[float]) -> list[float]:
@@ -109,44 +104,46 @@ def losses_of(answered: Answered, metrics: Sequence[float]) -> list[float]:
 
 
 def believed(loss: float, chance: Sequence[float]) -> bool:
-    """True if heads take something from an answer, of which no others by chance take half."""
+    """True if heads take something from an answer, of which no search by chance takes half."""
     return loss >= WORTH and max(chance, default=0.0) < AS_MUCH * loss
 
 
-def chance_words(kind: str, count: int, loss: float, chance: Sequence[float]) -> str:
-    """The loss of a team beside that of others by chance, and what to believe.
+def chance_words(
+    kind: str, count: int, loss: float, directions: int, turned: float, others: Sequence[float]
+) -> str:
+    """The loss of a team beside that of the same search by chance, and what to believe.
 
-    loss, chance: of the answer, without the team and without each of the others.
+    loss: of the answer without the team; directions: how many random ones the search has tried,
+    turned: the loss there; others: the loss without the teams found for other answers.
     """
-    if not chance:
-        return "These layers have too few other heads to compare with."
     them = "it" if count == 1 else f"these {COUNTS[count]}"
-    told = f"{_drawn(count, len(chance))}: {_range(kind, chance)}"
+    unit = "%" if kind == "vector" else "points"
+    found = "heads" if count == 1 else "teams"
+    told = f"The same search among {directions} random directions takes {points(turned)} {unit}"
+    if others:
+        low, high = points(min(others)), points(max(others))
+        told += f"; {found} that it finds for {len(others)} other answers take {low} to {high} here"
     if loss < WORTH:
-        return f"{told}; without {them} the answer loses less than a point."
-    if believed(loss, chance):
-        return f"{told}; none does half as much as {them}: believe {them}."
-    much = "as much" if max(chance) >= loss else "half as much or more"
-    return f"{told}; one does {much}: do not believe {them}."
+        return f"{told}. Without {them} the answer loses less than a point."
+    if believed(loss, [turned, *others]):
+        return f"{told}. None is half as much as {them}: believe {them}."
+    return f"{told}. That is half as much as {them}, or more: do not believe {them}."
 
 
-def _drawn(count: int, draws: int) -> str:
-    if count == 1:
-        others = f"Each of the {draws} other heads" if draws > 1 else "The other head"
-        return f"{others} of its layer"
-    times = "Once" if draws == 1 else f"{draws} times"
-    return f"{times} {COUNTS[count]} other heads of the same layers"
+def reworded_words(loss: float, before: float, reworded: Sequence[tuple[str, float, float]]) -> str:
+    """The loss of the same answer in other words, and what the team is one of.
 
-
-def _range(kind: str, chance: Sequence[float]) -> str:
-    mean = sum(chance) / len(chance)
-    if kind == "vector":
-        low, high, middle = (percent(share) for share in (min(chance), max(chance), mean))
-        return f"the vector moves by {low} to {high}, on average {middle}"
-    low, high, middle = (_signed(-loss) for loss in (max(chance), min(chance), mean))
-    return f"from {low} to {high} points, on average {middle}"
-
-
-def _signed(share: float) -> str:
-    number = points(share)
-    return f"+{number}" if share > 0 and float(number) else number
+    loss, before: of the answer; reworded: see `team_numbers.Beside`.
+    """
+    if not reworded:
+        return "In other words the model gives other answers: nothing to compare with."
+    told = "; ".join(
+        f"“{text}”: {percent(share)} → {percent(now)}" for text, share, now in reworded
+    )
+    share = AS_MUCH * loss / before
+    holds = sum(has - now >= share * has for _, has, now in reworded)
+    if holds == len(reworded):
+        return f"{told}. So it is a team of the thought, not of these words alone."
+    if not holds:
+        return f"{told}. So it is a team of this sentence alone."
+    return f"{told}. So it holds in {holds} of {len(reworded)}."

@@ -13,23 +13,22 @@ from attention.app.cached import runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
+from attention.atlas.claims import elsewhere
 from attention.atlas.earned import names_of
+from attention.atlas.words import claim_words
 from attention.changing.change import Head
 from attention.changing.erasing import can_erase
 from attention.core.printing import distinct_names
-from attention.subjects.model import numbers
+from attention.subjects.model import continuations, deciding_words, numbers
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
 from attention.subjects.model.layer_words import name_words
 from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import AS_IN, LINK, MEAN, ZERO, Answered
+from attention.subjects.model.words import AS_IN, LINK, Answered
 from attention.trained.models import Model, Run
 
-ALL_ON, LAYER, NEEDS, ERASE = "on", "layer", "needs", "erase"
-WAYS = {MEAN: "mean", ZERO: "zero", AS_IN: ""}
-# Effects and votes are drawn on one scale for all sentences: what is as large is as dark.
-DARKEST = {"piece": 0.64, "written": 0.64, "vector": 0.16}  # of the answer's metric
-DARKEST_VOTE = 4.0  # of a score
+ALL_ON, LAYER, NEEDS, ERASE, ENDING = "on", "layer", "needs", "erase", "ending"
+LEAST_DARKEST = 0.001  # of a tile: a map of zeros is no map of full colours
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +58,20 @@ def shown_of(view: View) -> Shown:
     return Shown(model, run, asked, off, erased, numbers.answered(asked, off, erased))
 
 
-def chosen(view: View, model: Model) -> Head:
-    """The chosen layer and head, as far as there are such."""
+def chosen(view: View, model: Model) -> Head | None:
+    """The chosen layer and head, as far as there are such; None while none is to be shown."""
+    if not numbers.is_on_a_head(view):
+        return None
     layer = min(view["layer"], len(model.layers) - 1)
     return layer, min(view["head"], model.layers[layer].attention.heads - 1)
 
 
-def explore_link(view: View, model: Model) -> tuple[str, str]:
-    """Words and address of a link to the chosen head on Explore, where its scale, its mask and its
-    positions can be changed."""
+def explore_link(view: View, model: Model) -> tuple[str, str] | None:
+    """Words and address of a link to the chosen head on Play, where its scale, its mask and its
+    positions can be changed; None while none is chosen."""
     head = chosen(view, model)
+    if head is None:
+        return None
     named = {name: view[name] for name in ("model", "s", "query", "special", "join")}
     address = f"explore?{urlencode(named | model_words.named_head(head))}"
     return f"Play with head {model_words.name_of(head)}", address
@@ -76,9 +79,9 @@ def explore_link(view: View, model: Model) -> tuple[str, str]:
 
 def passport_link(view: View, model: Model) -> tuple[str, str] | None:
     """Words and address of a link to the passport of the chosen head; None where it has none."""
-    if model.about.name not in files.available():
-        return None
     head = chosen(view, model)
+    if head is None or model.about.name not in files.available():
+        return None
     named = {"model": model.about.name, "s": view["s"], **model_words.named_head(head)}
     return f"Passport of head {model_words.name_of(head)}", f"atlas?{urlencode(named)}"
 
@@ -121,11 +124,17 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     lenses = model_words.lenses_of(model, numbers.is_long(asked))
     chosen_lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
     says = numbers.votes_of(asked) if model_words.SAYS in lenses else None
-    layer, head = chosen(view, model)
-    heads = effects.shape[1]
+    head = chosen(view, model)
+    layer, heads = head[0] if head else 0, effects.shape[1]
     key = view["key"] if view["key"] in range(len(words[of_layers[layer][1]])) else -1
-    there = numbers.elsewhere_of(asked)
-    kind = answered.kind
+    vectors = answered.kind == "vector"
+    costs = numbers.costs_of(asked)
+    claims = {at: elsewhere(cost, vectors) for at, cost in costs.items()}
+    needed = [at for at, claim in claims.items() if claim == "needs"]
+    darkest = {
+        model_words.LOST: greatest(effects),
+        model_words.SAYS: 0.0 if says is None else greatest(says),
+    }
     asking, keys = of_layers[layer]
     through = [*lenses] if every_lens else [model_words.LOOKS if key >= 0 else chosen_lens]
     looks = numbers.looks_of(view, rows, words, queries, of_layers)
@@ -138,20 +147,20 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "sequences": words,
         "queries": queries,
         "lenses": [*lenses.items()],
-        "legends": model_words.legends_of(answered, DARKEST[kind], DARKEST_VOTE),
-        "darkest": {model_words.LOST: DARKEST[kind], model_words.SAYS: DARKEST_VOTE},
+        "legends": model_words.legends_of(answered, darkest, bool(needed)),
+        "darkest": darkest,
         "lens": lens,
         "sign": answered.sign,
-        "chosen": layer * heads + head,
+        "chosen": -1 if head is None else head[0] * heads + head[1],
         "off": [at * heads + each for at, each in shown.off],
-        "needed": [
-            at * heads + each
-            for at, each in model_words.needed_heads(kind, there, WAYS[asked.way] or "mean")
-        ],
+        "needed": [at * heads + each for at, each in needed],
         "told": {
-            each: told_of(shown, each, looks, effects, says, None if every_lens else (layer, head))
+            each: told_of(shown, each, looks, effects, says, None if every_lens else head)
             for each in through
         },
+        "tried": model_words.tried_words(int(effects.isfinite().sum()), effects.numel())
+        if head is None
+        else "",
         "offWords": model_words.off_words(
             *(answered, shown.off, singles(shown, effects), shown.erased_word)
         ),
@@ -171,6 +180,11 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     return ModelWindow(said, layers, rows, effects, says, key="model_window")
 
 
+def greatest(numbers: Tensor) -> float:
+    """The size of the greatest number of those that are known, which is the darkest tile."""
+    return max(LEAST_DARKEST, float(numbers.nan_to_num(0.0).abs().max()))
+
+
 def singles(shown: Shown, effects: Tensor) -> list[float]:
     """The effect of each head that is off alone; empty where one is not known yet."""
     found = [float(effects[head]) for head in shown.off]
@@ -188,7 +202,7 @@ def told_of(
     """The sentences on each head, in the order of the map. looks: those on where each looks;
     chosen: the head whose vote stands beside what is lost without it, None for none."""
     asked, answered = shown.asked, shown.answered
-    way, there = WAYS[asked.way], numbers.elsewhere_of(asked)
+    costs, vectors = numbers.costs_of(asked), answered.kind == "vector"
     other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
     names = names_of(asked.model)
     told = []
@@ -205,7 +219,9 @@ def told_of(
                     other,
                     name_words(names, layer, head)
                     if lens == model_words.LOOKS
-                    else model_words.elsewhere_words(answered.kind, there, (layer, head), way),
+                    else f"{claim_words(costs[layer, head], vectors)}."
+                    if (layer, head) in costs
+                    else "",
                     numbers.lead_lost(asked, (layer, head))
                     if lens == model_words.SAYS and (layer, head) == chosen
                     else None,
@@ -260,6 +276,14 @@ def bars_of(shown: Shown) -> list[Bars]:
     ]
 
 
+def endings_of(shown: Shown) -> list[tuple[str, str]]:
+    """Better endings in place of a poor answer, once the heads are tried, see `sure_endings`."""
+    asked = shown.asked
+    if not deciding_words.is_poor(shown.answered) or numbers.deciding_of(asked) is None:
+        return []
+    return continuations.sure_endings(asked.model, asked.text)
+
+
 def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str]]:
     """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
     acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
@@ -272,6 +296,8 @@ def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str
             shown.model, shown.run.pieces, at, shown.asked.position
         ):
             acts.append((ERASE, f"Erase “{named}”"))
+    for at, ending in enumerate(endings_of(shown)):
+        acts.append((f"{ENDING}{at}", deciding_words.ending_words(*ending)))
     acts.append((LAYER, "Switch its whole layer"))
     if not numbers.is_long(shown.asked):
         acts.append((NEEDS, "What does the answer need most?"))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from attention.analysis.associations import NAMED
-from attention.analysis.losses_on_corpus import LOSSES_OVER, Elsewhere
 from attention.analysis.study import Trusted
 from attention.changing.change import Head
 from attention.core.printing import fixed, listed
@@ -37,10 +36,8 @@ TABS = (
 MARKS = f"{SPACES}#"
 LINKS = 0.1  # least weight of a head that links two words
 MOST_LINKS = 3  # named in a sentence
-SURE = 2  # standard errors by which a mean must lie beyond 0 for its sign to be said
 MOST_DECIMALS = 3  # of a share in per cent, where only these tell it from another
 SINK = 2.0  # times an even spread
-NEEDED = {"nats": 0.03, "moves": 0.02}  # losses elsewhere of heads that other sentences need
 MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 NEAR = 0.05  # by which a weight leads, to be said alone
 
@@ -65,8 +62,8 @@ class SwitchSettings:
         DECIDES,
         "The head shown",
         (DECIDES, CHOSEN),
-        help="where no layer and no head is named: the one without which the answer loses most, or "
-        "the first one as chosen.",
+        help="where no layer and no head is named: of those without which the answer loses most, "
+        "the one that looks most at a word, or the first one as chosen.",
     )
     more: str = choice(CLOSED, "More on this", TABS)
 
@@ -173,8 +170,10 @@ def kind_of(model: Model) -> str:
     return "vector"
 
 
-def purpose(model: Model) -> str:
-    """The line below that question."""
+def purpose(model: Model, poor: bool = False) -> str:
+    """The line below that claim. poor: if the answer says little of the sentence."""
+    if poor:
+        return f"{model.about.title} is surer at the endings below: choose one."
     title = model.about.title
     says = {
         "piece": f"{title} reads the sentence and says the next word.",
@@ -258,34 +257,6 @@ def looks_words(
     return f"From “{query}” it looks most at {name(at[0])} ({percent(shares[0])})."
 
 
-def elsewhere_words(kind: str, elsewhere: Elsewhere | None, head: Head, way: str) -> str:
-    """The cost of a head's loss on other sentences, in a sentence; "" where it is not known."""
-    if elsewhere is None:
-        return ""
-    cost, error = (float(each[way][head]) for each in (elsewhere.losses, elsewhere.errors))
-    needed = cost >= NEEDED[_counted(kind)] and cost > SURE * error
-    others = f"{LOSSES_OVER} other sentences"
-    if kind == "vector":
-        opening = f"{others} need it too: their words" if needed else f"Words of {others}"
-        moved = f"{fixed(100 * cost, 1)} ± {fixed(100 * error, 1)} %"
-        return f"{opening} move by {moved} without it."
-    lose = "need it too: they lose" if needed else "lose"
-    return f"{others} {lose} {fixed(cost, 3)} ± {fixed(error, 3)} nats a piece without it."
-
-
-def needed_heads(kind: str, elsewhere: Elsewhere | None, way: str) -> list[Head]:
-    """The heads that other sentences need too."""
-    if elsewhere is None:
-        return []
-    losses, errors = (each[way].double() for each in (elsewhere.losses, elsewhere.errors))
-    needed = (losses >= NEEDED[_counted(kind)]) & (losses > SURE * errors)
-    return [(layer, head) for layer, head in needed.nonzero().tolist()]
-
-
-def _counted(kind: str) -> str:
-    return "moves" if kind == "vector" else "nats"
-
-
 def head_words(
     lens: str,
     answered: Answered,
@@ -317,6 +288,11 @@ def head_words(
     if math.isnan(effect):
         return f"The effect of {name} is being worked out. {looks}"
     return f"{fall_words(answered, answered.before + effect, name)} {looks} {there}".strip()
+
+
+def tried_words(tried: int, heads: int) -> str:
+    """Progress of trying all heads, before one is named."""
+    return f"Trying {tried} of {heads} heads …" if tried < heads else "Click a head."
 
 
 def gap_words(says: float, lost: float) -> str:
@@ -390,17 +366,20 @@ def link_title(query: str, key: str) -> str:
     return f"who looks from {quoted(query)} at {quoted(key)}"
 
 
-def legends_of(answered: Answered, darkest: float, darkest_vote: float) -> dict[str, str]:
-    """The meaning of a tile through each lens. darkest, darkest_vote: of an effect, of a vote."""
-    needed = "dot: other sentences need it too"
-    most, word = fixed(100 * darkest, 0), quoted(answered.word)
-    lost = f"orange: {word} loses, full colour: {most} points or more · blue: it gains · {needed}"
+def legends_of(answered: Answered, darkest: Mapping[str, float], needed: bool) -> dict[str, str]:
+    """The meaning of a tile through each lens.
+
+    darkest: the number of the darkest tile by lens; needed: if some heads have a dot.
+    """
+    dot = " · dot: other sentences need it too" if needed else ""
+    most, word = points(darkest[LOST]), quoted(answered.word)
+    lost = f"orange: {word} loses, full colour: {most} points · blue: it gains{dot}"
     if answered.kind == "vector":
-        lost = f"orange: the vector of {word} moves, full colour: {most} % or more · {needed}"
+        lost = f"orange: the vector of {word} moves, full colour: {most} %{dot}"
     return {
         LOOKS: "a small map for each head: queries down, keys across",
         LOST: lost,
-        SAYS: f"blue: speaks for {word}, full colour: {fixed(darkest_vote, 0)} in score or more · "
+        SAYS: f"blue: speaks for {word}, full colour: {fixed(darkest[SAYS], 1)} in score · "
         "orange: for the next likeliest word",
         LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, full colour: "
         "100 %",

@@ -144,8 +144,8 @@ def effects(first: float) -> Effects:
         by_mean=by_mean,
         by_zero=(first,) * 2 + (-0.003,) * 2 + (0.001,) * 2,
         kinds=kinds,
-        elsewhere=Cost(mean(-0.006, 0.001), mean(-0.005, 0.002), -1),
-        elsewhere_by_zero=Cost(mean(0.013, 0.001), mean(0.011, 0.002), 1),
+        elsewhere=Cost(mean(-0.036, 0.001), mean(-0.035, 0.002)),
+        elsewhere_by_zero=Cost(mean(0.013, 0.001), mean(0.011, 0.002)),
         hangs=(5, 4, 3) if needed else (),
         controls=(0, 1, 2) if needed else (),
     )

@@ -63,7 +63,7 @@ def test_tiles_show_any_number_of_the_passports() -> None:
     shown = app.sent["head_atlas"].numbers.reshape(len(names), 4)
     expected = {
         "needed by capitals": [0.0, 0.002, -0.42, 0.016],
-        "cost elsewhere": [-0.005] * 4,
+        "cost elsewhere": [-0.035] * 4,
         "weight on the token before it": [0.1, 0.12, 0.24, 0.26],
         "copying": [-0.13, 0.37, -0.13, 0.37],
         "unexplained": [0.05, 0.05, 0.83, 0.83],

@@ -10,17 +10,17 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import glances
-from attention.analysis.losses_on_corpus import LOSSES_OVER, MEANS_OVER, Elsewhere, elsewhere
+from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER, OnCorpus, on_corpus
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
+from attention.atlas.turned import turned as turns
 from attention.changing import effects as changing
 from attention.changing.answers import answer_at, metric_of_states
 from attention.changing.change import changes
 from attention.changing.erasing import without_piece
-from attention.changing.known import Known, states_without
-from attention.changing.team import other_teams
+from attention.changing.known import states_without
 from attention.changing.votes import votes
 from attention.hosting import reruns
 from attention.hosting.jobs import State
@@ -83,8 +83,8 @@ def film(app: App) -> dict[str, Any]:
     return app.sent["team"].header
 
 
-def there(name: str) -> Elsewhere:
-    found = elsewhere(name)
+def there(name: str) -> OnCorpus:
+    found = on_corpus(name)
     assert found is not None
     return found
 
@@ -113,10 +113,12 @@ def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> Non
 
 def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the_link() -> None:
     app = at_once(**SMOLLM2, layer=23, head=4, query=PARIS.query)
-    assert app.heading[0] == "Which head does “Paris” hang on?"
+    assert app.heading[0] == "“Paris” hangs on head 23.4"
     (trained,) = header(app)["bars"]
     assert trained["texts"][0] == "Paris"
-    assert_close(effects_of(app), there("smollm2").effects[PARIS.s].flatten())  # come packaged
+    assert_close(
+        effects_of(app), there("smollm2").effects[PARIS.s][..., 0].flatten()
+    )  # come packaged
     assert header(app)["greatest"] == 23 * 9 + 4
     assert 11 * 9 + 5 in header(app)["needed"]
     app.tell("model_window", "switched", (23 * 9 + 4, 1))
@@ -149,12 +151,38 @@ def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_t
     assert header(visit(s=app.values["s"]))["chosen"] != 0
 
 
-def test_colours_have_one_scale_for_all_sentences_and_its_darkest_is_said() -> None:
-    prepared, own = said(**SMOLLM2), said(model="smollm2", s="The largest planet is")
-    assert prepared["darkest"] == own["darkest"]
-    assert "full colour: 64 points" in own["legends"]["lost"]
-    for sent in (prepared, own, said()):
-        assert {name for name, _ in sent["lenses"]} <= {*sent["legends"]}
+def test_full_colour_is_the_most_that_the_sentence_loses_and_it_is_said() -> None:
+    lost = there("smollm2").effects[PARIS.s][..., 0].abs().max()
+    sent = said(**SMOLLM2)
+    assert sent["darkest"]["lost"] == pytest.approx(float(lost))
+    assert f"full colour: {100 * float(lost):.0f} points ·" in sent["legends"]["lost"]
+    for each in (sent, said()):
+        assert {name for name, _ in each["lenses"]} <= {*each["legends"]}
+
+
+def test_no_head_is_named_before_all_are_tried() -> None:
+    text = "nobody has tried a head of this sentence"
+    sent = said(model="minilm", s=text)
+    assert (sent["chosen"], sent["tried"]) == (-1, "Trying 0 of 72 heads …")
+    asked = model_numbers.Asked("minilm", text, 0, told.MEAN)
+    for layer in range(5, 0, -1):
+        model_numbers._effects_of(asked, layer, lambda done, of: None)
+    sent = said(model="minilm", s=text)
+    assert (sent["chosen"], sent["tried"]) == (-1, "Trying 60 of 72 heads …")
+    model_numbers._effects_of(asked, 0, lambda done, of: None)
+    found = model_numbers.deciding_of(asked)
+    assert found is not None
+    view = model_numbers.on_its_head(viewed("model", model="minilm", s=text))
+    assert window.chosen(view, packaged("minilm")) == found.head
+
+
+def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown() -> None:
+    app = at_once(model="smollm2", s="The opposite of good is")
+    assert app.heading[0] == "“bad” hangs on head 24.7; 1.6 costs about as much"
+    assert header(app)["chosen"] == 24 * 9 + 7
+    assert header(app)["told"]["lost"][24 * 9 + 7].startswith(
+        "Without head 24.7 “bad” falls from 59 % to 30 %. From “is” it looks most at “good” (96 %)."
+    )
 
 
 def test_what_a_head_says_stands_beside_what_is_lost_without_it() -> None:
@@ -237,7 +265,7 @@ def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back() -> None
         assert len(film(app)["stages"]) == 3
 
 
-def test_heads_that_are_off_are_asked_elsewhere_and_beside_others_by_chance() -> None:
+def test_heads_that_are_off_stand_beside_the_same_search_among_random_directions() -> None:
     app = at_once(query=2, off="3.1 0.4").tell("team", "act", "beside")
     app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
     elsewhere, chance = (doubt["text"] for doubt in film(app)["doubts"])
@@ -247,11 +275,8 @@ def test_heads_that_are_off_are_asked_elsewhere_and_beside_others_by_chance() ->
     costs = changing.losses_after(model, others, [changes(off, means)])[:, 0]
     assert f" {100 * float(costs.mean()):.1f} ± " in elsewhere
     metric, _ = answer_at(model, run, 2)
-    moved = Known(model, run, metric).after([changes(each, means) for each in other_teams(off, 12)])
-    low, high = (told.percent(float(each)) for each in (moved.min(), moved.max()))
-    assert f"20 times two other heads of the same layers: the vector moves by {low} to {high}" in (
-        chance
-    )
+    turned = searched(2, model, run, metric, to=turns(run, means), sign=-1)
+    assert f"among 72 random directions takes {told.points(turned[-1].metric)} %" in chance
 
 
 def test_more_heads_than_can_be_followed_are_shown_by_the_window_alone() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from attention.analysis.losses_on_corpus import LOSSES_OVER
+from attention.analysis.means_on_corpus import LOSSES_OVER
+from attention.atlas.passport import Mean
 from attention.subjects.model import team_words
 from attention.subjects.model.words import Answered
 from tests.cases import over
@@ -43,43 +44,53 @@ def test_a_step_of_a_vector_tells_how_far_it_has_moved() -> None:
 
 
 COSTS = {
-    ("piece", (0.25, 0.125), 2): f"{OTHERS} lose 0.250 ± 0.125 nats a piece without them.",
-    ("piece", (-0.25, 0.0), 1): f"{OTHERS} lose −0.250 ± 0.000 nats a piece without it.",
-    ("vector", (0.25, 0.125), 1): f"The words of {OTHERS} move by 25.0 ± 12.5 % without it.",
-    ("piece", None, 1): "Heads are set as in another sentence, so they cost nothing elsewhere.",
+    ("piece", Mean(0.25, 0.125, 0.375, 30), 2): f"{OTHERS} lose 0.250 ± 0.125 nats a piece "
+    "without them.",
+    ("vector", Mean(0.25, 0.125, 0.375, 30), 1): f"The words of {OTHERS} move by 25.0 ± 12.5 % "
+    "without it.",
 }
 
 
 @over("case", COSTS)
-def test_a_cost_elsewhere_is_told_with_its_error(
-    case: tuple[str, tuple[float, float] | None, int],
-) -> None:
+def test_a_cost_elsewhere_is_told_with_its_interval(case: tuple[str, Mean, int]) -> None:
     assert team_words.elsewhere_words(*case) == COSTS[case]
 
 
-SIX = "6 times two other heads of the same layers: from −25 to +12 points, on average −2.1"
+SEARCHED = (
+    "The same search among 270 random directions takes 25 points; {} that it finds for 2 other "
+    "answers take −12 to 6.2 here."
+)
+BOTH, HEADS = SEARCHED.format("teams"), SEARCHED.format("heads")
 CHANCES = {
-    (2, 0.75): f"{SIX}; none does half as much as these two: believe these two.",
-    (2, 0.5): f"{SIX}; one does half as much or more: do not believe these two.",
-    (2, 0.25): f"{SIX}; one does as much: do not believe these two.",
-    (2, 0.005): f"{SIX}; without these two the answer loses less than a point.",
+    (2, 0.75): f"{BOTH} None is half as much as these two: believe these two.",
+    (2, 0.5): f"{BOTH} That is half as much as these two, or more: do not believe these two.",
+    (1, 0.75): f"{HEADS} None is half as much as it: believe it.",
+    (2, 0.005): f"{BOTH} Without these two the answer loses less than a point.",
 }
 
 
 @over("case", CHANCES)
-def test_a_team_is_believed_only_where_no_other_takes_half_as_much(
+def test_a_team_is_believed_only_where_no_search_by_chance_takes_half_as_much(
     case: tuple[int, float],
 ) -> None:
-    chance = [0.25, -0.125, 0.0, 0.0, 0.0, 0.0]
-    assert team_words.chance_words("piece", *case, chance) == CHANCES[case]
-    assert team_words.believed(case[1], chance) == (case[1] > 0.5)
+    words = team_words.chance_words("piece", *case, 270, 0.25, [-0.125, 0.0625])
+    assert words == CHANCES[case]
 
 
-def test_chance_of_one_head_of_vectors_and_of_none() -> None:
-    words = team_words.chance_words("vector", 1, 0.75, [0.125, 0.375])
-    assert words.startswith("Each of the 2 other heads of its layer: the vector moves by 12 % to")
-    words = team_words.chance_words("piece", 1, 0.75, [])
-    assert words == "These layers have too few other heads to compare with."
+REWORDED = {
+    (0.1, 0.2): "So it is a team of the thought, not of these words alone.",
+    (0.1, 0.7): "So it holds in 1 of 2.",
+    (0.7, 0.7): "So it is a team of this sentence alone.",
+}
+
+
+@over("case", REWORDED)
+def test_other_words_tell_what_a_team_is_of(case: tuple[float, float]) -> None:
+    texts = [(f"text {at}", 0.8, now) for at, now in enumerate(case)]
+    words = team_words.reworded_words(0.3, 0.6, texts)
+    assert words.endswith(REWORDED[case])
+    assert words.startswith(f"“text 0”: 80 % → {team_words.percent(case[0])}; “text 1”")
+    assert "nothing to compare" in team_words.reworded_words(0.3, 0.6, [])
 
 
 def test_how_many_were_tried_is_told_where_it_is_known() -> None:

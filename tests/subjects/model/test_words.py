@@ -9,7 +9,6 @@ import torch
 
 from attention.analysis import continuing
 from attention.analysis.associations import BASELINES, METHODS
-from attention.analysis.losses_on_corpus import LOSSES_OVER, Elsewhere
 from attention.analysis.study import SURE, Comparison, Difference, Figure, Trusted
 from attention.subjects.model import words as model_words
 from attention.subjects.model.words import Answered
@@ -99,30 +98,6 @@ def test_a_sink_is_a_mark_that_all_heads_together_look_at_more_than_twice_an_eve
     for key in range(seen):
         share = sum(float(row[key]) for row in rows) / len(rows)
         assert (key in found) == (key in (0, seen - 1) and share * seen >= 2)
-
-
-OTHERS = f"{LOSSES_OVER} other sentences"
-ELSEWHERE = {
-    (0.25, 0.0625, "piece"): f"{OTHERS} need it too: they lose 0.250 ± 0.062 nats a piece",
-    (0.25, 0.125, "piece"): f"{OTHERS} lose 0.250 ± 0.125 nats a piece",
-    (0.015625, 0.0, "piece"): f"{OTHERS} lose 0.016 ± 0.000 nats a piece",
-    (-0.25, 0.0625, "piece"): f"{OTHERS} lose −0.250 ± 0.062 nats a piece",
-    (0.25, 0.0625, "vector"): f"{OTHERS} need it too: their words move by 25.0 ± 6.2 %",
-    (0.015625, 0.0, "vector"): f"Words of {OTHERS} move by 1.6 ± 0.0 %",
-}
-
-
-@over("case", ELSEWHERE)
-def test_elsewhere_a_loss_is_told_with_its_error_and_needed_where_that_is_sure(
-    case: tuple[float, float, str],
-) -> None:
-    cost, error, kind = case
-    there = Elsewhere([], {"mean": torch.tensor([[cost]])}, {"mean": torch.tensor([[error]])}, {})
-    words = model_words.elsewhere_words(kind, there, (0, 0), "mean")
-    assert words == f"{ELSEWHERE[case]} without it."
-    needed = model_words.needed_heads(kind, there, "mean")
-    assert bool(needed) == ("need it too" in words)
-    assert model_words.elsewhere_words(kind, None, (0, 0), "mean") == ""
 
 
 OFF: dict[tuple[float, tuple[float, ...], str], str] = {

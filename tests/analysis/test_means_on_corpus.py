@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis.losses_on_corpus import (
-    LOSSES_OVER,
-    MEANS_OVER,
-    elsewhere,
-    losses,
-    standard_error,
-)
+from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER, on_corpus
 from attention.analysis.sentences import ANSWERED, SENTENCES
-from attention.changing.answers import answer_at
+from attention.atlas.earned import costs_of
+from attention.changing.answers import answer_at, beside_likeliest
 from attention.changing.change import Head, changes
 from attention.changing.effects import effects, losses_after, means
 from attention.changing.known import Known, states_without
 from attention.changing.team import CANDIDATES, other_teams
-from attention.subjects.model.known_heads import EXAMPLES
 from tests.changing.searching import searched
 from tests.trained.packaged import packaged, run_model
 
@@ -35,7 +27,7 @@ BERLIN = "My sister lives in Berlin, so she speaks"
 def said_without(text: str, off: list[Head], way: str = "mean") -> tuple[str, float, float]:
     """The likeliest word without heads, its share, and that of the answer there was."""
     model, run = packaged("smollm2"), run_model("smollm2", text)
-    to = elsewhere("smollm2").means if way == "mean" else way
+    to = on_corpus("smollm2").means if way == "mean" else way
     states = states_without(model, run, off, to)
     shares = model.scores(states[-1]).softmax(-1)
     (word,) = model.shown([int(shares.argmax())])
@@ -43,45 +35,31 @@ def said_without(text: str, off: list[Head], way: str = "mean") -> tuple[str, fl
     return word.strip("·"), float(shares.max()), float(metric(states))
 
 
-def test_one_head_of_270_carries_paris_and_no_other_sentence_needs_it() -> None:
+def test_one_head_of_270_carries_paris() -> None:
     text = "The capital of France is"
     assert said_without(text, [])[2] == pytest.approx(0.773, abs=1e-3)
     assert 0.12 < said_without(text, [(23, 4)])[2] < 0.15
-    assert float(elsewhere("smollm2").losses["mean"][23, 4]) < 0.004
-
-
-def test_each_answered_example_opens_on_the_head_that_its_answer_loses_most_without() -> None:
-    opened = {known.s: (known.layer, known.head) for known in EXAMPLES}
-    for name, text in ANSWERED:
-        lost = elsewhere(name).effects[text]
-        assert float(lost[opened[text]]) == float(lost.min()) < -0.05
 
 
 def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:
-    off, there = [(1, 3), (1, 5)], elsewhere("smollm2")
+    off = [(1, 3), (1, 5)]
     zero, mean = (said_without(MARY, off, way)[2] for way in ("zero", "mean"))
     assert zero < 0.07 < 0.9 < mean
-    assert float(there.losses["zero"][1, 5]) > 0.2
-    assert float(there.losses["mean"][1, 5]) < 0.03
+    cost = costs_of("smollm2")[1, 5]
+    assert cost.elsewhere_by_zero.found.low > 0.2
+    assert cost.elsewhere.found.mean < 0.03
 
 
 def test_what_is_packaged_recomputes_from_its_sentences() -> None:
-    model, there = packaged("minilm"), elsewhere("minilm")
+    model, there = packaged("minilm"), on_corpus("minilm")
     mean = means(model, SENTENCES[:MEANS_OVER], "output")
     assert_close(torch.stack(there.means), torch.stack(mean), atol=1e-4, rtol=1e-3)
-    layer = len(model.layers) - 1
-    for way, to in (("mean", mean), ("zero", "zero")):
-        found = losses(model, OTHERS, to, [layer])
-        assert len(found) == LOSSES_OVER
-        assert_close(there.losses[way][layer], found.mean(0)[0], atol=1e-4, rtol=1e-2)
-        error = found.std(0)[0] / math.sqrt(LOSSES_OVER)
-        assert_close(there.errors[way][layer], error, atol=1e-4, rtol=1e-2)
 
 
 @pytest.mark.parametrize(("name", "text"), ANSWERED)
 def test_packaged_effects_recompute(name: str, text: str) -> None:
-    model, run, there = packaged(name), run_model(name, text), elsewhere(name)
-    metric, _ = answer_at(model, run, -1)
+    model, run, there = packaged(name), run_model(name, text), on_corpus(name)
+    metric = beside_likeliest(model, answer_at(model, run, -1)[0], -1)
     layers = [len(model.layers) - 1, len(model.layers) - 7]
     found = effects(model, run, metric, to=there.means, layers=layers).change
     assert_close(there.effects[text][layers], found, atol=1e-4, rtol=1e-2)
@@ -98,18 +76,16 @@ def test_four_heads_turn_tom_into_anna() -> None:
 def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search() -> None:
     model, run = packaged("smollm2"), run_model("smollm2", ANNA)
     metric, _ = answer_at(model, run, -1)
-    found = searched(4, model, run, metric, to=elsewhere("smollm2").means)
+    found = searched(4, model, run, metric, to=on_corpus("smollm2").means)
     assert [one.head for one in found] == FOUR
     assert [one.tried for one in found] == [270, *[CANDIDATES] * 3]
 
 
 def test_the_four_cost_little_elsewhere_and_chance_takes_as_much_once() -> None:
     model, run = packaged("smollm2"), run_model("smollm2", ANNA)
-    there = elsewhere("smollm2")
+    there = on_corpus("smollm2")
     costs = losses_after(model, OTHERS, [changes(FOUR, there.means)])[:, 0]
     assert float(costs.mean()) == pytest.approx(0.055, abs=3e-3)
-    assert float(standard_error(costs)) == pytest.approx(0.042, abs=3e-3)
-    assert float(there.losses["mean"][FOUR[0]]) == pytest.approx(-0.02, abs=6e-3)
     asked = Known(model, run, answer_at(model, run, -1)[0])
     points = asked.after([changes(each, there.means) for each in other_teams(FOUR, 9)])
     points = points - asked.before
