@@ -35,9 +35,8 @@ def traced(name: str, tokens: int, **settings: Any) -> tuple[Variant, Trace]:
     """A layer in float64 over random vectors, under the causal mask, at its published scale."""
     variant = VARIANTS[name]
     layer = variant(variant.Config(WIDTH, **({"heads": HEADS} | settings))).double()
-    scale = None if variant.published_scale == "1/√d_k" else 1.0
     with torch.no_grad():
-        return layer, layer(numbers(tokens, WIDTH), masks.causal(tokens, tokens), scale=scale)
+        return layer, layer(numbers(tokens, WIDTH), masks.causal(tokens, tokens))
 
 
 def linear(layer: Variant, x: Tensor, head: Trace) -> Tensor:

@@ -85,7 +85,9 @@ def check_a_trace_has_an_axis_of_heads_and_every_step_follows_from_the_one_befor
     assert output.shape[1] == TOKENS
     assert_close(parts.sum(-3) if b is None else parts.sum(-3) + b, output)
     plain = layer(vectors())
-    assert_close(plain.scaled, plain.scores / plain.queries.shape[-1] ** 0.5)
+    d_k, factor = plain.queries.shape[-1], variant.usual_scale.get("factor")
+    published = {"1/√d_k": d_k**-0.5, "none": 1.0, "factor": factor}[variant.published_scale]
+    assert_close(plain.scaled, plain.scores * published)
 
 
 def check_a_part_that_is_replaced_counts_in_all_that_follows_and_nothing_else_changes(

@@ -69,13 +69,12 @@ def test_a_layer_that_learns_is_the_variant_of_the_library_at_its_published_scal
     variant = race.racing()[name]
     layer = seeded(12, 2, 3, variant)
     x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
-    scale = 1.0 if variant.published_scale == "none" else None
     for own, mask, over_memory in (
         (x, masks.causal(5, 5), None),
         (x, None, memory),
     ):
         quick = attended(layer, own, mask, over_memory)
-        whole = layer(own, mask, memory=over_memory, scale=scale)
+        whole = layer(own, mask, memory=over_memory)
         assert_close(quick.weights, whole.weights, **CLOSE)
         assert_close(quick.output, whole.output, **CLOSE)
 

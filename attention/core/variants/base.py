@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +24,7 @@ from attention.core.functional import (
 from attention.core.norms import RmsNorm
 from attention.core.positions import Rotary
 from attention.core.registry import check_entry
-from attention.core.scales import Scale
+from attention.core.scales import SCALES, Scale
 from attention.core.settings import Value, choice, seed_setting, whole
 
 ParameterMaker = Callable[..., nn.Parameter]
@@ -38,10 +38,12 @@ class Variant(nn.Module):
 
     `formula` is LaTeX for the raw scores and the output; `scoring` is what makes the scores, in a
     word or two; `source` is Markdown, with a link to what it cites, see `papers`; `published_scale`
-    is the scale the source uses, `usual_scale` the settings with which its weights show something
-    on word vectors, `trained_with` those that a training begins with, where they are others;
-    `projections` names the parameter that makes queries, keys, values or the layer's output, where
-    there is one: a matrix `W_…`, with its bias `b_…` if the variant has a parameter of that name.
+    is the scale the source uses, and a layer that is given none; "factor": a number that the source
+    leaves open, as `usual_scale` has it; `usual_scale` the settings with which its weights show
+    something on word vectors, `trained_with` those that a training begins with, where they are
+    others; `projections` names the parameter that makes queries, keys, values or the layer's
+    output, where there is one: a matrix `W_…`, with its bias `b_…` if the variant has a parameter
+    of that name.
     `origin` says where the parameters are from: "seeded", "identity", "learned" or "typed"; ""
     where there are none. `normed_by`: what makes weights of its scores, see
     :func:`functional.weigh`; `erases`: whether keys take values back that were written at keys
@@ -83,10 +85,12 @@ class Variant(nn.Module):
         return self.heads
 
     @property
-    def scale(self) -> Scale | None:
-        """Factor of the scores unless told otherwise, None = 1/√d_k."""
+    def scale(self) -> Scale:
+        """Factor of the scores unless told otherwise: of its settings, or as published."""
         own: Scale | None = getattr(self.config, "scale", None)
-        return own
+        if own is None and self.published_scale == "factor":
+            own = cast(float, self.usual_scale["factor"])
+        return SCALES[self.published_scale] if own is None else own
 
     @property
     def cap(self) -> float | None:
