@@ -44,6 +44,8 @@ class Page:
     beside: Callable[[Values], Sequence[str]] = lambda values: ()
     # set when one first comes to it, unless a trained model is
     starts: Mapping[str, Value] = field(default_factory=dict)
+    # further settings, where a sentence of one's own comes along; gets its view
+    fills: Callable[[Any], Mapping[str, Value]] = lambda view: {}
     # the query of the link that its bare address, and the menu, lead to
     opens: Callable[[], str] | None = None
     file: str = ""  # from the top of the project, "" = in pages/

@@ -378,6 +378,8 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
         begin = {name: begin[name] for name in begin if name not in texts | beside.keys()}
     elif not own and "query" in begin:
         choose_query(begin["query"])
+    if own:
+        begin = {**begin, **page.fills(arrived)}
     for name, value in begin.items():
         untouched = arrived[name] == declared[name].default
         if name not in SELECTED and name not in before.hidden and untouched:

@@ -50,11 +50,17 @@ def cards(view: View) -> None:
         label, new = ("Start over", "") if everything == guesses else ("Show all", everything)
         st.button(label, key="all_cards", type="tertiary", on_click=guess_all, args=(new,))
     with st.container(key="claim_cards"):
-        for start in range(0, len(QUESTIONS), 2):
-            pair = range(start, min(start + 2, len(QUESTIONS)))
-            for column, at in zip(st.columns(2), pair, strict=False):
-                with column.container(border=True, height="stretch"):
-                    card(at, questions.guess_of(guesses, at))
+        in_pairs(questions.FIRST, guesses)
+        with st.expander("More claims"):
+            in_pairs(questions.FURTHER, guesses)
+
+
+def in_pairs(shown: Sequence[int], guesses: str) -> None:
+    """Cards of some statements, two side by side."""
+    for start in range(0, len(shown), 2):
+        for column, at in zip(st.columns(2), shown[start : start + 2], strict=False):
+            with column.container(border=True, height="stretch"):
+                card(at, questions.guess_of(guesses, at))
 
 
 def card(at: int, guess: str) -> None:

@@ -51,6 +51,9 @@ QUESTIONS = (
     ),
 )
 
+FIRST = (0, 1, 3, 5, 7)  # their places; links have the guesses by these
+FURTHER = tuple(at for at in range(len(QUESTIONS)) if at not in FIRST)  # which are folded
+
 
 def guess_of(guesses: str, at: int) -> str:
     """The guess on a question, `SHOWN` where it is seen without one, "" before."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from attention.app.state.pages import LABORATORY, Page
 from attention.subjects.operations import OperationSettings
+from attention.subjects.operations.sentence import first
 
 PAGE = Page(
     "operations",
     "Operations",
     "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
-    "softmax, each checked against torch; numbers are typed over in the coloured matrices",
+    "softmax, each checked against torch; numbers of your sentence, or typed over in the "
+    "coloured matrices",
     purpose="The operations attention is made of, on numbers of your own.",
     words=(
         "dot product",
@@ -20,6 +22,7 @@ PAGE = Page(
     figures={"matrices": "picture_"},
     settings=(OperationSettings,),
     sentence=lambda values: False,
+    fills=first,
     behind=LABORATORY,
     place=90,
 )

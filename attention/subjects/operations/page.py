@@ -13,9 +13,10 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.core.settings import Value
+from attention.figures.scene import Words, scene
 from attention.figures.stacks import resized
 from attention.subjects import operations
-from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
+from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused, sentence
 from attention.subjects.operations import scene as scenes
 from attention.subjects.operations.settings import CHANGES
 
@@ -36,7 +37,10 @@ def operation_page(view: View) -> None:
         ):
             if isinstance(made, Made):
                 st.text(made.shapes, width="content")
-            numbers_to_try(operation)
+            known = sentence.numbers_of(view).get(settings.operation)
+            numbers_to_try(operation, {sentence.TITLE: known[1]} if known else {})
+        if known and all(getattr(settings, name) == value for name, value in known[1].items()):
+            draw(scene(Words(known[0])), key="of_sentence")
         left, right = st.columns([3, 2], gap="medium")
         with left:
             numbers(made, settings)
@@ -94,9 +98,9 @@ def resize(name: str, change: str) -> None:
         grids.take_over(name, text)
 
 
-def numbers_to_try(operation: operations.Operation) -> None:
-    """Numbers worth a look, a click away."""
-    tries: dict[str, Mapping[str, Value]] = {"the first example": {}, **operation.examples}
+def numbers_to_try(operation: operations.Operation, own: Mapping[str, Mapping[str, Value]]) -> None:
+    """Numbers worth a look, a click away, first those of one's own."""
+    tries: dict[str, Mapping[str, Value]] = {**own, "the first example": {}, **operation.examples}
     values = list(tries.values())
     examples("try", list(tries), lambda index: take(values[index], operation), key="examples")
 
@@ -104,7 +108,7 @@ def numbers_to_try(operation: operations.Operation) -> None:
 def take(values: Mapping[str, Value], operation: operations.Operation) -> None:
     """Put an example's numbers in, within a callback."""
     for name in operation.inputs:
-        if name in CHANGES:
+        if name in CHANGES or name in values:
             session.choose(name, values.get(name, every_setting()[name].default))
 
 

@@ -78,12 +78,16 @@ def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed() -> No
 def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it() -> None:
     app = opened("identities", guesses="?x")
     app.press("all_cards")
-    checked = [each.checked() for each in QUESTIONS]
-    pictures = [made.picture(each.at) for each, made in zip(QUESTIONS, checked, strict=True)]
+    shown = [QUESTIONS[at] for at in (*questions.FIRST, *questions.FURTHER)]
+    checked = [each.checked() for each in shown]
+    pictures = [made.picture(each.at) for each, made in zip(shown, checked, strict=True)]
     assert_close(
         [row.matrices for row in app.rows], [numbers_of(each) for each in pictures], equal_nan=True
     )
-    for each, made, picture in zip(QUESTIONS, checked, pictures, strict=True):
+    assert {*shown} == {*QUESTIONS}
+    (more,) = app.expander
+    assert {box.key for box in more.button} >= {f"closer_matrices_{at}" for at in questions.FURTHER}
+    for each, made, picture in zip(shown, checked, pictures, strict=True):
         assert picture[1] == {questions.TRUE: "=", questions.FALSE: "≠"}[each.answer(made)]
     app.press("all_cards")
     assert app.values["guesses"] == ""

@@ -8,10 +8,12 @@ from typing import Any
 
 from torch.testing import assert_close
 
+from attention.app.cached import runs
 from attention.figures.matrices import Matrices
 from attention.figures.working import Working
+from attention.pipeline import Settings
 from attention.subjects import operations
-from attention.subjects.operations import OPERATIONS, Made, OperationSettings
+from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
 from attention.subjects.operations import scene as scenes
 from attention.subjects.operations.settings import CHANGES
 from tests.cases import over
@@ -37,6 +39,11 @@ def type_in(app: App, key: str, typed: str, matrix: int = 0, row: int = 0, colum
     return app.tell(key, "typed", cell)
 
 
+def prepared(app: App) -> Made | Refused:
+    """The operation of the page, worked out from what its controls say."""
+    return operations.prepare(viewed("operations", **app.values).of(OperationSettings))
+
+
 def test_the_page_opens_on_a_product_one_can_follow() -> None:
     app = opened("operations")
     assert app.values["bmm_a"] == OperationSettings.bmm_a
@@ -44,6 +51,25 @@ def test_the_page_opens_on_a_product_one_can_follow() -> None:
     assert table["product"] == ["4", "0", "12", "16"]
     assert words(app).startswith("C[0] in row 1, column 0: row 1 of A[0] meets column 0 of B[0]")
     assert any("(2, 2, 3) × (2, 3, 2) → (2, 2, 2)" in item.value for item in app.text)
+
+
+@over("name", OPERATIONS)
+def test_an_operation_is_filled_from_ones_own_sentence_and_says_with_what(name: str) -> None:
+    app = opened("operations", s="a <b> sat", operation=name).take("your sentence")
+    assert isinstance(prepared(app), Made)
+    assert any("“a &lt;b&gt; sat”" in words for words in re.findall("<p.*?</p>", app.said))
+    own = prepared(opened("operations", s="my green boat", operation=name).take("your sentence"))
+    assert isinstance(own, Made)
+    if name == "softmax":
+        weights = runs.result_of(Settings("my green boat")).trace.weights
+        assert_close(own.ours[0], weights, atol=0.02, rtol=0.1)
+
+
+def test_whoever_comes_with_a_sentence_finds_its_numbers() -> None:
+    app = opened("explore", s="my green boat").go("operations")
+    assert app.values["bmm_a"].count(";") == 2
+    assert app.values["bmm_a"] != OperationSettings.bmm_a
+    assert opened("operations", s="my green boat").values["bmm_a"] == OperationSettings.bmm_a
 
 
 @over("name", OPERATIONS)
