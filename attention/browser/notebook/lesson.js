@@ -11,8 +11,8 @@ import { follow } from "./theme.js"
     @import { Themes } from "./theme.js"
 
     A chapter as a file holds it: its answer, and the messages of its figure before and after it,
-    as base64; after: "" where it is the same.
-    @typedef {{ answer: number, before: string, after: string }} Chapter
+    as base64; after: "" where it is the same; hidden: whether it comes with the answer.
+    @typedef {{ answer: number, before: string, after: string, hidden: boolean }} Chapter
     @typedef {{ chapters: Chapter[], asked: string, letters: string, style: string,
       styles: Record<string, string>, themes: Themes, lights: Record<string, string>,
       words: Record<string, string> }} Given */
@@ -43,8 +43,10 @@ export default async function showLesson(modules) {
   /** @type {(chapter: number) => Promise<void>} */
   async function figure(chapter) {
     const place = one(sections[chapter], ".figure")
-    place.replaceChildren()
-    const { before, after } = chapters[chapter]
+    const { before, after, hidden } = chapters[chapter]
+    const waits = hidden && guesses[chapter] === null
+    place.replaceChildren(waits ? words.hidden : "")
+    if (waits) return
     const message = bytes((revealed[chapter] && after) || before)
     const { selection } = /** @type {SceneHeader} */ (/** @type {unknown} */ (decode(message)))
     const root = make("div", "", place)
@@ -74,7 +76,9 @@ export default async function showLesson(modules) {
 
   /** @type {(chapter: number, choice: number) => void} */
   function answer(chapter, choice) {
+    const comes = chapters[chapter].hidden && guesses[chapter] === null
     guesses[chapter] ??= choice
+    if (comes) figure(chapter)
     const section = sections[chapter]
     for (const [place, button] of section.querySelectorAll("[data-choice]").entries())
       button.ariaPressed = String(place === choice)

@@ -57,6 +57,7 @@ EMPHASIS = re.compile(r"(?<!\\)\*(.+?)(?<!\\)\*")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # by a backslash, as in Markdown
 
 CARRIED = "link"  # the lesson that a link carries
+HIDDEN = "until answered"
 LONGEST_TITLE = 120  # letters that are shown
 
 
@@ -124,6 +125,7 @@ class Chapter:
     # settings that a button below the answer changes in the figure
     reveal: Link = field(default_factory=dict)
     settled: bool = False  # whether its own sentence is shown, whatever a visitor has typed
+    hidden: str = ""  # `HIDDEN`: its figure comes with the answer
     lesson: str = ""  # of the first chapter the title of all
     hint: str = ""  # what to do at the screen, after the body
     # for each choice what is said before `because`, none of them or all

@@ -84,7 +84,12 @@ class LessonFile:
         looks, modules, plotly = drawing(kinds, ENTRY)
         given = {
             "chapters": [
-                {"answer": one.chapter.answer, "before": one.before, "after": one.after}
+                {
+                    "answer": one.chapter.answer,
+                    "before": one.before,
+                    "after": one.after,
+                    "hidden": bool(one.chapter.hidden),
+                }
                 for one in self.drawn
             ],
             "asked": carried.asked_of(self.lesson),

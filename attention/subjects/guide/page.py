@@ -76,10 +76,13 @@ def guide(view: View) -> None:
             }
             lights.draw(lit, key="lights")
         with st.container(key="guide_seen"):
-            with st.container(key="guide_figure"):
-                figure(view, chapter)
-            with st.container(key="guide_more"):
-                show(view, shown, scenes.behind(view, chapter), key="behind_figure")
+            if chapter.hidden and not chapter_page.is_answered(view, chapter):
+                tell(chapter_page.words_of(view)["hidden"], key="hidden_figure")
+            else:
+                with st.container(key="guide_figure"):
+                    figure(view, chapter)
+                with st.container(key="guide_more"):
+                    show(view, shown, scenes.behind(view, chapter), key="behind_figure")
         with st.container(key="guide_question"):
             question(view, chapter)
             try_yours(view, shown, box)

@@ -22,6 +22,7 @@ import yaml
 
 from attention.subjects.guide.chapters import (
     FIGURES,
+    HIDDEN,
     LIGHTS,
     MAX_CHOICES,
     MIN_CHOICES,
@@ -231,7 +232,8 @@ def _chapter(
     if problems:
         raise LessonError(file, [(line + before, problem) for line, problem in problems])
     hints = {"hint": values.pop("try", ""), "your_hint": values.pop("your_try", "")}
-    optional = {"link": {}, "page": "", **hints}
+    title = Path(file).stem.capitalize()
+    optional = {"title": title, "link": {}, "page": "", "because": "", **hints}
     return Chapter(file=file, body=body, **optional | values)
 
 
@@ -325,13 +327,14 @@ def _value(name: str, line: int, events: Iterator[Any]) -> Value:
 def _keys(check: Check) -> Mapping[str, tuple[Reads, bool]]:
     """Every key of front matter: how its value is read, and whether it must be given."""
     return {
-        "title": (_one_line, True),  # it becomes a heading
+        "title": (_one_line, False),  # it becomes a heading
         "figure": (_one_of(FIGURES), True),
         "question": (_words, True),
         "choices": (_some(_words, MIN_CHOICES, MAX_CHOICES), True),
         "answer": (_words, True),
-        "because": (_words, True),
+        "because": (_words, False),
         "replies": (_some(_maybe_words, MIN_CHOICES, MAX_CHOICES, apart=False), False),
+        "hidden": (_one_of([HIDDEN]), False),
         "lesson": (_words, False),
         "try": (_words, False),
         "link": (partial(_link, check), False),
@@ -487,8 +490,6 @@ def _body(lines: Sequence[str], end: int) -> str:
         words += len(line.split())
         if words > MAX_WORDS:
             raise Wrong(number, f"the text before the figure has more than {MAX_WORDS} words")
-    if not words:
-        raise Wrong(end, "the text after the front matter is missing")
     return "\n".join(lines).strip()
 
 

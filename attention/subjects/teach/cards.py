@@ -1,19 +1,18 @@
-"""A lesson that is being written: one text, and a card for each of its chapters.
+"""A lesson that is being written: a card for each of its chapters, which it becomes a text of.
 
-Both say the same. A card is read from the lines of its chapter, and a change on it writes the lines
-of what it changes: all else that a teacher has written stays as it is, comments and keys that no
-card shows among them.
+What a card does not ask for stays on it: all that its chapter says besides.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from urllib.parse import parse_qs, urlencode
 
 import yaml
 
-from attention.subjects.guide.carried import EXAMPLE
 from attention.subjects.guide.reading import (
     BETWEEN,
     MAX_CHAPTER,
@@ -26,48 +25,30 @@ from attention.subjects.guide.reading import (
     split,
 )
 
-NEW = """\
----
-title: A new chapter
-figure: picture
-parts: [lines]
-link: "s=the cat chased the mouse&query=2"
-question: Which word does it look at most?
-choices: [the cat, the mouse]
-answer: the mouse
-because: Say why.
----
-Say in a few words what there is to see.
-"""
-
-
-FIRST_LINE = 2  # of the front matter
+TITLE = "lesson"  # the key of the title of all chapters, in the first of them
+# What a card asks for, where its chapter lacks it or cannot have what it says.
+ASKED = {
+    "question": "ask a question",
+    "choices": "give two to four answers, each another one",
+    "answer": "choose the right answer",
+}
+PROBLEM = re.compile(r"chapter (\d+), line \d+: (((?:\w+, )*\w+) (?:must|is|has) .*|.*)\.", re.S)
 
 
 @dataclass(frozen=True)
 class Card:
-    """One chapter of a lesson, as it is written.
+    """One chapter of a lesson: given: the value of each key in its front matter; body: the words
+    before its figure."""
 
-    lines: all of it; end: the number of the line that ends its front matter, from 1; places: of
-    each key in the front matter its line; given: the value of each.
-    """
-
-    lines: tuple[str, ...]
-    end: int
-    places: Mapping[str, int]
     given: Mapping[str, Value]
+    body: str = ""
 
     @classmethod
     def read(cls, lines: Sequence[str]) -> Card:
         """The card of some lines. Raises `reading.Wrong` where their front matter is none."""
         end, found = front_matter(lines)
-        places = {name: line for name, (line, _) in found.items()}
-        return cls(tuple(lines), end, places, {name: value for name, (_, value) in found.items()})
-
-    @property
-    def body(self) -> str:
-        """The words before the figure."""
-        return "\n".join(self.lines[self.end :]).strip()
+        given = {name: value for name, (_, value) in found.items()}
+        return cls(given, "\n".join(lines[end:]).strip())
 
     def text(self, name: str) -> str:
         """The value of a key that is one text, "" where there is none."""
@@ -78,6 +59,11 @@ class Card:
         """The values of a key that is a list, each on one line."""
         value = self.given.get(name, [])
         return [" ".join(text.split()) for text in value] if isinstance(value, list) else []
+
+    @cached_property
+    def written(self) -> str:
+        """Its chapter as text, below the line with which that begins."""
+        return f"{_yaml(self.given)}---\n{self.body}"
 
     @property
     def right(self) -> int | None:
@@ -96,52 +82,37 @@ class Card:
         return [*self.texts("replies"), *[""] * count][:count]
 
     @property
-    def sentence(self) -> str:
-        """The sentence of its figure, "" where its link has none."""
-        return self._link().get("s", [""])[-1]
+    def link(self) -> dict[str, list[str]]:
+        """The texts of each setting that its figure is made from."""
+        return parse_qs(self.text("link").removeprefix("?"), keep_blank_values=True)
+
+    def setting(self, name: str, otherwise: str = "") -> str:
+        """A setting of its figure, as its link says it."""
+        return self.link.get(name, [otherwise])[-1]
 
     def number(self, name: str) -> int:
         """A whole number that the link of its figure says, 0 where it says none."""
-        said = self._link().get(name, [""])[-1]
+        said = self.setting(name)
         return int(said) if said.isascii() and said.isdigit() and len(said) < 6 else 0
 
-    @property
-    def model(self) -> str:
-        """The trained model that its figure is of, "none" for none."""
-        return self._link().get("model", ["none"])[-1]
+    def with_values(self, changed: Mapping[str, Value]) -> Card:
+        """The card with other values under some keys; without a key whose value is empty."""
+        given = {**self.given, **{name: _tidy(value) for name, value in changed.items()}}
+        return replace(self, given={name: value for name, value in given.items() if value})
 
-    def _link(self) -> dict[str, list[str]]:
-        return parse_qs(self.text("link").removeprefix("?"), keep_blank_values=True)
-
-    # Changes: each gives the lines of the chapter as it is then written.
-
-    def with_body(self, words: str) -> Sequence[str]:
-        """Its lines with other words before the figure."""
+    def with_body(self, words: str) -> Card:
+        """The card with other words before the figure."""
         lines = [f" {line}" if line.rstrip() == BETWEEN else line for line in words.splitlines()]
-        return [*self.lines[: self.end], *lines]
+        return replace(self, body="\n".join(lines).strip())
 
-    def with_sentence(self, sentence: str) -> Sequence[str]:
-        """Its lines with another sentence in its figure, where nothing else changes."""
-        link = self._link() | {"s": [" ".join(sentence.split())]}
+    def with_settings(self, **texts: str) -> Card:
+        """The card with other settings of its figure; "" takes one out, nothing else changes."""
+        said = {name: [text] for name, text in texts.items()}
+        link = {name: some for name, some in (self.link | said).items() if some != [""]}
         return self.with_values({"link": urlencode(link, doseq=True)})
 
-    def with_number(self, name: str, number: int) -> Sequence[str]:
-        """Its lines with another word, layer or head in its figure."""
-        link = self._link() | {name: [str(number)]}
-        return self.with_values({"link": urlencode(link, doseq=True)})
-
-    def with_model(self, name: str) -> Sequence[str]:
-        """Its lines with the figure of another model, on its first layer and head, "none" = of word
-        vectors."""
-        link = {
-            n: texts for n, texts in self._link().items() if n not in ("model", "layer", "head")
-        }
-        if name != "none":
-            link["model"] = [name]
-        return self.with_values({"link": urlencode(link, doseq=True)})
-
-    def with_choices(self, choices: Sequence[str]) -> Sequence[str]:
-        """Its lines with other choices; the right one stays, as long as its words do."""
+    def with_choices(self, choices: Sequence[str]) -> Card:
+        """The card with other choices; the right one stays, as long as its words do."""
         before, right, replies = self.texts("choices"), self.right, self.replies
         changed: dict[str, Value] = {"choices": [*choices]}
         if right is not None:
@@ -154,76 +125,54 @@ class Card:
             changed["replies"] = found if any(found) else ""
         return self.with_values(changed)
 
-    def with_reply(self, at: int, reply: str) -> Sequence[str]:
-        """Its lines with another text that is said once a choice is chosen. at: its position."""
+    def with_reply(self, at: int, reply: str) -> Card:
+        """The card with another text that is said once a choice is chosen. at: its position."""
         replies = [*self.replies[:at], reply, *self.replies[at + 1 :]]
         return self.with_values({"replies": replies if any(replies) else ""})
 
-    def with_values(self, changed: Mapping[str, Value]) -> Sequence[str]:
-        """Its lines with other values under some keys; without a key whose value is empty."""
-        card = self
-        for name, value in changed.items():
-            card = card._with(name, _tidy(value))
-        return card.lines
 
-    def _with(self, name: str, value: Value) -> Card:
-        wanted = {**self.given, name: value}
-        if not value:
-            del wanted[name]
-        start = stop = self.places.get(name, FIRST_LINE if name == "lesson" else self.end)
-        if name in self.places:
-            stop = min(line for line in (*self.places.values(), self.end) if line > start)
-        while stop - 1 > start and self.lines[stop - 2].lstrip()[:1] in ("", "#"):
-            stop -= 1  # what stands above the next key belongs to that
-        written = _written({name: value}) if value else []
-        lines = [*self.lines[: start - 1], *written, *self.lines[stop - 1 :]]
-        try:
-            changed = Card.read(lines)
-        except Wrong:
-            changed = None
-        if changed is not None and changed.given == wanted:
-            return changed
-        whole = ["---", *_written(wanted), "---"]  # one that is written in an unusual way
-        lines = [*whole, *self.lines[self.end :]]
-        return Card(tuple(lines), len(whole), {}, wanted)
+NEW = Card(
+    {
+        "figure": "picture",
+        "parts": ["lines"],
+        "link": "s=the+cat+chased+the+mouse&query=4",
+        "question": "Which other word does “mouse” look at most?",
+        "choices": ["cat", "chased"],
+        "answer": "cat",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A lesson while it is written. Its text is what counts.
+    """A lesson while it is written.
 
-    cards: those of the text, or of the last one that could be read; problem: why the text cannot
-    be read, "" where it can; names: of each card a number that it keeps wherever it moves; opened:
-    that of the card to be seen; before: the draft as it was until a card was removed; link: the
-    letters of the link that carries it, None where it is too long for one.
+    cards: one for each chapter; names: of each a number that it keeps wherever it moves; title: of
+    all chapters, "" for none; opened: the name of the card to be seen; before: the draft as it was
+    until a card was removed; link: the letters of the link that carries it, None where it is too
+    long for one.
     """
 
-    text: str
-    cards: tuple[Card, ...] = ()
-    problem: str = ""
-    names: tuple[int, ...] = ()
+    cards: tuple[Card, ...]
+    names: tuple[int, ...]
+    title: str = ""
     opened: int = 0
     before: Draft | None = None
     link: str | None = ""
 
     @classmethod
     def begun(cls, text: str, link: str = "") -> Draft:
-        """The draft of a text; where that cannot be read its cards are those of the example."""
-        return cls("", link=link)._with(read_cards(EXAMPLE)).written(text)
+        """The draft of a text. Raises ValueError with what keeps that from being read."""
+        cards = read_cards(text)
+        bare = tuple(card.with_values({TITLE: ""}) for card in cards)
+        return cls(bare, tuple(range(len(cards))), cards[0].text(TITLE), link=link)
 
-    def written(self, text: str) -> Draft:
-        """The draft with another text."""
-        try:
-            return replace(self, text=text)._with(read_cards(text))
-        except ValueError as error:
-            return replace(self, text=text, problem=str(error), before=None)
-
-    def _with(self, cards: Sequence[Card]) -> Draft:
-        names = self.names if len(self.names) == len(cards) else tuple(range(len(cards)))
-        opened = self.opened if self.opened in names else names[0]
-        return replace(
-            self, cards=tuple(cards), names=names, opened=opened, problem="", before=None
-        )
+    @cached_property
+    def text(self) -> str:
+        """The lesson as one text."""
+        title = _yaml({TITLE: self.title}) if self.title else ""
+        first, *others = (card.written for card in self.cards)
+        return f"\n{BETWEEN}\n".join([f"---\n{title}{first}", *(f"---\n{each}" for each in others)])
 
     @property
     def at(self) -> int:
@@ -231,33 +180,24 @@ class Draft:
         return self.names.index(self.opened)
 
     @property
-    def title(self) -> str:
-        """The title of all its chapters, "" for none."""
-        return self.cards[0].text("lesson")
-
-    @property
     def card(self) -> Card:
         """The card to be seen."""
         return self.cards[self.at]
 
-    def changed(self, name: int, change: Callable[[Card], Sequence[str]]) -> Draft:
-        """The draft with other lines in the card of a name, the same where that is gone.
+    def changed(self, name: int, change: Callable[[Card], Card]) -> Draft:
+        """The draft with another card in place of the one of a name, the same where that is gone.
 
-        change: gives the lines.
+        change: gives it.
         """
-        parts = [card.lines for card in self.cards]
-        if name in self.names:
-            at = self.names.index(name)
-            parts[at] = tuple(change(self.cards[at]))
-        return self.written(_joined(parts))
+        cards = [
+            change(card) if here == name else card
+            for here, card in zip(self.names, self.cards, strict=True)
+        ]
+        return replace(self, cards=tuple(cards), before=None)
 
     def titled(self, title: str) -> Draft:
         """The draft with another title of all its chapters."""
-        return self.changed(self.names[0], lambda card: card.with_values({"lesson": title}))
-
-    def restored(self) -> Draft:
-        """The draft with the text that its cards say."""
-        return self.written(_joined([card.lines for card in self.cards]))
+        return replace(self, title=" ".join(title.split()))
 
     def with_opened(self, name: int) -> Draft:
         """The draft with another card to be seen, if there is one of that name."""
@@ -274,28 +214,30 @@ class Draft:
         """The draft without the open card; the next one opens, and `before` has all of them."""
         order = [name for name in self.names if name != self.opened]
         opened = order[min(self.at, len(order) - 1)]
-        return replace(replace(self, opened=opened)._ordered(order), before=self)
+        return replace(self._ordered(order), opened=opened, before=self)
 
     def added(self) -> Draft:
-        """The draft with a new card behind the open one, which is open then."""
-        parts = [card.lines for card in self.cards]
+        """The draft with a new card behind the open one, which is open then, if there is room."""
         name, at = max(self.names) + 1, self.at + 1
-        parts.insert(at, tuple(NEW.splitlines()))
         names = (*self.names[:at], name, *self.names[at:])
-        longer = replace(self, names=names, opened=name).written(_joined(parts))
-        return longer if not longer.problem else self  # which has no room for it
+        cards = (*self.cards[:at], NEW, *self.cards[at:])
+        longer = replace(self, cards=cards, names=names, opened=name, before=None)
+        return self if len(cards) > MAX_CHAPTERS or len(longer.text) > MAX_LESSON else longer
 
     def _ordered(self, order: Sequence[int]) -> Draft:
-        """The draft with some of its cards in an order; its title stays that of all of them."""
-        cards = [self.cards[self.names.index(name)] for name in order]
-        parts = [card.lines for card in cards]
-        if order[0] != self.names[0] and self.title:
-            titles = [self.title, *[""] * len(cards)]
-            parts = [
-                tuple(card.with_values({"lesson": title}))
-                for card, title in zip(cards, titles, strict=False)
-            ]
-        return replace(self, names=tuple(order)).written(_joined(parts))
+        """The draft with some of its cards in an order."""
+        cards = tuple(self.cards[self.names.index(name)] for name in order)
+        return replace(self, cards=cards, names=tuple(order), before=None)
+
+
+def on_card(problem: str) -> str:
+    """A problem of a lesson in the words of its cards, without lines and keys."""
+    found = PROBLEM.fullmatch(problem)
+    if found is None:
+        return problem
+    told = [ASKED[key] for key in (found[3] or "").split(", ") if key in ASKED]
+    words = ", ".join(told) or found[2].replace("the line", "a text").replace("link:", "figure:")
+    return f"Card {found[1]}: {words}."
 
 
 def read_cards(text: str) -> list[Card]:
@@ -314,11 +256,6 @@ def read_cards(text: str) -> list[Card]:
     return cards
 
 
-def _joined(parts: Sequence[Sequence[str]]) -> str:
-    between = f"\n{BETWEEN}\n"
-    return between.join("\n".join(lines) for lines in parts) + "\n"
-
-
 def _tidy(value: Value) -> Value:
     """A value without the signs at which lines are told apart, but for a simple line end."""
     if isinstance(value, str):
@@ -326,17 +263,15 @@ def _tidy(value: Value) -> Value:
     return [" ".join(text.split()) for text in value]
 
 
-def _written(values: Mapping[str, Value]) -> list[str]:
-    """Values in YAML, each line of it; a list stands in one, as in [one, two]."""
-    lines: list[str] = []
-    for name, value in values.items():
-        flow = None if isinstance(value, list) else False
-        text = yaml.safe_dump(
+def _yaml(values: Mapping[str, Value]) -> str:
+    """Values in YAML; a list stands in one line, as in [one, two]."""
+    return "".join(
+        yaml.safe_dump(
             {name: value},
-            default_flow_style=flow,
+            default_flow_style=None if isinstance(value, list) else False,
             allow_unicode=True,
             sort_keys=False,
             width=8 * MAX_CHAPTER,
         )
-        lines += text.splitlines()
-    return lines
+        for name, value in values.items()
+    )

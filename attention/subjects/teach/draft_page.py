@@ -12,7 +12,6 @@ import streamlit as st
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.subjects.guide import carried
-from attention.subjects.guide.reading import MAX_LESSON
 from attention.subjects.teach import view_to_chapter
 from attention.subjects.teach.cards import Draft
 
@@ -31,13 +30,12 @@ def draft_of(view: View) -> tuple[Draft, str]:
         if said != (draft.link or ""):  # one comes back from another page
             session.choose("carried", draft.link or "")
         return draft, ""
-    text, problem = carried.EXAMPLE, ""
-    if view["carried"]:
-        try:
-            text = carried.unpack(view["carried"])
-        except ValueError as error:
-            problem = str(error)
-    draft = Draft.begun(text, view["carried"])
+    problem = ""
+    try:
+        draft = Draft.begun(carried.unpack(view["carried"])) if view["carried"] else None
+    except ValueError as error:
+        problem = str(error)
+    draft = replace(draft or Draft.begun(carried.EXAMPLE), link=view["carried"])
     session.change(draft=draft)
     return draft, problem
 
@@ -103,10 +101,10 @@ def take_view(name: int, key: str = "") -> str:
 def take_file(file: Any) -> str:
     """Take over the text of a file, within a callback; gives what is wrong with it."""
     try:
-        text = file.getvalue().decode("utf-8-sig")
+        draft = Draft.begun(file.getvalue().decode("utf-8-sig"))
     except UnicodeDecodeError:
         return "The file is no text in UTF-8."
-    if len(text) > MAX_LESSON:
-        return f"The file has more than {MAX_LESSON:,} letters."
-    change(lambda draft: draft.written(text))
+    except ValueError as error:
+        return str(error)
+    change(lambda _: draft)
     return ""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
+
+from torch import Tensor
 
 from attention.app.cached.runs import if_there_are_words
 from attention.app.state.links import every_setting, read_link
@@ -13,7 +17,10 @@ from attention.app.state.shared import load_model, width_of
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import SELECTED, Visit
 from attention.core.functional import LongTrace
+from attention.core.printing import distinct_names, percent
+from attention.figures import layer_words
 from attention.subjects.guide.reading import Value
+from attention.subjects.teach.cards import Card
 from attention.trained.sources import NONE
 
 # Of the figure before, which another one does not have.
@@ -36,11 +43,49 @@ def of_link(address: str) -> View:
     return view_of(page, Visit(), taken, {})
 
 
-def looked_at(link: str) -> tuple[Sequence[str], int, int] | None:
-    """The tokens that the figure of a link shows, and the numbers of layers and heads it has.
+@dataclass(frozen=True, eq=False)
+class LookedAt:
+    """Weights that a figure shows: its words, those they look at, and the numbers of layers and
+    heads it could show. rows: (words, keys)."""
 
-    None where there is no word in it, or its settings do not fit.
-    """
+    words: Sequence[str]
+    keys: Sequence[str]
+    rows: Tensor
+    layers: int
+    heads: int
+
+    def doubt(self, card: Card) -> str:
+        """A sentence on another answer to which the word that looks gives more weight than to the
+        right one, "" where there is none, or an answer names no word, or several."""
+        choices, right = card.texts("choices"), card.right
+        query = min(card.number("query"), len(self.words) - 1)
+        names = [re.sub(r"\W", "", key).lower() for key in self.keys]
+        said = [{*re.findall(r"\w+", choice.lower())} & {*names} for choice in choices]
+        of_all = said[0].intersection(*said) if said else set()
+        named = [words - of_all for words in said]
+        if right is None or any(len(words) != 1 for words in named):
+            return ""
+        shares = [
+            max(
+                float(share)
+                for name, share in zip(names, self.rows[query], strict=True)
+                if {name} == words
+            )
+            for words in named
+        ]
+        most = shares.index(max(shares))
+        if shares[most] == shares[right]:
+            return ""
+        return (
+            f"In the figure “{self.words[query]}” gives “{choices[most]}” {percent(shares[most])} "
+            f"of its attention, and your right answer, “{choices[right]}”, "
+            f"{percent(shares[right])}."
+        )
+
+
+def looked_at(link: str) -> LookedAt | None:
+    """The weights that the figure of a link shows; None where there is no word in it, or its
+    settings do not fit."""
     try:
         view = of_link(f"explore?{link}")
         result = if_there_are_words(view.settings())
@@ -49,9 +94,10 @@ def looked_at(link: str) -> tuple[Sequence[str], int, int] | None:
     if result is None:
         return None
     layers = 1 if view["model"] == NONE else len(load_model(view["model"]).layers)
-    trace = result.layer_trace
-    heads = 1 if isinstance(trace, LongTrace) else trace.weights.shape[-3]
-    return result.tokens, layers, heads
+    tokens, keys, trace = layer_words.shown(result)
+    whole = result.layer_trace
+    heads = 1 if isinstance(whole, LongTrace) else whole.weights.shape[-3]
+    return LookedAt(distinct_names(tokens), keys, trace.weights, layers, heads)
 
 
 def as_chapter(view: View) -> dict[str, Value]:

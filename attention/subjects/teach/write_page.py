@@ -1,4 +1,4 @@
-"""Write a lesson: a card for each chapter with a live preview, its text, a link and a file."""
+"""Write a lesson: a card for each chapter with a live preview, a class, a link and a file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,12 +12,11 @@ from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.core.printing import distinct_names
 from attention.figures.scene import Words, note, scene
 from attention.subjects.guide import carried, chapter_page, chosen_lesson
 from attention.subjects.guide.chapters import (
     CARRIED,
-    FIGURES,
+    HIDDEN,
     MAX_CHOICES,
     WORDLESS,
     Lesson,
@@ -26,41 +25,25 @@ from attention.subjects.guide.chapters import (
 from attention.subjects.guide.classes import name_of, new_key
 from attention.subjects.guide.reading import (
     MAX_CHAPTER,
-    MAX_LESSON,
     MAX_LINE,
     MAX_WORDS,
     chapter_name,
 )
 from attention.subjects.teach import class_page, draft_page, files, view_to_chapter
-from attention.subjects.teach.cards import Card, Draft
+from attention.subjects.teach.cards import Card, Draft, on_card
+from attention.subjects.teach.view_to_chapter import LookedAt
 from attention.trained import sources
 from attention.trained.sources import NONE
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
 PROBLEM, FRAME, KEY = "lesson_problem", "frame_of_lesson", "key_of_next_class"
-HOW = f"""\
-A line `===` stands between two chapters. A chapter begins with its front matter, between two lines
-`---`:
 
-- `lesson`: the title of the whole lesson, in its first chapter. May be left out.
-- `title`, `question`, `because`: texts; with a colon in them they need quotes.
-- `figure`: one of {", ".join(f"`{name}`" for name in FIGURES)}.
-- `link`: what stands behind the `?` in a link of this app. Set up the view on its page and copy
-  its link.
-- `choices`: two to four; `answer`: the right one, as it is written there.
-- `replies`: for each of them what is said once it is chosen. May be left out.
-- `try`: a sentence on what to do with the figure, which is not printed. May be left out.
-
-Then come the words before the figure, {MAX_WORDS} at most. They are shown as they are written.
-A line has up to {MAX_LINE:,} letters, a chapter {MAX_CHAPTER:,}, a lesson {MAX_LESSON:,}.
-"""
-
-Write = Callable[[Card, Any], Sequence[str]]
+Write = Callable[[Card, Any], Card]
 
 
 def write(view: View) -> None:
-    """The lesson as cards or as text, what is wrong with it, and ways to hand it out; with the key
-    of a class in the link its screen."""
+    """The lesson as cards, what is wrong with it, and ways to hand it out; with the key of a class
+    in the link its screen."""
     if view["teacher"]:
         class_page.ask(view)
         return
@@ -72,21 +55,15 @@ def write(view: View) -> None:
         too_long = f"{error}."
     hand_out(draft, lesson, packed)
     refused = st.session_state.pop(PROBLEM, "")
-    if problems := [*filter(None, (too_long, problem, refused, *lesson.problems))]:
+    wrong = map(on_card, lesson.problems)
+    if problems := [*filter(None, (too_long, problem, refused, *wrong))]:
         draw(scene(*map(note, problems)), key="problems")
-    cards, text = st.tabs(["Cards", "Text"])
-    with cards:
-        way(draft)
-        left, right = st.columns([5, 6], gap="large")
-        with left:
-            card(draft, view)
-        with right, st.container(border=True, key="card_preview"):
-            preview(draft, lesson, packed)
-    with text:
-        draft_page.field("draft", draft.text, Draft.written)
-        st.text_area("Lesson", key="draft", height=HEIGHT, max_chars=MAX_LESSON)
-        with st.expander("How a lesson is written"):
-            st.markdown(HOW)
+    way(draft)
+    left, right = st.columns([5, 6], gap="large")
+    with left:
+        card(draft)
+    with right, st.container(border=True, key="card_preview"):
+        preview(draft, lesson, packed)
 
 
 def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
@@ -102,8 +79,7 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
             "Name of the lesson",
             key="lesson_title",
             max_chars=MAX_LINE,
-            placeholder="That of its first chapter",
-            disabled=bool(draft.problem),
+            placeholder="That of its first card",
         )
         if packed:
             st.link_button(
@@ -147,50 +123,41 @@ def start_a_class(lesson: Mapping[str, str], whole: bool) -> None:
 
 
 def way(draft: Draft) -> None:
-    """The chapters, one of which is open, and a way to add one."""
-    titles = {name: each.text("title") for name, each in zip(draft.names, draft.cards, strict=True)}
+    """The cards, one of which is open, and a way to add one."""
+    titles = [each.text("title") or each.text("question") for each in draft.cards]
     with st.container(horizontal=True, vertical_alignment="center", key="cards_way"):
         draft_page.field("opened_card", draft.opened, Draft.with_opened)
         st.pills(
-            "Chapter",
+            "Card",
             draft.names,
             format_func=lambda name: (
-                f"{draft.names.index(name) + 1} · {label(titles[name] or 'Untitled')}"
+                f"{(at := draft.names.index(name)) + 1} · {label(titles[at] or 'Untitled')}"
             ),
             key="opened_card",
             required=True,
             label_visibility="collapsed",
         )
-        act("Add a chapter", Draft.added, draft, icon=":material/add:")
-    if draft.problem:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            words = "The text cannot be read. The cards say what it was before."
-            draw(scene(Words(words, "told")), key="unread")
-            st.button("Back to the cards", on_click=draft_page.change, args=(Draft.restored,))
+        act("Add a card", Draft.added, icon=":material/add:")
     if before := draft.before:
         with st.container(horizontal=True, vertical_alignment="center"):
-            words = f"“{before.card.text('title')}” is removed."
-            draw(scene(Words(words, "told")), key="removed")
-            st.button("Undo", on_click=draft_page.change, args=(lambda now: now.before or now,))
+            draw(scene(Words(f"Card {before.at + 1} is removed.", "told")), key="removed")
+            act("Undo", lambda now: now.before or now)
 
 
-def card(draft: Draft, view: View) -> None:
-    """The open chapter in a form."""
-    open_card, name = draft.card, draft.opened
-    choices = open_card.texts("choices")
-    field = partial(field_of, draft)
+def card(draft: Draft) -> None:
+    """The open chapter in a form: its sentence, word, question and answers, and more to unfold."""
+    shown, field = draft.card, partial(field_of, draft)
+    choices = shown.texts("choices")
+    found = None
     with st.container(border=True, key="card_form"):
-        field("title", st.text_input, "Title", open_card.text("title"), of_key("title"))
-        field(
-            "body",
-            st.text_area,
-            "Words before the figure",
-            open_card.body,
-            Card.with_body,
-            help=f"Up to {MAX_WORDS}.",
-        )
-        figure(draft, view)
-        field("question", st.text_input, "Question", open_card.text("question"), of_key("question"))
+        if shown.text("figure") not in WORDLESS:
+            sentence = shown.setting("s")
+            field("sentence", st.text_input, "Sentence", sentence, with_sentence)
+        if shown.text("figure") in chapter_page.LOOKING:
+            found = view_to_chapter.looked_at(shown.text("link").removeprefix("?"))
+        if found is not None:
+            word_that_looks(draft, found.words)
+        field("question", st.text_input, "Question", shown.text("question"), of_key("question"))
         field(
             "choices",
             st.text_area,
@@ -204,45 +171,92 @@ def card(draft: Draft, view: View) -> None:
                 "right",
                 st.pills,
                 "The right one",
-                open_card.right,
-                lambda this, at: (
-                    this.lines if at is None else this.with_values({"answer": choices[at]})
-                ),
+                shown.right,
+                lambda this, at: this if at is None else this.with_values({"answer": choices[at]}),
                 options=range(len(choices)),
                 format_func=lambda at: label(choices[at]),
             )
+        if found is not None and (doubt := found.doubt(shown)):
+            draw(scene(note(doubt)), key="doubt")
+        with st.expander("More", key=f"more_{draft.opened}"):
+            more(draft, choices, found)
+
+
+def word_that_looks(draft: Draft, words: Sequence[str]) -> None:
+    """The words of the sentence, one of which the figure asks."""
+    at = min(draft.card.number("query"), len(words) - 1)
+    field_of(
+        draft,
+        "query",
+        st.pills,
+        "Word that looks",
+        at,
+        lambda this, at: this.with_settings(query=str(at)),
+        options=range(len(words)),
+        format_func=lambda at: label(words[at]),
+        required=True,
+    )
+
+
+def more(draft: Draft, choices: Sequence[str], found: LookedAt | None) -> None:
+    """Everything that a card need not have. found: the figure, where it has a word that looks."""
+    shown, field = draft.card, partial(field_of, draft)
+    field("title", st.text_input, "Title", shown.text("title"), of_key("title"))
+    body = "Words before the figure"
+    field("body", st.text_area, body, shown.body, Card.with_body, help=f"Up to {MAX_WORDS}.")
+    because, told = shown.text("because"), "What is said after the answer"
+    field("because", st.text_area, told, because, of_key("because"))
+    for at, (choice, reply) in enumerate(zip(choices, shown.replies, strict=True)):
+        told = f"Only after “{label(choice)}”"
+        field(f"reply_{at}", st.text_input, told, reply, partial(with_reply, at))
+    hides = shown.text("hidden") == HIDDEN
+    told = "Hide the figure until it is answered"
+    field("hidden", st.toggle, told, hides, with_hidden)
+    if found is not None:
+        of_model(draft, found)
+    other_view(draft.opened)
+    with st.container(horizontal=True):
+        last = len(draft.cards) - 1
+        act("Move earlier", lambda now: now.moved(-1), draft.at > 0, type="tertiary")
+        act("Move later", lambda now: now.moved(1), draft.at < last, type="tertiary")
+        act("Remove", Draft.removed, last > 0, type="tertiary")
+
+
+def of_model(draft: Draft, found: LookedAt) -> None:
+    """The model, layer and head whose weights the figure shows."""
+    field = partial(field_of, draft)
+    model = draft.card.setting("model", NONE)
+    with st.container(horizontal=True):
         field(
-            "because",
-            st.text_area,
-            "What is said after the answer",
-            open_card.text("because"),
-            of_key("because"),
+            "model",
+            st.selectbox,
+            "Model",
+            model,
+            lambda this, name: this.with_settings(
+                model="" if name == NONE else name, layer="", head=""
+            ),
+            options=list(dict.fromkeys((*sources.names(), model))),
+            format_func=lambda name: "word vectors" if name == NONE else name,
         )
-        with st.expander("Something else to say after each answer", key=f"replies_{name}"):
-            for at, (choice, reply) in enumerate(zip(choices, open_card.replies, strict=True)):
-                told = f"After “{label(choice)}”"
-                field(f"reply_{at}", st.text_input, told, reply, of_reply(at))
-        with st.container(horizontal=True):
-            last = len(draft.cards) - 1
-            act("Move earlier", lambda now: now.moved(-1), draft, draft.at > 0, type="tertiary")
-            act("Move later", lambda now: now.moved(1), draft, draft.at < last, type="tertiary")
-            act("Remove", Draft.removed, draft, last > 0, type="tertiary")
+        for name, count in (("layer", found.layers), ("head", found.heads)):
+            if count > 1:
+                field(
+                    name,
+                    st.number_input,
+                    name.capitalize(),
+                    min(draft.card.number(name), count - 1),
+                    partial(_with_number, name),
+                    min_value=0,
+                    max_value=count - 1,
+                )
 
 
-def figure(draft: Draft, view: View) -> None:
-    """The sentence of the figure, and ways to have another view in its place."""
-    name = draft.opened
-    if draft.card.text("figure") not in WORDLESS:
-        field_of(
-            draft,
-            "sentence",
-            st.text_input,
-            "Sentence in the figure",
-            draft.card.sentence,
-            Card.with_sentence,
-        )
-    if draft.card.text("figure") in chapter_page.LOOKING:
-        of_figure(draft)
+def _with_number(name: str, this: Card, number: int) -> Card:
+    return this.with_settings(**{name: str(number)})
+
+
+def other_view(name: int) -> None:
+    """Ways to have another view as the figure of the card of a name."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         made = session.last_view()
         if made is not None:
@@ -250,77 +264,27 @@ def figure(draft: Draft, view: View) -> None:
                 "Use the view I just made",
                 help=f"That of {made.page.title}.",
                 icon=":material/add_photo_alternate:",
-                disabled=bool(draft.problem),
                 on_click=take_view,
                 args=(name,),
             )
         st.text_input(
-            "A view of another page in its place",
+            "Another figure: the link of a page",
             key=f"view_{name}",
             max_chars=LONGEST_LINK,
-            placeholder="Paste its link",
-            help="Or make it, say on a page of Play, and come back: a button then takes it over.",
+            placeholder="Paste the link of a page",
+            help="Of Play, of a model with all its heads, or of the race. Or make it there and "
+            "come back: a button then takes it over.",
             label_visibility="visible" if made is None else "collapsed",
-            disabled=bool(draft.problem),
             on_change=take_view,
             args=(name, f"view_{name}"),
         )
-
-
-def of_figure(draft: Draft) -> None:
-    """The word that the figure asks, and the model, layer and head that answer."""
-    shown, link = draft.card, draft.card.text("link").removeprefix("?")
-    offered = list(dict.fromkeys((*sources.names(), shown.model)))
-    found = view_to_chapter.looked_at(link)
-    with st.container(horizontal=True):
-        field_of(
-            draft,
-            "model",
-            st.selectbox,
-            "Model",
-            shown.model,
-            Card.with_model,
-            options=offered,
-            format_func=lambda name: "word vectors" if name == NONE else name,
-        )
-        if found is None:
-            return
-        tokens, layers, heads = found
-        names = [label(name) for name in distinct_names(tokens)]
-        last = len(names) - 1
-        field_of(
-            draft,
-            "query",
-            st.selectbox,
-            "Word that looks",
-            min(shown.number("query"), last),
-            lambda this, at: this.with_number("query", at),
-            options=range(len(names)),
-            format_func=lambda at: names[min(at, last)],
-        )
-        for name, count in (("layer", layers), ("head", heads)):
-            if count > 1:
-                field_of(
-                    draft,
-                    name,
-                    st.number_input,
-                    name.capitalize(),
-                    min(shown.number(name), count - 1),
-                    partial(_with_number, name),
-                    min_value=0,
-                    max_value=count - 1,
-                )
-
-
-def _with_number(name: str, this: Card, number: int) -> Sequence[str]:
-    return this.with_number(name, number)
 
 
 def preview(draft: Draft, lesson: Lesson, packed: str) -> None:
     """The open chapter as pupils see it."""
     name = chapter_name(draft.at + 1)
     if name not in [chapter.name for chapter in lesson.chapters]:
-        st.info("This chapter can be shown as soon as nothing is wrong with it.")
+        st.info("This card is shown as soon as nothing is wrong with it.")
     elif packed:
         asked = {"lesson": CARRIED, "carried": packed, "chapter": name, "embed": "true"}
         beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
@@ -343,14 +307,14 @@ def field_of(
     write: Write,
     **more: Any,
 ) -> None:
-    """A field of the open card. write: gives the lines of the card with what the field says."""
+    """A field of the open card. write: gives the card with what the field says."""
     key, name = f"{key}_{draft.opened}", draft.opened
     draft_page.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
     if draw in (st.text_input, st.text_area):
         more["max_chars"] = MAX_LINE if draw is st.text_input else MAX_CHAPTER
     if draw is st.text_area:
         more["height"] = "content"
-    draw(told, key=key, disabled=bool(draft.problem), **more)
+    draw(told, key=key, **more)
 
 
 def of_key(name: str) -> Write:
@@ -358,17 +322,24 @@ def of_key(name: str) -> Write:
     return lambda this, text: this.with_values({name: text})
 
 
-def of_reply(at: int) -> Write:
-    """Writes what is said once a choice is chosen. at: its position."""
-    return lambda this, text: this.with_reply(at, text)
+def with_sentence(this: Card, sentence: str) -> Card:
+    """The card with another sentence in its figure."""
+    return this.with_settings(s=" ".join(sentence.split()))
 
 
-def act(
-    told: str, make: Callable[[Draft], Draft], draft: Draft, possible: bool = True, **more: Any
-) -> None:
+def with_reply(at: int, this: Card, reply: str) -> Card:
+    """The card with another text after one choice. at: its position."""
+    return this.with_reply(at, reply)
+
+
+def with_hidden(this: Card, hides: bool) -> Card:
+    """The card with its figure hidden until it is answered, or not."""
+    return this.with_values({"hidden": HIDDEN if hides else ""})
+
+
+def act(told: str, make: Callable[[Draft], Draft], possible: bool = True, **more: Any) -> None:
     """A button that changes the draft."""
-    disabled = bool(draft.problem) or not possible
-    st.button(told, on_click=draft_page.change, args=(make,), disabled=disabled, **more)
+    st.button(told, on_click=draft_page.change, args=(make,), disabled=not possible, **more)
 
 
 def label(text: str) -> str:

@@ -81,6 +81,9 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert chapter.link == {"s": ["the cat sat"], "mask": ["causal", "window"], "scale": ["none"]}
     assert chapter.body == "Words before the figure.\n\nMore of them."
     assert chapter.link_with("a & b") == "s=a+%26+b&mask=causal&mask=window&scale=none"
+    bare = SOUND.replace("title: Scores\n", "").replace('because: "It is *that*."\n', "")
+    bare = read_chapter(written(tmp_path, bare.split("Words")[0]), anything)
+    assert (bare.title, bare.because, bare.body, bare.hidden) == ("01-it", "", "", "")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_the_answer_is_a_text_of_the_choices_or_their_number_from_1(
 
 
 REFUSED: list[tuple[str, str, str]] = [
-    ("title: Scores\n", "", "line 11: title must be given."),
+    ("question: Which one?\n", "", "line 11: question must be given."),
     ("title: Scores", "titel: Scores", "line 2: “titel” is unknown"),
     ("title: Scores", "title: ''", "line 2: title is empty."),
     ("title: Scores", "title: [a]", "line 2: title must be text"),
@@ -185,7 +188,6 @@ def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
         "---\n\n- one\n---\nBody": "line 3: the front matter must",
         "---\n!!python/object:os.system x\n---\nBody": "line 2:",
         "---\n" + "x" * 70000: "line 1: the file has more than 32,000 bytes",
-        SOUND.split("Words")[0]: "line 12: the text after the front matter is missing.",
     }.items():
         assert refused(tmp_path, text).startswith(words)
 

@@ -22,7 +22,6 @@ from tests.running import App, opened
 
 MARKS = re.compile(r"(?<!\\)(<b>|<img|!\[x|\[link|\$x|:red\[|\*\*bold)")  # none that is escaped
 EXAMPLE_SENTENCE = "the cat chased the mouse"
-BROKEN = EXAMPLE.replace("figure: sweep", "figure: cake").replace("answer: all equal", "answer: 7")
 
 
 def carried(page: str, text: str = EXAMPLE) -> App:
@@ -40,10 +39,11 @@ def code(*choices: int) -> str:
 
 
 def text(app: App) -> str:
-    return str(app.values["draft"])
+    return app.session_state["visit"].draft.text
 
 
 def lesson_of(app: App) -> Lesson:
+    assert unpack(str(app.query_params["carried"])) == text(app)
     return read_text(text(app), chosen_lesson.check)
 
 
@@ -56,45 +56,52 @@ def frame(app: App) -> dict[str, list[str]]:
 # A lesson is written
 
 
-def test_the_page_begins_with_an_example_as_a_form_and_as_text_which_are_one_lesson() -> None:
+def test_a_card_asks_for_sentence_word_question_and_answers_and_folds_the_rest() -> None:
     app = opened("write")
-    assert (text(app), app.values["title_0"], app.values["right_0"]) == (
-        EXAMPLE,
-        "Who does what",
-        2,
-    )
-    assert app.values["choices_0"] == "they grow\nthey stay\nthey shrink"
+    (folded,) = app.expander
+    more = {widget.key for widget in folded if hasattr(widget, "key")}
+    asked = [key for key in app.controls if key.endswith("_0") and key not in more]
+    assert asked == ["sentence_0", "query_0", "question_0", "choices_0", "right_0"]
+    assert (app.values["right_0"], app.values["title_0"]) == (2, "Who does what")
     assert (app.notes, frame(app)["chapter"]) == ([], ["chapter 1"])
-    app.choose("title_0", "Who: why")
-    assert text(app) == EXAMPLE.replace("Who does what", "'Who: why'")
-    app.choose("draft", text(app).replace("they grow", "they *rise*"))
-    assert app.values["choices_0"] == "they *rise*\nthey stay\nthey shrink"
+    app.choose("title_0", "Who: *why*").choose("choices_0", "they *rise*\nthey stay\nthey shrink")
     app.choose("right_0", 0).choose("reply_1_0", "Why so?").choose("lesson_title", "Mine")
     (first, second) = lesson_of(app).chapters
-    assert (first.title, first.answer, first.lesson) == ("Who: why", 0, "Mine")
+    assert (first.title, first.answer, first.lesson) == ("Who: *why*", 0, "Mine")
     assert (first.replies, second.title) == (("", "Why so?", ""), "A softer choice")
-    assert unpack(str(app.query_params["carried"])) == text(app)
     assert unpack(frame(app)["carried"][0]) == text(app)
     said = carried("guide", text(app)).choose("guessed", 1).markdown
     assert any(item.value.startswith("**Not this one.** Why so\\? A row") for item in said)
 
 
-def test_text_that_cannot_be_read_is_told_with_its_lines_and_the_form_keeps_what_could() -> None:
-    app = opened("write").choose("title_0", "Mine")
-    whole = text(app)
-    app.choose("draft", whole.replace("question: A", 'question: "A'))
-    assert "line" in app.notes[0]
-    assert (app.values["title_0"], app.controls["title_0"].disabled) == ("Mine", True)
-    app.press("Back to the cards")
-    assert (text(app), app.notes) == (whole, [])
-    app.choose("draft", BROKEN)
-    lines = BROKEN.splitlines()
-    expected = [lines.index("figure: cake") + 1, lines.index("answer: 7") + 1]
-    assert [int(note.split("line ")[1].split(":")[0]) for note in app.notes] == expected
-    assert "figure must be one of" in app.notes[0]
-    assert app.query_params["carried"] == pack(BROKEN)
-    app.choose("opened_card", 1)
-    assert (len(app.get("iframe")), len(app.missing)) == (0, 1)
+def test_another_sentence_and_then_another_field_leave_the_lesson_whole() -> None:
+    app = opened("write").choose("query_0", 4).choose("sentence_0", "a wolf slept")
+    app.choose("question_0", "Who?")
+    first = lesson_of(app).chapters[0]
+    assert (first.sentence, first.question, app.values["query_0"]) == ("a wolf slept", "Who?", 2)
+    assert not app.notes
+
+
+def test_an_answer_that_the_figure_contradicts_is_warned_of() -> None:
+    app = opened("write").press("Add a card")
+    assert not app.notes
+    app.choose("right_2", 1)
+    assert app.notes == [
+        "In the figure “mouse” gives “cat” 22 % of its attention, and your right answer, "
+        "“chased”, 4 %."
+    ]
+    app.choose("choices_2", "the cat\nthe mouse\nnobody").choose("right_2", 0)
+    assert not app.notes
+
+
+def test_a_hidden_figure_comes_with_the_answer() -> None:
+    app = opened("write").choose("hidden_0", True)
+    app = carried("guide", text(app))
+    assert ("picture" in app.sent, "The figure comes with your answer." in app.notes) == (
+        False,
+        True,
+    )
+    assert "picture" in app.choose("guessed", 0).sent
 
 
 def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one() -> None:
@@ -108,7 +115,7 @@ def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one() -> No
     assert can_open() == [True, True]
     app.choose("choices_0", "they grow\nthey stay\nthey get smaller")
     assert app.values["right_0"] is None
-    assert "answer must be given" in app.notes[0]
+    assert app.notes == ["Card 1: choose the right answer."]
     assert can_open() == [False, False]
     app.choose("right_0", 2)
     assert (app.notes, can_open()) == ([], [True, True])
@@ -129,16 +136,34 @@ def test_a_card_has_the_word_the_head_and_the_model_of_its_figure() -> None:
 
 
 def test_chapters_are_added_moved_removed_and_brought_back() -> None:
-    app = opened("write").press("Add a chapter")
-    cards = ["1 · Who does what", "2 · A new chapter", "3 · A softer choice"]
-    assert app.pills(key="opened_card").options == cards
+    app = opened("write")
+    begun = text(app)
+    app.press("Add a card")
+    cards = app.pills(key="opened_card").options
+    assert [card[:18] for card in cards] == [
+        "1 · Who does what",
+        "2 · Which other wo",
+        "3 · A softer choic",
+    ]
     assert frame(app)["chapter"] == ["chapter 2"]
     app.press("Move earlier")
     assert app.values["lesson_title"] == "A first look"
     assert frame(app)["chapter"] == ["chapter 1"]
     before = text(app)
-    assert text(app.press("Remove")) == EXAMPLE
+    assert text(app.press("Remove")) == begun
     assert text(app.press("Undo")) == before
+
+
+def test_a_file_takes_the_place_of_the_cards_or_says_its_wrong_line() -> None:
+    app = opened("write")
+    app.file_uploader[0].set_value(("lesson.md", b"---\nno\n", "text/markdown")).run()
+    assert (app.notes[0].startswith("chapter 1, line 2: "), app.values["title_0"]) == (
+        True,
+        "Who does what",
+    )
+    whole = EXAMPLE.replace("Who does what", "Who").encode()
+    app.file_uploader[0].set_value(("lesson.md", whole, "text/markdown")).run()
+    assert (app.notes, app.values["title_0"]) == ([], "Who")
 
 
 def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
@@ -171,10 +196,11 @@ def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str
 
 def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
     app = opened("write")
+    begun = text(app)
     for pasted in ("http://[", "/guide?chapter=scores", "/operations", HOSTILE[5]):
         app.choose("view_0", pasted)
         assert pasted[:40] in app.notes[0]
-        assert text(app) == EXAMPLE
+        assert text(app) == begun
         assert "<img" not in app.said
 
 
@@ -183,12 +209,12 @@ def test_the_lesson_in_a_link_is_written_on_and_one_that_is_cut_off_is_told(
 ) -> None:
     written = EXAMPLE.replace("Who does what", "Who chased whom")
     app = opened("write", carried=pack(written))
-    assert text(app) == written
+    assert app.values["title_0"] == "Who chased whom"
     app.choose("title_0", "Other").step_to("write", {"carried": pack(written)}, monkeypatch)
-    assert text(app) == written
+    assert app.values["title_0"] == "Who chased whom"
     app = opened("write", carried=pack(written)[:-9])
     assert "no lesson that can be read" in " ".join(app.notes)
-    assert text(app) == EXAMPLE
+    assert app.values["title_0"] == "Who does what"
 
 
 def long(digests: int) -> str:
@@ -201,10 +227,12 @@ def long(digests: int) -> str:
 
 
 def test_a_lesson_too_long_for_a_link_stays_while_one_looks_at_other_pages() -> None:
-    app = opened("write").choose("draft", long(3))
+    app = opened("write")
+    app.file_uploader[0].set_value(("lesson.md", long(3).encode(), "text/markdown")).run()
     assert "a link carries up to" in app.notes[0]
     assert not app.get("iframe")
-    assert text(app.go("explore").go("write")) == long(3)
+    written = text(app)
+    assert text(app.go("explore").go("write")) == written
 
 
 # It is learned
@@ -383,12 +411,11 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
     short = " ".join(words for words in HOSTILE if len(words) < 1000)
     app = opened("write")
     for hostile in (short, *HOSTILE[4:6]):
-        for field in ("title_0", "reply_0_0", "choices_0", "draft"):
-            app.choose(field, hostile[:1000])
+        for field in ("title_0", "reply_0_0", "choices_0", "sentence_0"):
+            app.choose(field, hostile[:400])
             assert "<script" not in app.said
             options = [name for pills in app.pills for name in pills.options]
             assert not [words for words in (app.read_as_markdown, *options) if MARKS.search(words)]
-        app.choose("draft", EXAMPLE)
     assert not opened("write", lesson=CARRIED, carried=short[:100], teacher=new_key()).text_area
     app = opened("write", teacher=new_key()).choose("codes", short[:1800])
     wrong = " ".join(f"no{at}!" for at in range(200))

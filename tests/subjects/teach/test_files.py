@@ -11,6 +11,7 @@ from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.lesson_file import LessonFile, untold
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.teach import files
+from attention.subjects.teach.cards import Draft
 from attention.training import TrainingSettings
 from attention.training.finished import finished
 from tests.running import App, opened
@@ -47,8 +48,9 @@ def made(app: App) -> App:
 
 def kept(code: str, text: str) -> LessonFile:
     """The file that was made of a text."""
-    assert (code, pack(text)) in files.made_of.cache
-    found = files.made_of(code, pack(text), untold)
+    packed = pack(Draft.begun(text).text)
+    assert (code, packed) in files.made_of.cache
+    found = files.made_of(code, packed, untold)
     assert isinstance(found, LessonFile)
     return found
 
@@ -83,7 +85,7 @@ def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file(
 ) -> None:
     over: set[TrainingSettings] = set()
     monkeypatch.setattr(files, "is_learned", over.__contains__)
-    app = opened("write").choose("draft", EXAMPLE + LEARNING).press(MAKE)
+    app = opened("write", carried=pack(EXAMPLE + LEARNING)).press(MAKE)
     assert not offered(app)
     settings = TrainingSettings("look-up", learn_layers="1", learn_steps="100")
     run = finished(settings.task)
@@ -93,7 +95,7 @@ def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file(
     over.add(settings)
     app.until(lambda: offered(app))
     assert len(kept("en", EXAMPLE + LEARNING).drawn) == 3
-    app.choose("draft", EXAMPLE.replace("answer: they shrink", "answer: 7"))
+    app.choose("choices_0", "they grow")
     assert (offered(app), MAKE in app.buttons) == (False, False)
 
 
