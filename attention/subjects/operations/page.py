@@ -39,7 +39,7 @@ def operation_page(view: View) -> None:
                 st.text(made.shapes, width="content")
             known = sentence.numbers_of(view).get(settings.operation)
             numbers_to_try(operation, {sentence.TITLE: known[1]} if known else {})
-        if known and all(getattr(settings, name) == value for name, value in known[1].items()):
+        if known and _holds(view, known[1]):
             draw(scene(Words(known[0])), key="of_sentence")
         left, right = st.columns([3, 2], gap="medium")
         with left:
@@ -54,6 +54,11 @@ def operation_page(view: View) -> None:
                 widgets.widget(view, name)
     with above:
         introduction(view, operation)
+
+
+def _holds(view: View, values: Mapping[str, Value]) -> bool:
+    """True if the settings that have an effect are these."""
+    return all(view[name] == value for name, value in values.items() if view.applies(name))
 
 
 def introduction(view: View, operation: operations.Operation) -> None:
