@@ -37,8 +37,11 @@ def learning_page(view: View) -> None:
     if task.given:
         with st.expander("Its rules"):
             st.code(task.given, language=None)
+    bet = st.pills(task.bet, task.choices, key=f"bet_{settings.task}") if task.bet else ""
     training(settings)
     run = learning_controls.finished(settings)
+    if bet is not None:
+        draw(scenes.reply(run, settings.task, bet), key="reply")
     if run is not None:
         known = known_of(EXAMPLES, settings.task) if run is finished(settings.task) else []
         if known and settings.task in sources.names():

@@ -26,15 +26,33 @@ def task(settings: TrainingSettings) -> Scene:
     )
 
 
-def finished(run: Run, brief: bool = False, pairs: int = SHOWN[-1]) -> Scene:
+def reply(run: Run | None, name: str, bet: str) -> Scene:
+    """Verdict on a bet on a task, "" of one that asks for none, with the numbers of its run.
+
+    run: the finished training, None while there is none.
+    """
+    if run is None:
+        return scene(Words(f"You bet on “{bet}”: let it learn, and see.", "told") if bet else None)
+    task = TASKS[name](run.settings)
+    verdict = None
+    if bet:
+        true = task.choices[task.came_true(run)]
+        verdict = Words(f"{'Right' if bet == true else 'Not this time'}: {true}.", "told")
+    return scene(verdict, _with_examples(task.after(run)))
+
+
+def finished(run: Run, brief: bool = False, pairs: int = SHOWN[-1], told: bool = True) -> Scene:
     """A training that is over, with what it shows.
 
-    brief: the maps alone, without curves; pairs: of the list that is shown of a race.
+    brief: the maps alone, without curves; pairs: of the list that is shown of a race; told: whether
+    words say how it ended.
     """
     plays = brief or run is packaged(run.settings)
     return scene(
         _steps(run, brief, plays=plays, pairs=pairs),
-        None if brief else _with_examples(TASKS[run.settings.task](run.settings).after(run)),
+        None
+        if brief or not told
+        else _with_examples(TASKS[run.settings.task](run.settings).after(run)),
     )
 
 

@@ -24,7 +24,7 @@ KEY = "training"  # of its scene
 def training(settings: TrainingSettings, brief: bool = False) -> None:
     """Draw a training as far as it is, with buttons to begin, pause and end it.
 
-    brief: the maps alone, without curves.
+    brief: the maps alone, without curves. How it ended is the page's to say.
     """
     job = controls.task_of(settings)
     if controls.finished(settings) is None and (again := works.pause(job)) is not None:
@@ -48,7 +48,7 @@ def _at_rest(settings: TrainingSettings, job: Task, brief: bool) -> None:
     if run is not None:
         keep(settings)
         pairs = int(session.view()["learn_pairs"])
-        drawn = scenes.finished(run, brief, pairs)
+        drawn = scenes.finished(run, brief, pairs, told=False)
         taken = {} if brief else {each.key: choices(each) for each in drawn}
         draw(drawn, key=KEY, taken=taken)
     else:

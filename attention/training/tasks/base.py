@@ -68,7 +68,8 @@ class Target:
 class Task(ABC):
     """A task that is learned live. Subclasses say what is given, and what is to be answered.
 
-    title: its name on a page; before: a sentence on what to look for; usual: its sizes;
+    title: its name on a page; before: a sentence on what to look for; bet, choices: a question to
+    bet on before its run is told, and its answers, none: no bet, see `came_true`; usual: its sizes;
     handicaps: those that make it harder, the most telling first; curves: names of what
     `accuracy` tells, the most important first; measure: the one of `measures` that
     heads are told apart by, "" for none; targets: what its usual run reaches, which is packaged
@@ -84,6 +85,8 @@ class Task(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     before: ClassVar[str]
+    bet: ClassVar[str] = ""
+    choices: ClassVar[Sequence[str]] = ()
     source: ClassVar[str] = ""
     usual: ClassVar[Sizes]
     handicaps: ClassVar[Sequence[str]]
@@ -128,6 +131,10 @@ class Task(ABC):
     @abstractmethod
     def after(self, run: Run) -> str:
         """A sentence on what a finished run shows, with its numbers."""
+
+    def came_true(self, run: Run) -> int:
+        """Position among `choices` of the one that a finished run shows."""
+        return 0
 
     def answer(self, network: nn.Module, batch: Batch, learning: bool = False) -> Tensor:
         """Scores of each possible answer. (batch, …, answers).

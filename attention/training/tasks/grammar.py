@@ -215,6 +215,8 @@ class Grammar(Task):
         "Sentences of a small grammar, one word after the other. *The cats that the dog sees* goes "
         "on with *walk*, as the cats do, not the dog: watch a head find the subject (ringed)."
     )
+    bet = "Over how many clauses, each with a noun of the other number, are 9 of 10 verbs right?"
+    choices = ("none", "one", "two")
     source = "Linzen et al. 2016"
     usual = Sizes(layers=2, heads=4, width=64, steps=800, rate=0.003)
     handicaps = ("one layer", "one head", "no positions", "no mask")
@@ -267,6 +269,11 @@ class Grammar(Task):
             for one, each in zip(tested, torch.stack(weights, 1), strict=True)
         ]
         return {SUBJECT: torch.stack(found).mean(0)}
+
+    def came_true(self, run: Run) -> int:
+        agrees = (run.accuracy(f"{ATTENTION}, {name}") >= 0.9 for name in CLAUSES)
+        kept = (many for many, right in zip(CLAUSES.values(), agrees, strict=True) if right)
+        return max(kept, default=0)
 
     def after(self, run: Run) -> str:
         agreed = {many: percent(run.accuracy(f"{ATTENTION}, {many}"), 1) for many in CLAUSES}

@@ -133,6 +133,8 @@ class LookUp(Task):
         "A list of pairs, as “k 7”, then a key: which number was beside it? Watch each row find "
         "the one pair with its own key (ringed)."
     )
+    bet = "Who answers best on lists longer than any it learned from?"
+    choices = (ATTENTION, LINEAR, GRU)
     usual = Sizes(layers=1, heads=1, width=64, steps=600, rate=0.01)
     handicaps = ("no scale",)
     curves = tuple(
@@ -169,6 +171,10 @@ class LookUp(Task):
         keys, values, asked = (part[0].tolist() for part in drawn.inputs)
         truth = [[keys.index(key)] for key in asked]
         return Example(drawn, *names(keys, values, asked), truth)
+
+    def came_true(self, run: Run) -> int:
+        found = [run.accuracy(f"{name}, longer lists") for name in self.choices]
+        return found.index(max(found))
 
     def after(self, run: Run) -> str:
         if not self.sizes.scaled:

@@ -85,6 +85,8 @@ class Race(Task):
         "keeps every pair, a layer without a softmax one state, whatever the length. Watch the "
         "curves rise, then make lists longer or the state smaller: who forgets when?"
     )
+    bet = "Who forgets first, right in less than 9 of 10 answers, as lists grow?"
+    choices = (ATTENTION, "a layer without a softmax", lookup.GRU)
     source = f"multi-query associative recall, [Arora et al. 2023]({ARXIV}2312.04927)"
     usual = Sizes(layers=1, heads=1, width=16, steps=3000, rate=0.01)
     offered = ("width", "steps", "rate")
@@ -135,6 +137,16 @@ class Race(Task):
                 for name in racing()
             ]
         )
+
+    def came_true(self, run: Run) -> int:
+        def holds(name: str) -> int:
+            """Number of the tested lists, the shortest first, on which a network still holds."""
+            shared = [shares(alike(run), name, pairs)[0] for pairs in COUNTS]
+            return next((at for at, share in enumerate(shared) if share < 0.9), len(COUNTS))
+
+        held = {name: holds(name) for name in (*racing(), lookup.GRU)}
+        first = min(held, key=lambda name: held[name])
+        return self.choices.index(first) if first in self.choices else 1
 
     def after(self, run: Run) -> str:
         runs, most = alike(run), COUNTS[-1]

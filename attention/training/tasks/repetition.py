@@ -28,6 +28,7 @@ from attention.training.tasks.base import (
 SYMBOLS = (string.ascii_letters)[:48]
 LENGTH, PATTERN = 32, 8
 INDUCTION = "induction"
+FOUND = 0.3  # of a head's weight on the symbol that followed last time
 
 
 def draw(generator: torch.Generator, size: int) -> tuple[Batch, Tensor, Tensor]:
@@ -63,6 +64,8 @@ class Repetition(Task):
         "one back."
     )
     source = "Olsson et al. 2022"
+    bet = "Where will a head find what followed the same symbol last time?"
+    choices = ("in the first layer", "in the second", "nowhere")
     usual = Sizes(layers=2, heads=4, width=64, steps=800, rate=0.003)
     handicaps = ("one layer", "no mask", "no positions")
     curves = (ATTENTION,)
@@ -101,11 +104,16 @@ class Repetition(Task):
         matched = [layer[sequences, :, queries, keys].mean((0, 1)) for layer in weights]
         return {INDUCTION: torch.stack(matched)}
 
+    def came_true(self, run: Run) -> int:
+        measured = run.last.measures[INDUCTION]
+        layer = int(measured.argmax()) // measured.shape[1]
+        return min(layer, 1) if float(measured.max()) >= FOUND else 2
+
     def after(self, run: Run) -> str:
         measured, reached = run.last.measures[INDUCTION], run.accuracy(ATTENTION)
         layer, head = divmod(int(measured.argmax()), measured.shape[1])
         score = float(measured[layer, head])
-        if score < 0.3:
+        if score < FOUND:
             return (
                 f"No head found the earlier symbol: the best gives it {percent(score, 1)} of its "
                 f"weight, and {percent(reached, 1)} of the symbols are right."

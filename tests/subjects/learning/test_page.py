@@ -36,6 +36,24 @@ def _fresh() -> Iterator[None]:
         kept.clear()
 
 
+BETS = {"look-up": "attention", "race": "GRU", "repetition": "in the second", "grammar": "two"}
+
+
+@over("task", BETS)
+def test_each_task_is_bet_on_before_its_numbers_are_told(task: str) -> None:
+    asked, run = TASKS[task], finished(task)
+    assert run is not None
+    assert asked.choices[asked(run.settings).came_true(run)] == BETS[task]
+    app, told = opened("learning", task=task), asked(run.settings).after(run).replace("*", "")
+    assert told not in app.told
+    (other, *_) = [each for each in asked.choices if each != BETS[task]]
+    app.choose(f"bet_{task}", other)
+    assert {f"Not this time: {BETS[task]}.", told} <= {*app.told}
+    assert f"Right: {BETS[task]}." in app.choose(f"bet_{task}", BETS[task]).told
+    unknown = opened("learning", task=task, learn_seed=99).choose(f"bet_{task}", other)
+    assert f"You bet on “{other}”: let it learn, and see." in unknown.told
+
+
 def header(app: App) -> dict[str, Any]:
     return app.sent[SHOWN].header
 
