@@ -6,6 +6,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import torch
+
 from attention.analysis.heads import Keys, Rows
 from attention.analysis.token_texts import Texts
 from attention.analysis.whole_runs import blocks_of, quick_rows
@@ -175,6 +177,16 @@ def _positions(count: int) -> list[str]:
     return [str(position) for position in range(count)]
 
 
+def _own_keys_are_first(kept: Attention, tokens: int) -> bool:
+    """True if of more keys than queries the first are of the queries, each seen from there on."""
+    mask, device = kept.rules.mask, kept.keys.device
+    if kept.kind == "cross" or kept.shape[2] != tokens or mask is None:
+        return False
+    every = torch.arange(tokens, device=device)
+    allowed = mask.allowed(0, 0, every, every)
+    return bool(allowed.diagonal().all() and not allowed.triu(1).any())
+
+
 def fitting_run(
     run: Recording,
     tokens: Sequence[str] | None,
@@ -184,14 +196,21 @@ def fitting_run(
 ) -> OpenedRun:
     """The attentions of a run that fit the tokens and have the same heads, that layer first.
 
-    layer: a number or a module's name, None = any. Raises ValueError where there is none.
+    layer: a number or a module's name, None = any. Keys behind those of the tokens, which a model
+    makes of several tokens (DeepSeek V4), have their positions as texts. Raises ValueError where
+    there is none.
     """
     tokens, keys = tokens or run.tokens, keys or run.keys
     if tokens is None:
         raise ValueError("there must be a token for each query, as `show(run, tokens)`")
+    asked = [one for one in run.attentions if layer in (None, "all", one.number, one.name)]
+    if keys is None and not any(one.shape[2:] == 2 * (len(tokens),) for one in asked):
+        further = (one.shape[3] for one in asked if _own_keys_are_first(one, len(tokens)))
+        names = range(len(tokens), next(further, len(tokens)))
+        keys = [*tokens, *(f"key {at}" for at in names)] if names else None
     expected = len(tokens), len(tokens if keys is None else keys)
     fitting = [kept for kept in run.attentions if kept.shape[2:] == expected]
-    chosen = [kept for kept in fitting if layer in (None, "all", kept.number, kept.name)]
+    chosen = [kept for kept in fitting if kept in asked]
     if not chosen or not 0 <= query < len(tokens):
         there = ", ".join(
             f"{one.number} ({one.shape[2]}, {one.shape[3]})" for one in run.attentions

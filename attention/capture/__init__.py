@@ -3,13 +3,13 @@
 `attention.capture()` is this room, called: see `capturing.capture`. `attentions` are kept with all
 that is made of each, `recurrences` those without a softmax, `recording` is a whole run of them,
 `masking` holds masks and biases in little room, `calls` what one call of an attention function
-says, `marks` marks weights of one's own code, `functions` sees the calls of torch's,
-`transformers_models` those of models of transformers, `kernels` those of their layers without a
-softmax, `compiled` those of compiled functions, `mixing` tells that a module mixes tokens,
-`watching` hands on all of these as models run, `runs` puts calls together to runs, `growing` those
-of one attention, `report` is a table of what was kept, `files` saves and opens runs (`checks` what
-a file says, `recurring_files` of layers without a softmax), `folders` opens those of a training
-loop.
+says, `marks` marks weights of one's own code, `handing` reads how heads are handed on, `functions`
+sees the calls of torch's, `transformers_models` those of models of transformers, `kernels` those of
+their layers without a softmax, `compiled` those of compiled functions, `mixing` tells that a module
+mixes tokens, `watching` hands on all of these as models run, `runs` puts calls together to runs,
+`growing` those of one attention, `report` is a table of what was kept, `files` saves and opens runs
+(`checks` what a file says, `recurring_files` of layers without a softmax), `folders` opens those of
+a training loop.
 
 May import: core; torch, pandas, safetensors.
 """

@@ -24,6 +24,23 @@ Kind = Literal["self", "cross"]
 Pooling = Literal["greatest", "sum"]
 
 
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """Heads of an attention function as a model hands them on to its output projection.
+
+    words: of it, for a report; sources: the heads of the function that each head handed on is made
+    of; factors: of each of these, by which its rows are multiplied, (entries, heads, sources,
+    queries), None = 1; gate: by which the numbers of its output are, (entries, heads, queries,
+    d_v), None = 1; takes_next: if the module's second call has further numbers of each value.
+    """
+
+    words: str
+    sources: tuple[tuple[int, ...], ...]
+    factors: Tensor | None = None
+    gate: Tensor | None = None
+    takes_next: bool = False
+
+
 @dataclass(eq=False)
 class Attention:
     """One attention of a run: all heads of one module.
@@ -33,7 +50,8 @@ class Attention:
     likewise with d_v, or None, as the model had them; heads: the numbers of the heads that are
     kept; groups: the key head of each; scale: the factor before the softmax; cap: the bound of
     `cap · tanh(scores / cap)` (Gemma Team 2024, section 2), None without; sinks: (heads,), a
-    further score of each head that takes weight to no key (OpenAI 2025, gpt-oss), None without.
+    further score of each head that takes weight to no key (OpenAI 2025, gpt-oss), None without;
+    handed: how its heads are handed on, None = as they are, or not known.
     """
 
     number: int
@@ -48,6 +66,7 @@ class Attention:
     cap: float | None
     sinks: Tensor | None
     rules: Rules
+    handed: Handed | None = None
     _norms: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
 
     @property
@@ -58,13 +77,17 @@ class Attention:
     @property
     def words(self) -> str:
         """Words on it for a report, beside its shape."""
-        return ""
+        return f"{self.handed.words}: run.effective() has it" if self.handed else ""
 
     def values_of(self, head: int, entry: int) -> Tensor:
         """The values of a head. Raises ValueError where they were not kept. (keys, d_v)."""
         if self.values is None:
             raise ValueError("the run must have values: capture(values=True) keeps them, got none")
         return self.values[entry, self.groups[head]]
+
+    def gate(self, head: int, rows: Tensor, entry: int) -> Tensor | None:
+        """Numbers by which the output is multiplied, (rows, d_v), None = 1."""
+        return None
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import nn
 
+from attention.capture import handing
 from attention.capture.calls import Call, Function, Masks
 from attention.capture.growing import GrowingRecurrence, NoContinuation
 from attention.capture.kernels import Recurrent
@@ -134,6 +135,23 @@ class Recorder(Watch):
         if self.every is not None:
             self.close()
 
+    def called(self, original: Any, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
+        """A call of a module, of which one that attends may tell how its heads are handed on."""
+        made = super().called(original, module, args, kwargs)
+        if self.stack and not self.silent:
+            frame, name = self.stack[-1], self.name_of(module).rpartition(".")[2]
+            brought = handing.brings(frame.module, name, args, made)
+            if brought is not None:
+                frame.brought.setdefault(name, brought)
+        return made
+
+    def leaves(self, frame: Frame) -> None:
+        """A module has run: keeps how its heads were handed on."""
+        super().leaves(frame)
+        handed = handing.read(frame.module, [*frame.calls.values()], frame.brought)
+        if handed is not None and self.run is not None:
+            self.run.hand(next(iter(frame.calls)), handed)
+
     def attends(self, name: str, call: Call | Recurrent, function: Function) -> Any:
         """Keeps a call, which runs as it would have."""
         self.captured.has_seen = True
@@ -148,6 +166,9 @@ class Recorder(Watch):
         known = run.growing.get(name)
         if isinstance(call, Recurrent) and isinstance(known, GrowingRecurrence):
             known.leaves(call.after(returned))
+        output = handing.output_of(function, returned)
+        if isinstance(call, Call) and self.stack and output is not None:
+            self.stack[-1].calls[name] = call, output.detach()
         return returned
 
     def run_of(self, name: str, call: Call | Recurrent) -> Run:

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from attention.capture.attentions import Attention, Marked
 from attention.capture.checks import REASON, list_of, must, name_of, number_of, told, whole
+from attention.capture.handing import Effective
 from attention.capture.masking import Bias, Mask, Rules
 from attention.capture.recurrences import Recurrence
 from attention.capture.recurring_files import check_numbers, check_shapes, recurrence_of
@@ -103,6 +104,7 @@ def save(contents: Contents, path: str | Path) -> None:
 
 
 def _said(attention: Attention, place: Callable[[str, Tensor], str]) -> dict[str, Any]:
+    attention = attention.marked() if isinstance(attention, Effective) else attention
     mask, bias = attention.rules.mask, attention.rules.bias
     parts = {name: getattr(attention, name) for name in ("queries", "keys", "values", "sinks")}
     if mask is not None:

@@ -7,14 +7,14 @@ are the same; of beams it says from whose each goes on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from attention.capture.attentions import Attention, Kind, Marked
+from attention.capture.attentions import Attention, Handed, Kind, Marked
 from attention.capture.calls import Call, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.masking import Rules, join
@@ -57,6 +57,7 @@ class Growing:
     values: list[Tensor] = field(default_factory=list)
     rules: list[tuple[Rules, int]] = field(default_factory=list)
     given: list[Tensor] = field(default_factory=list)
+    handed: list[Handed] = field(default_factory=list)
 
     def fresh(self, call: Call, used: int) -> tuple[int, int, Tensor | None]:
         """Number of new keys in a call, the index of the first one among all, and from which
@@ -158,12 +159,33 @@ class Growing:
         groups = tuple(key_heads.index(group) for group in self.groups)
         known = self.number, self.name, self.kind
         of_heads = self.heads, groups, self.scale, self.cap, self.sinks
-        further: tuple[Any, ...] = (values, *of_heads, rules)
+        handed = self._handed(orders)
+        further: tuple[Any, ...] = (values, *of_heads, rules, handed)
         if not self.given:
             return Attention(*known, queries, keys, *further)
         given = [pad(part, (0, self.n_keys - part.shape[-1])) for part in self.given]
         queries, keys = (part[..., :1].clone().zero_() for part in (queries, keys))
         return Marked(*known, queries, keys, *further, given=torch.cat(given, 2))
+
+    def _handed(self, orders: Mapping[int, Tensor]) -> Handed | None:
+        """Way in which all calls hand on heads, None where it is not known of each."""
+        if not self.handed or len(self.handed) != len(self.passes):
+            return None
+
+        def together(parts: list[Tensor | None], axis: int) -> Tensor | None:
+            made = [
+                part[orders[at].to(part.device)] if at in orders else part
+                for part, at in zip(parts, self.passes, strict=True)
+                if part is not None
+            ]
+            return torch.cat(made, axis) if len(made) == len(self.passes) else None
+
+        gate = together([part.gate for part in self.handed], 2)
+        return replace(
+            self.handed[0],
+            factors=together([part.factors for part in self.handed], 3),
+            gate=None if gate is None else gate[:, list(self.heads)],
+        )
 
 
 @dataclass

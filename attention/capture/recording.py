@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from attention.capture import files
+from attention.capture import files, handing
 from attention.capture.attentions import Attention, Pooling
 from attention.capture.mixing import UNSEEN
 from attention.capture.report import Report, Row
@@ -108,7 +108,10 @@ class Recording:
         attention, at = self._asked(layer, head, entry)
         values = attention.values_of(at, entry)
         weights = self.weights(layer, head, rows, entry=entry)
-        return weights @ values.to(weights.dtype)
+        made = weights @ values.to(weights.dtype)
+        every = positions("rows", rows, attention.shape[2], made.device)
+        gate = attention.gate(at, every, entry)
+        return made if gate is None else made * gate
 
     @torch.no_grad()
     def mean(
@@ -176,6 +179,24 @@ class Recording:
             every = range(attention.shape[1])
             maps = [attention.pooled(h, rows, columns, entry, "greatest", step) for h in every]
             yield attention.number, torch.stack(maps)
+
+    def effective(self) -> Recording:
+        """The run with heads as the model's output projections get them, where that is known.
+
+        Rows are signed where one map is subtracted from another (DiffLlama), and those of an expert
+        where queries are routed (JetMoe: expert by expert, times the router's share, 0 of others);
+        `output` is what enters the projection, behind a gate (Qwen3-Next, Qwen 3.5). Other
+        attentions stay as they are. A file of it has rows alone.
+        """
+        return Recording(
+            handing.effective(self.attentions),
+            self.left_out,
+            model=self.model,
+            step=self.step,
+            tokens=self.tokens,
+            keys=self.keys,
+            unasked=self.unasked,
+        )
 
     def measures(self, **options: Any) -> DataFrame:
         """Measures of all heads, one row for each: `attention.analysis.whole_runs.measures`."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from attention.capture.attentions import Kind
+from attention.capture.attentions import Handed, Kind
 from attention.capture.calls import Call, Masks
 from attention.capture.growing import Growing, GrowingRecurrence, some_heads
 from attention.capture.kernels import Recurrent
@@ -87,6 +87,13 @@ class Run:
         if found is not None:
             known = self.parents.get(self.passes)
             self.parents[self.passes] = found if known is None else known & found.to(known.device)
+
+    def hand(self, name: str, handed: Handed) -> None:
+        """Takes how the heads of the last call of the module `name` were handed on."""
+        known = self.growing.get(name)
+        if isinstance(known, Growing) and known.kept:
+            gate = handed.gate if self.choice.values else None
+            known.handed.append(replace(handed, gate=gate))
 
     def goes_on(self, name: str, call: Call | Recurrent) -> bool:
         """If a call of the module `name`, the first one of a forward pass, goes on from here."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attention.capture import compiled, functions, kernels, transformers_models
 from attention.capture.calls import Call, Function
@@ -46,6 +46,8 @@ class Frame:
     told: bool = False  # of a module within, but for plain layers of torch's
     left_out: dict[str, str] = field(default_factory=dict)  # in it or in a module within
     guessed: set[str] = field(default_factory=set)  # those of them that are told by their class
+    calls: dict[str, tuple[Call, Tensor]] = field(default_factory=dict)  # and their outputs
+    brought: dict[str, Any] = field(default_factory=dict)  # by modules next within
 
 
 class Watch(ABC):

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attention.capture.capturing import Captured
+from attention.capture.handing import Effective
 from attention.capture.recording import Recording
 from attention.core.arguments import must_be, must_be_several, must_be_within
 from attention.trained.models import Run
@@ -274,6 +275,8 @@ def _recorded(run: Recording, place: Place) -> Tensor:
     head, at = place.heads, place.at
     named = [one for one in run.attentions if one.name == place.name]
     attention = named[0] if named else run.attention(place.layer)
+    if isinstance(attention, Effective):
+        raise ValueError(f"to must be a run itself, got its effective heads of {place}")
     position = attention.position(head)
     group = attention.groups[position]
     entries = place.now.shape[0]

@@ -285,6 +285,11 @@ class Changer(Watch):
                 (0, n_queries),
             )
             return Met(number, name, 0, 0, None if kept is None else kept != 0)
+        if getattr(self.stack[-1].module, "compressor", None) is not None:  # keys of several tokens
+            start = self.totals[name][0] if n_queries == 1 and name in self.totals else 0
+            self.totals[name] = start + n_queries, call.keys[:, :, -1].detach()
+            self.start = start, n_queries
+            return Met(number, name, start, 0, None if kept is None or start else kept != 0)
         used = n_keys
         if n_keys > n_queries:
             used = max(n_queries, min(n_keys, self.masks.rules(call).reach))

@@ -162,6 +162,26 @@ WITHOUT_SOFTMAX = {
     "Zamba-2": Family("Zamba2Config", ZAMBA_2),
     "NemotronH": Family("NemotronHConfig", NEMOTRON_H),
 }
+JETMOE = {name: to for name, to in ENCODER.items() if name[-5:] != "heads" and name != "head_dim"}
+JETMOE |= {"kv_channels": 4, "num_key_value_heads": 3, "num_experts_per_tok": 2}
+JETMOE |= {"num_local_experts": 4}
+COMPRESSED = {name: to for name, to in DEEPSEEK.items() if name not in ("n_group", "topk_group")}
+COMPRESSED |= {"num_key_value_heads": 1, "head_dim": 8, "mlp_layer_types": ["moe", "moe"]}
+COMPRESSED |= {"layer_types": ["heavily_compressed_attention", "compressed_sparse_attention"]}
+COMPRESSED |= {"compress_rates": {"heavily_compressed_attention": 6}, "hc_mult": 2, "o_groups": 2}
+COMPRESSED["compress_rates"]["compressed_sparse_attention"] = 4
+COMPRESSED |= {"sliding_window": 8, "o_lora_rank": 8, "index_n_heads": 2, "index_head_dim": 8}
+COMPRESSED |= {"index_topk": 2, "n_shared_experts": 1}
+COMPRESSED["rope_parameters"] = {
+    name: {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}
+    for name in ("main", "compress")
+}
+HANDED = {
+    "DiffLlama": Family("DiffLlamaConfig", DECODER),
+    **{name: WITHOUT_SOFTMAX[name] for name in ("Qwen3-Next", "Qwen 3.5")},
+    "JetMoe": Family("JetMoeConfig", JETMOE),
+    "DeepSeek-V4": Family("DeepseekV4Config", COMPRESSED, runs="eager"),
+}
 LLAVA = Family(
     "LlavaConfig",
     {
