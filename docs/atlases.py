@@ -10,7 +10,7 @@ from pathlib import Path
 import attention
 from attention import subjects
 from attention.atlas import files
-from attention.subjects.atlas.atlas_file import as_file
+from attention.subjects.model.passport_file import as_file
 
 FOLDER = Path(__file__).parent / "made" / "live" / "atlas"
 

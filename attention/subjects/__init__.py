@@ -1,7 +1,7 @@
 """Pages, each in a folder of its own: its settings, numbers, words, figures and drawing.
 
-A folder here has a module `declaration` with its pages, and `figures` where it draws some of
-its own in the browser.
+A folder here has a module `declaration` with its pages, and modules that end in `figures` where it
+draws some of its own in the browser.
 
 May import: core, capture, inputs, trained, training, changing, analysis, atlas, pipeline, figures,
 hosting, app; torch, torchtext, cachetools, numpy, pandas, plotly, safetensors, streamlit, yaml,
@@ -10,7 +10,6 @@ markdown_it.
 
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pkgutil import iter_modules
 
 from attention.app.state import pages
@@ -24,5 +23,6 @@ def declare_pages() -> None:
         if not is_folder:
             continue
         pages.declare(import_module(f"{folder}.declaration").PAGES)
-        if find_spec(f"{folder}.figures"):
-            import_module(f"{folder}.figures")
+        for _, module, _ in iter_modules(import_module(folder).__path__, f"{folder}."):
+            if module.endswith("figures"):
+                import_module(module)

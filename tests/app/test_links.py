@@ -185,7 +185,9 @@ MEANINGS: dict[str, dict[str, Any]] = {
         **{"model": "smollm2", "layer": 20, "head": 1, "off": "20.1", "off_to": "zero"},
         "lens": "looks",
     },
-    "atlas?model=smollm2&second_head=2.5": {"model": "smollm2", "second_head": "2.5"},
+    "model?model=smollm2&more=its+passport&tiles=unexplained": {
+        **{"model": "smollm2", "more": "its passport", "tiles": "unexplained"},
+    },
     "learning?task=repetition&learn_steps=300": {"task": "repetition", "learn_steps": "300"},
     "operations?operation=softmax&softmax_dim=1": {"operation": "softmax", "softmax_dim": "1"},
     "identities?claim=merge&claim_d_k=5": {"claim": "merge", "claim_d_k": 5},

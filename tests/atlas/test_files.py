@@ -15,10 +15,10 @@ import pytest
 
 from attention.atlas import files
 from attention.atlas.passport import Against, Atlas, Circuit, Mean, Row
+from tests.atlas import making
 from tests.cases import over
 from tests.properties import given, settings
 from tests.properties import strategies as st
-from tests.subjects.atlas import making
 
 ROOT = Path(__file__).parents[2]
 

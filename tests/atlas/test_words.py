@@ -7,11 +7,11 @@ from typing import Any
 
 from attention.atlas import words
 from attention.atlas.passport import Against, Atlas, Circuit, Cost, Kind, Passport, Turned
+from tests.atlas import making
+from tests.atlas.making import mean
 from tests.cases import over
 from tests.properties import given, settings
 from tests.properties import strategies as st
-from tests.subjects.atlas import making
-from tests.subjects.atlas.making import mean
 
 ANSWERS = making.atlas()
 VECTORS = replace(ANSWERS, prompts=(*(replace(each, answer="") for each in ANSWERS.prompts),))

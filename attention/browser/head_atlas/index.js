@@ -32,15 +32,12 @@ function build({ root, content, send }) {
   })
   const below = make("div", "below", left)
   const told = make("p", "told", below, { ariaLive: "polite" })
-  const acts = make("div", "acts", below)
-  const second = make("button", "", acts, { type: "button" })
-  const alone = make("button", "", acts, { type: "button", textContent: "One head again" })
   const side = make("div", "side", frame)
   const count = make("p", "count", side, { role: "status" })
   const list = make("ol", "", side)
   const view = {
-    ...{ content, frame, menu, scale, legend, map, told, second, alone },
-    ...{ count, list, send, width: 0, pointed: -1, pairs: false },
+    ...{ content, frame, menu, scale, legend, map, told },
+    ...{ count, list, send, width: 0, pointed: -1 },
   }
   menu.addEventListener("change", () => {
     Object.assign(view.content, { shade: menu.value, said: [], listed: [], listedWords: "" })
@@ -53,11 +50,6 @@ function build({ root, content, send }) {
     const button = under(event, "button")
     if (button) choose(view, Number(button.dataset.head))
   })
-  second.addEventListener("click", () => {
-    view.pairs = !view.pairs
-    drawActs(view)
-  })
-  alone.addEventListener("click", () => send("other", -1))
   return view
 }
 
@@ -72,7 +64,6 @@ function draw(view) {
   lay(view)
   paint(view)
   tell(view)
-  drawActs(view)
   drawList(view)
   countDrawing(view.map.canvas)
 }
@@ -132,11 +123,6 @@ function paint({ map, frame, content, scale, legend }) {
   })
   const context = heads.paintTiles(map, fills)
   const mark = shade.around0 ? ink : ORANGE
-  if (content.other >= 0) {
-    context.setLineDash([4, 3])
-    heads.outlineTile(context, map, content.other, 2.5, mark)
-    context.setLineDash([])
-  }
   heads.outlineTile(context, map, content.chosen, 3, mark)
 }
 
@@ -149,14 +135,6 @@ function tell({ told, content, pointed }) {
   told.append(content.told[head] ?? "")
   const said = content.said[head]
   if (said) make("span", "", told, { textContent: ` · ${content.shade}: ${said}` })
-}
-
-/** @type {(view: View) => void} */
-function drawActs({ second, alone, content, pairs }) {
-  second.textContent = pairs ? "Click a second head …" : "Put a second head beside it"
-  second.ariaPressed = String(pairs)
-  second.hidden = !content.pairs
-  alone.hidden = content.other < 0
 }
 
 /** @type {(view: View) => void} */
@@ -186,18 +164,13 @@ function point(view, head) {
 /** @type {(view: View, head: number) => void} */
 function choose(view, head) {
   view.pointed = -1
-  const { content, pairs } = view
-  if (pairs && head !== content.chosen) {
-    content.other = head
-    view.pairs = false
-    view.send("other", head)
-  } else if (head !== content.chosen) {
+  const { content } = view
+  if (head !== content.chosen) {
     content.chosen = head
     view.send("head", head, 40)
   }
   lay(view)
   paint(view)
   tell(view)
-  drawActs(view)
   keepFocus(view.list, () => drawList(view))
 }

@@ -27,22 +27,21 @@ export default component(build, draw)
 /** @param {Mount<"model_window">} mount */
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
+  const body = make("div", "body", frame) // first, so that a Tab leads to the heads; seen last
   const sentence = make("div", "sentence", frame, { role: "group", ariaLabel: "The sentence" })
   const arc = makeShape("svg", { class: "arc", "aria-hidden": "true" }, sentence)
   const bar = make("div", "bar", frame)
   const lenses = makeRadios(bar, "lenses", "The map shows", (name) => chooseLens(view, name))
+  const menu = make("select", "", bar, { ariaLabel: "Number of passports" })
   const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
-  const body = make("div", "body", frame)
   const left = make("div", "left", body)
   const label = "All heads; arrow keys move, the key X switches one off or on"
   const map = heads.makeMap(left, label, {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
-  const hint = make("p", "hint", left)
-  make("span", "keys", hint, { textContent: "Arrow keys lead from head to head, X switches. " })
-  hint.append("Click one word, then another, to see the heads that look from one at the other.")
+  make("p", "hint", left, { textContent: "Click two words: which heads link them?" })
   const said = make("div", "said", left)
   const told = make("p", "told", said, { ariaLive: "polite" })
   const off = make("p", "told off", said)
@@ -57,7 +56,7 @@ function build({ root, content, send }) {
   const first = /** @type {[number, number] | null} */ (null)
   const lens = { said: "", chosen: "", of: /** @type {object | null} */ (null) }
   const view = {
-    ...{ content, frame, sentence, arc, lenses, scale, legend, map },
+    ...{ content, frame, sentence, arc, lenses, menu, scale, legend, map },
     ...{ said, told, off, acts, main },
     ...{ bars, large, width: 0, send, pointed: -1, first, lens },
   }
@@ -78,6 +77,7 @@ function build({ root, content, send }) {
     if (button?.dataset.act === "card") saveCard()
     else if (button) send("act", button.dataset.act ?? "")
   })
+  menu.addEventListener("change", () => send("shade", menu.value))
   main.addEventListener("click", () => switchOne(view, view.content.chosen))
   whenMoved(frame, () => follow(view))
   offerCard(frame, () => cardOf(view))
@@ -157,9 +157,15 @@ function effectsOf(content) {
 }
 
 /** @type {(content: View["content"]) => Float32Array} */
-function saysOf(content) {
+function passportsOf(content) {
   const count = countOf(content)
-  return content.numbers.subarray(count * (content.columns + 1))
+  return content.numbers.subarray(count * (content.columns + 1), count * (content.columns + 2))
+}
+
+/** @type {(content: View["content"]) => Float32Array} */
+function saysOf(content) {
+  const before = content.columns + (content.shades ? 2 : 1)
+  return content.numbers.subarray(countOf(content) * before)
 }
 
 /** @type {(view: View) => void} */
@@ -167,10 +173,30 @@ function drawLenses(view) {
   const { content } = view
   writeRadios(view.lenses, content.lenses, content.lens)
   view.legend.textContent = content.legends[content.lens]
-  const shown = ["looks", "link"].includes(content.lens) ? "sequential" : "diverging"
+  drawMenu(view.menu, content)
+  const shown = isBlue(content) ? "sequential" : "diverging"
   // A vector only moves: of its two colours there is the one on the right.
   const half = content.lens === "lost" && content.sign < 0 ? "right / 200%" : ""
   view.scale.style.background = `linear-gradient(to right, ${palette(view.frame, shown)}) ${half}`
+}
+
+/** The numbers of passports that tiles can show, while they show one.
+    @type {(menu: HTMLElement, content: View["content"]) => void} */
+function drawMenu(menu, { lens, shades }) {
+  menu.hidden = lens !== "passports" || !shades
+  if (menu.hidden || !shades) return
+  menu.replaceChildren()
+  for (const [label, names] of shades.groups) {
+    const group = make("optgroup", "", menu, { label })
+    for (const name of names) make("option", "", group, { value: name, textContent: name })
+  }
+  Object.assign(menu, { value: shades.name })
+}
+
+/** If tiles have blue fills alone.
+    @type {(content: View["content"]) => boolean} */
+function isBlue({ lens, shades }) {
+  return ["looks", "link"].includes(lens) || (lens === "passports" && !shades?.around0)
 }
 
 /** @type {(view: View) => void} */
@@ -219,7 +245,7 @@ function paint(view) {
       context.stroke()
     }
   }
-  const blue = content.lens === "looks" || content.lens === "link"
+  const blue = isBlue(content)
   const marked = content.lens === "lost" ? content.greatest : -1
   if (all.includes(marked)) heads.outlineTile(context, map, marked, 1.25, ink)
   if (all.includes(content.chosen))
@@ -237,7 +263,13 @@ function fillOf({ frame, content }) {
     }
   }
   if (content.lens === "looks") return null
-  const shades = ramp(palette(frame, "diverging"))
+  const shades = ramp(palette(frame, isBlue(content) ? "sequential" : "diverging"))
+  if (content.lens === "passports") {
+    const [numbers, end] = [passportsOf(content), content.darkest.passports]
+    const low = isBlue(content) ? 0 : -end
+    return (head) =>
+      Number.isNaN(numbers[head]) ? null : rgb(shadeOf(numbers[head], low, end, shades))
+  }
   const numbers = content.lens === "lost" ? effectsOf(content) : saysOf(content)
   const sign = content.lens === "lost" ? content.sign : 1
   const most = content.darkest[content.lens]
@@ -334,9 +366,10 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
   }
   const [x, y] = topOf(from)
   const ends = [last && sentence.querySelector(".answer"), word(queries, asks)]
-  const to = ends.find((end) => end && end !== from && Math.abs(topOf(end)[1] - y) < 8)
-  if (!to) return // on another line
-  const [toX] = topOf(to)
+  const others = ends.flatMap((end) => (end && end !== from ? [end] : []))
+  const to = others.find((end) => Math.abs(topOf(end)[1] - y) < 8) ?? others[0]
+  if (!to) return
+  const [toX, toY] = topOf(to)
   const off = content.off.includes(head)
   const isFirst = y < topOf(/** @type {Element} */ (sentence.querySelector(".word")))[1] + 8
   const rise = Math.min(isFirst ? ARC : BETWEEN_LINES, 14 + Math.abs(toX - x) / 8) / 0.75
@@ -344,12 +377,13 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
   makeShape(
     "path",
     {
-      d: `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${y - rise}, ${toX} ${y - 4}`,
+      d: `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${toY - rise}, ${toX} ${toY - 4}`,
       fill: "none",
       stroke: off ? "#d97706" : rgb(shadeOf(0.4 + 0.5 * row[key], 0, 1, shades)),
       "stroke-width": off ? 2.5 : 2 + 5 * row[key],
       "stroke-dasharray": off ? "5 6" : "none",
       "stroke-linecap": "round",
+      "stroke-opacity": Math.abs(toY - y) < 8 ? 1 : 0.5, // over the lines between
     },
     arc,
   )

@@ -11,13 +11,12 @@ import { drawTable } from "../table/index.js"
     @typedef {ReturnType<typeof build>} View
     @typedef {{ most: number, unit: string }} Scale the end of that of effects, and its unit */
 
-const SENTENCE = ".st-key-s input"
 const CHANCE = 2 // bars of what was measured; those behind them are by chance
 const FEW = 6 // kinds of prompts before one unfolds
 const RING = " A ring: the mean of a change as large in one random direction."
 const SOME_ROWS = 3 // that are seen of a head without a name
 
-/** Passports of one head, or of two beside each other. */
+/** The passport of a head: its claim and one example first, all else folded. */
 export default component(build, draw)
 
 /** @param {Mount<"passport">} mount */
@@ -26,23 +25,15 @@ function build({ root, content, send }) {
   frame.addEventListener("click", (event) => {
     const button = under(event, "button")
     if (button?.dataset.head) send("head", Number(button.dataset.head))
-    if (!button?.dataset.name) return
-    send("name", button.dataset.name)
-    const box = /** @type {HTMLElement | null} */ (document.querySelector(SENTENCE))
-    box?.focus()
   })
   return { content, frame }
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { passports, differences, most, unit } }) {
+function draw({ frame, content: { passport, most, unit } }) {
   const open = [...frame.querySelectorAll("details[open]")].map((each) => each.className)
   const shades = ramp(palette(frame, "sequential"))
-  const box = make("div", passports.length > 1 ? "passports two" : "passports")
-  box.append(...passports.map((said) => passportOf(said, { most, unit }, shades)))
-  const list = make("ul", "differences")
-  for (const words of differences) make("li", "", list, { textContent: words })
-  frame.replaceChildren(...(differences.length ? [list] : []), box)
+  frame.replaceChildren(passportOf(passport, { most, unit }, shades))
   for (const name of open)
     for (const each of frame.getElementsByClassName(name)) each.setAttribute("open", "")
 }
@@ -54,13 +45,13 @@ function passportOf(said, scale, shades) {
   const header = make("header", "", glance)
   make("h2", "", header, { textContent: `Head ${said.name}` })
   make("span", "place", header, { textContent: said.place })
-  if (said.link)
-    make("a", "", header, { textContent: "Switch it off in the window", href: said.link })
   make("p", "title", glance, { textContent: said.title })
   if (said.looked) glance.append(lookedOf(said.looked, shades, true))
   if (said.fallen) glance.append(fallenOf(said.fallen))
-  for (const words of said.told) make("p", "told", glance, { textContent: words })
-  article.append(
+  const all = folded(article, "all", "Its numbers, each beside chance")
+  for (const words of said.told) make("p", "told", all, { textContent: words })
+  const sections = make("div", "sections", all)
+  sections.append(
     breaksOf(said, scale),
     looksOf(said, shades),
     weightsOf(said),
@@ -209,7 +200,7 @@ function looksOf(said, shades) {
 }
 
 /** @type {(name: NameSaid, shades: Uint32Array) => HTMLElement} */
-function nameOf({ name, title, holds, bars, example, counter }, shades) {
+function nameOf({ title, holds, bars, example, counter }, shades) {
   const box = make("div", holds ? "name" : "name fails")
   const line = make("h4", "", box, { textContent: title })
   make("small", "", line, { textContent: holds ? "holds on other texts" : "fails on other texts" })
@@ -222,9 +213,6 @@ function nameOf({ name, title, holds, bars, example, counter }, shades) {
   cases.append(lookedOf(example, shades))
   if (counter) cases.append(lookedOf(counter, shades))
   else make("p", "quiet", cases, { textContent: "It fails on none of the texts." })
-  if (!name) return box
-  const button = make("button", "break", line, { type: "button", textContent: "Break this name" })
-  button.dataset.name = name
   return box
 }
 

@@ -18,7 +18,7 @@ from attention.subjects.model import continuations, numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow
 from attention.subjects.model.team_numbers import Search
-from attention.subjects.model.window import ALL_ON, ENDING, ERASE, LAYER, NEEDS, Shown
+from attention.subjects.model.window import ALL_ON, ENDING, ERASE, NEEDS, PASSPORT, Shown
 from attention.trained.models import Model
 from attention.trained.sources import NONE
 
@@ -33,6 +33,7 @@ def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Handler]:
         "pair": (figure.has_pair, partial(link, model)),
         "piece": (figure.has_piece, partial(add, shown)),
         "act": (figure.has_act, partial(act, shown)),
+        "shade": (figure.has_shade, partial(session.choose, "tiles")),
     }
 
 
@@ -71,15 +72,12 @@ def act(shown: Shown, name: str) -> None:
         session.choose("erased", -1)
     elif name == ERASE:
         session.choose("erased", -1 if now["erased"] == now["key"] else now["key"])
-    elif name == LAYER:
-        off = numbers.off_of(now)
-        layer = now["layer"]
-        whole = [(layer, head) for head in range(shown.model.layers[layer].attention.heads)]
-        others = [head for head in off if head not in whole]
-        set_off(shown.model, others if {*whole} <= {*off} else [*others, *whole])
     elif name.startswith(ENDING):
         endings = window.endings_of(shown)
         take(now, endings[int(name.removeprefix(ENDING))][0])
+    elif name == PASSPORT:
+        open_ = now["more"] == model_words.PASSPORT
+        session.choose("more", model_words.CLOSED if open_ else model_words.PASSPORT)
     elif name == NEEDS:
         set_off(shown.model, ())
         begin(Search(shown.asked))

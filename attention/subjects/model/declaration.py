@@ -14,6 +14,7 @@ from attention.subjects.model.known_heads import (
     first_sentence,
 )
 from attention.subjects.model.layer_words import KeySettings, LayerSettings
+from attention.subjects.model.passport_words import PassportSettings
 from attention.subjects.model.words import SwitchSettings, kind_of
 from attention.trained.sources import NONE
 
@@ -28,8 +29,9 @@ PAGE = Page(
     "model",
     "A real model",
     "a trained model on your sentence: its answer, all its heads on one map with a switch on "
-    "each, where they look, and what is lost without them; behind tabs layer by layer, why a "
-    "head looks there, associations",
+    "each, where they look, and what is lost without them; cards of sentences whose answer a head "
+    "decides; a passport of every head, with what fails without it beside chance and on other "
+    "texts; layer by layer, why a head looks there, associations",
     purpose="A trained model's answer, and all its heads with a switch on each.",
     words=(
         "token",
@@ -52,6 +54,7 @@ PAGE = Page(
     ),
     figures={
         "window": "model_window",
+        "passport": "passport",
         "team": "team",
         "layers": "layer_lines",
         "association": "association_0",
@@ -59,6 +62,7 @@ PAGE = Page(
     },
     settings=(
         SwitchSettings,
+        PassportSettings,
         SamplingSettings,
         KeySettings,
         LayerSettings,

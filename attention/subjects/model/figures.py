@@ -35,6 +35,15 @@ class Bars(TypedDict):
     shares: list[float]
 
 
+class Shades(TypedDict):
+    """Numbers of passports that tiles can show: their names by group, the one that is shown, and if
+    it has two colours around 0, orange for less than that."""
+
+    groups: Sequence[tuple[str, Sequence[str]]]
+    name: str
+    around0: bool
+
+
 class Answer(TypedDict):
     """The answer, and its share as trained and now, as they are read."""
 
@@ -54,7 +63,7 @@ class WindowSaid(TypedDict):
     sentences for each head, in a file through every lens; pair: the key that heads are to link with
     the query, -1 for none; least: the least weight of such a head; erased: the position of an
     erased word, -1 for none; whole: shares that colour the words in place of the head's weights,
-    empty for none, and in wholeWords what they are.
+    empty for none, and in wholeWords what they are; shades: None without passports.
     """
 
     sequences: Sequence[Sequence[str]]
@@ -79,6 +88,7 @@ class WindowSaid(TypedDict):
     erased: int
     whole: list[float]
     wholeWords: str
+    shades: Shades | None
 
 
 class ModelWindowHeader(WindowSaid):
@@ -101,17 +111,20 @@ class ModelWindow(
     pair=tuple[int, int],
     piece=int,
     act=str,
+    shade=str,
 ):
     """All heads of a model as tiles, its sentence and answer, and the chosen head beside.
 
     layers: (name, sequence of its queries, sequence of its keys, thumbnails uint8 (heads, rows,
     columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer; effects
     (layers, heads): by how much the metric changes without each head, NaN while it is not known;
-    says: the vote of each head, None where there is none.
+    says: the vote of each head, None where there is none; shade: the number of each that its
+    passport has, with its sign turned where less than 0 is orange, None without passports.
 
     It answers `head`, the position of the one chosen among all; `switched`, that of one and whether
     it is off now; `lens`, its name; `pair`, a query and a key; `piece`, the position of a bar among
-    all of them; `act`, its name. Pointing at a head shows where it looks without asking the server.
+    all of them; `act`, its name; `shade`, the name of a number of passports. Pointing at a head
+    shows where it looks without asking the server.
     """
 
     said: WindowSaid
@@ -119,6 +132,7 @@ class ModelWindow(
     rows: Sequence[Tensor]
     effects: Tensor
     says: Tensor | None
+    shade: Tensor | None
 
     def content(self) -> bytes:
         columns = max(row.shape[-1] for row in self.rows)
@@ -140,8 +154,8 @@ class ModelWindow(
             "greatest": int(self.effects.abs().argmax()) if known else -1,
         }
         rows_of_all = torch.cat([pad(row, (0, columns - row.shape[-1])) for row in self.rows])
-        votes = [] if self.says is None else [self.says.float()]
-        numbers = rows_of_all.float(), self.effects.float(), *votes
+        optional = [each.float() for each in (self.shade, self.says) if each is not None]
+        numbers = rows_of_all.float(), self.effects.float(), *optional
         return message(header, *numbers, rest=b"".join(tiles))
 
     def has_head(self, head: int) -> bool:
@@ -156,6 +170,11 @@ class ModelWindow(
     def has_lens(self, name: str) -> bool:
         """True if the map has a lens of that name."""
         return name in dict(self.said["lenses"])
+
+    def has_shade(self, name: str) -> bool:
+        """True if tiles can show a number of that name."""
+        shades = self.said["shades"]
+        return shades is not None and any(name in names for _, names in shades["groups"])
 
     def has_pair(self, pair: tuple[int, int]) -> bool:
         """True if some sequence is long enough for both words."""

@@ -20,6 +20,7 @@ from attention.subjects.model import (
     numbers,
     tab_associations,
     tab_layers,
+    tab_passport,
     tab_reasons,
     team_scene,
     team_work,
@@ -35,14 +36,18 @@ from attention.trained import sources
 from attention.trained.sources import NONE
 
 TABS = {
+    model_words.PASSPORT: tab_passport.draw_passport,
     model_words.LAYERS: tab_layers.draw_layers,
     model_words.REASONS: tab_reasons.draw_reasons,
     model_words.ASSOCIATIONS: tab_associations.draw_associations,
 }
+# Tabs that are opened without the fold of further settings.
+UNFOLDED = (model_words.CLOSED, model_words.PASSPORT)
 TITLE_WAITS = "title_waits"  # whether the title of this run was told before all effects were known
 # Where a figure stands that a link asks for alone.
 OF_FIGURES = {
     "layers": model_words.LAYERS,
+    "passport": model_words.PASSPORT,
     **dict.fromkeys(("association", "graph", "curves"), model_words.ASSOCIATIONS),
 }
 
@@ -66,18 +71,17 @@ def page(view: View) -> None:
         st.fragment(drawn, run_every=again)(followed(view), again is not None)
     else:
         st.info("Type a sentence above, or take one of the examples.")
-    draw_cards(view)
-    further(view, words)
+        further(view, words)
     notes.tell_refused_models()
-    if not words:
-        return
-    tell_selection(view.selection, choices.select)
-    tab = widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
-    if tab == model_words.CLOSED or view["figure"] == "layers":
-        tab = OF_FIGURES.get(view["figure"], tab)
-    if draw_tab := TABS.get(tab):
-        with notes.telling_unknown_layouts():
-            draw_tab(view)
+    if words:
+        tell_selection(view.selection, choices.select)
+        tab = view["more"]
+        if tab == model_words.CLOSED or view["figure"] == "layers":
+            tab = OF_FIGURES.get(view["figure"], tab)
+        if draw_tab := TABS.get(tab):
+            with notes.telling_unknown_layouts():
+                draw_tab(view)
+    draw_cards(view)
 
 
 def pause(view: View) -> float | None:
@@ -123,18 +127,21 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         if film is not None:
             taken[film.key] = team_work.taken_from(film, shown)
         draw(scenes.window(view, shown, figure, film), key="window", taken=taken)
-        draw(scenes.other_pages(view, shown), key="other_pages")
         if under_way or (task.steps and not task.is_asked_for):
             works.show(task)
         team_work.work(shown)
     except ValueError as problem:
         draw(scene(note(str(problem))), key="no_window")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
-        widgets.widget(view, "off_to", width="content")
-        widgets.widget(view, "words_by", width="content")
-        if view["off_to"] == AS_IN:
-            widgets.widget(view, "off_second", live="200ms", width=340)
+    with st.expander("More", expanded=view["more"] not in UNFOLDED):
+        widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
+            widgets.widget(view, "off_to", width="content")
+            widgets.widget(view, "words_by", width="content")
+            if view["off_to"] == AS_IN:
+                widgets.widget(view, "off_second", live="200ms", width=340)
+        further(view, words=True)
+        draw(scenes.to_play(view), key="to_play")
 
 
 def known_answers(view: View) -> None:

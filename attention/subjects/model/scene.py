@@ -16,7 +16,7 @@ from attention.figures.scene import Figure, Row, Scene, Table, Words, heading, n
 from attention.pipeline import Result
 from attention.subjects.model import (
     continuations,
-    effect_figures,
+    effect_charts,
     effect_words,
     known_heads,
     layer_words,
@@ -30,7 +30,7 @@ from attention.subjects.model.figures import (
     ModelWindow,
     TeamFilm,
 )
-from attention.subjects.model.window import Shown, explore_link, passport_link
+from attention.subjects.model.window import Shown, explore_link
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
 NUMBERS_APART = (7, 5)  # shares of the width, of a chart and of the table beside it
@@ -49,13 +49,10 @@ def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None 
     )
 
 
-def other_pages(view: View, shown: Shown) -> Scene:
-    """Links that lead to the chosen head on other pages."""
-    links = {
-        "to_explore": explore_link(view, shown.model),
-        "to_passport": passport_link(view, shown.model),
-    }
-    return scene(Row([Words("", link=link, key=key) for key, link in links.items() if link]))
+def to_play(view: View) -> Scene:
+    """The link that leads to the chosen head on Play."""
+    link = explore_link(view, load_model(view["model"]))
+    return scene(None if link is None else Words("", link=link, key="to_explore"))
 
 
 def cards(view: View) -> Scene:
@@ -128,7 +125,7 @@ def rows_in_all_layers(view: View) -> Scene:
 def layers_guess(view: View) -> Scene:
     """The rank of two words if the model stopped after so many layers."""
     guesses = numbers.guesses_of(view["model"], view["s"])
-    lines = effect_figures.guess_lines(
+    lines = effect_charts.guess_lines(
         guesses.names, guesses.ranks, guesses.shares, guesses.words, guesses.likeliest
     )
     return scene(
@@ -197,7 +194,7 @@ def _score_as_sum(result: Result, query: int, key: int, key_name: str) -> list[F
         f"{number(parts.score)}, is a sum: each part that made the query meets each part "
         "that made the key."
     )
-    bars = effect_figures.part_bars(parts.names, parts.terms.sum(1), parts.terms.sum(0))
+    bars = effect_charts.part_bars(parts.names, parts.terms.sum(1), parts.terms.sum(0))
     return [
         Words(told, "told"),
         Row(

@@ -12,22 +12,24 @@ from torch import Tensor
 from attention.app.cached import runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.atlas import files
 from attention.atlas.claims import elsewhere
 from attention.atlas.earned import names_of
 from attention.atlas.words import claim_words
 from attention.changing.change import Head
 from attention.changing.erasing import can_erase
 from attention.core.printing import distinct_names
-from attention.subjects.model import continuations, deciding_words, numbers
+from attention.subjects.model import continuations, deciding_words, numbers, passport_numbers
 from attention.subjects.model import words as model_words
-from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
+from attention.subjects.model.figures import Answer, Bars, ModelWindow, Shades, WindowSaid
 from attention.subjects.model.layer_words import name_words
 from attention.subjects.model.numbers import Asked
+from attention.subjects.model.passport_numbers import Opened
+from attention.subjects.model.shades import Shade, shade_named
 from attention.subjects.model.words import AS_IN, LINK, Answered
 from attention.trained.models import Model, Run
 
-ALL_ON, LAYER, NEEDS, ERASE, ENDING = "on", "layer", "needs", "erase", "ending"
+ALL_ON, NEEDS, ERASE = "on", "needs", "erase"
+ENDING, PASSPORT = "ending", "passport"
 LEAST_DARKEST = 0.001  # of a tile: a map of zeros is no map of full colours
 
 
@@ -77,15 +79,6 @@ def explore_link(view: View, model: Model) -> tuple[str, str] | None:
     return f"Play with head {model_words.name_of(head)}", address
 
 
-def passport_link(view: View, model: Model) -> tuple[str, str] | None:
-    """Words and address of a link to the passport of the chosen head; None where it has none."""
-    head = chosen(view, model)
-    if head is None or model.about.name not in files.available():
-        return None
-    named = {"model": model.about.name, "s": view["s"], **model_words.named_head(head)}
-    return f"Passport of head {model_words.name_of(head)}", f"atlas?{urlencode(named)}"
-
-
 def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
     """The lists of likely next pieces that are drawn."""
     trained, now = shown.answered.likeliest
@@ -121,7 +114,8 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     words, queries, of_layers = sequences_of(view, shown)
     rows = numbers.rows_of(view, queries)
     effects = numbers.effects_so_far(asked)
-    lenses = model_words.lenses_of(model, numbers.is_long(asked))
+    opened, shade = passports_of(view)
+    lenses = model_words.lenses_of(model, numbers.is_long(asked), shade is not None)
     chosen_lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
     says = numbers.votes_of(asked) if model_words.SAYS in lenses else None
     head = chosen(view, model)
@@ -134,6 +128,7 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     darkest = {
         model_words.LOST: greatest(effects),
         model_words.SAYS: 0.0 if says is None else greatest(says),
+        model_words.PASSPORTS: 0.0 if shade is None else shade.darkest,
     }
     asking, keys = of_layers[layer]
     through = [*lenses] if every_lens else [model_words.LOOKS if key >= 0 else chosen_lens]
@@ -147,7 +142,8 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "sequences": words,
         "queries": queries,
         "lenses": [*lenses.items()],
-        "legends": model_words.legends_of(answered, darkest, bool(needed)),
+        "legends": model_words.legends_of(answered, darkest, bool(needed))
+        | {model_words.PASSPORTS: "" if shade is None else shade.legend},
         "darkest": darkest,
         "lens": lens,
         "sign": answered.sign,
@@ -155,7 +151,9 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "off": [at * heads + each for at, each in shown.off],
         "needed": [at * heads + each for at, each in needed],
         "told": {
-            each: told_of(shown, each, looks, effects, says, None if every_lens else head)
+            each: opened.titles
+            if each == model_words.PASSPORTS and opened
+            else told_of(shown, each, looks, effects, says, None if every_lens else head)
             for each in through
         },
         "tried": model_words.tried_words(int(effects.isfinite().sum()), effects.numel())
@@ -169,15 +167,35 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "linkWords": link_words(words, queries, of_layers, rows, key, layer),
         "answer": answer_of(answered),
         "bars": bars_of(shown),
-        "acts": acts_of(shown, words[0], key),
+        "acts": acts_of(shown, words[0], key, head if opened else None),
         "erased": view["erased"] if shown.erased >= 0 else -1,
         "whole": whole,
         "wholeWords": whole_words,
+        "shades": None if shade is None or opened is None else shades_of(opened, shade),
     }
     layers = [
         (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
     ]
-    return ModelWindow(said, layers, rows, effects, says, key="model_window")
+    numbers_of = None if shade is None else shade.numbers * (-shade.sign if shade.around_0 else 1)
+    return ModelWindow(said, layers, rows, effects, says, numbers_of, key="model_window")
+
+
+def passports_of(view: View) -> tuple[Opened, Shade] | tuple[None, None]:
+    """The passports of a view's model, and the number of them that tiles show; none of a model
+    without any, or whose file is refused: the tab of passports says why."""
+    try:
+        opened = passport_numbers.read(view["model"])
+    except ValueError:
+        opened = None
+    return (None, None) if opened is None else (opened, shade_named(opened.shades, view["tiles"]))
+
+
+def shades_of(opened: Opened, shade: Shade) -> Shades:
+    """All numbers that tiles can show, by group, and the one that is shown."""
+    groups: dict[str, list[str]] = {}
+    for each in opened.shades:
+        groups.setdefault(each.group, []).append(each.name)
+    return {"groups": [*groups.items()], "name": shade.name, "around0": shade.around_0}
 
 
 def greatest(numbers: Tensor) -> float:
@@ -214,7 +232,7 @@ def told_of(
                     answered,
                     (layer, head),
                     where,
-                    float(effects[layer, head]),
+                    None if shown.off == ((layer, head),) else float(effects[layer, head]),
                     None if says is None else float(says[layer, head]),
                     other,
                     name_words(names, layer, head)
@@ -284,7 +302,9 @@ def endings_of(shown: Shown) -> list[tuple[str, str]]:
     return continuations.sure_endings(asked.model, asked.text)
 
 
-def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str]]:
+def acts_of(
+    shown: Shown, words: Sequence[str], key: int, head: Head | None
+) -> list[tuple[str, str]]:
     """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
     acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
     if key >= 0:
@@ -298,7 +318,8 @@ def acts_of(shown: Shown, words: Sequence[str], key: int) -> list[tuple[str, str
             acts.append((ERASE, f"Erase “{named}”"))
     for at, ending in enumerate(endings_of(shown)):
         acts.append((f"{ENDING}{at}", deciding_words.ending_words(*ending)))
-    acts.append((LAYER, "Switch its whole layer"))
+    if head is not None:
+        acts.append((PASSPORT, f"Passport of {model_words.name_of(head)}"))
     if not numbers.is_long(shown.asked):
         acts.append((NEEDS, "What does the answer need most?"))
     return acts

@@ -18,17 +18,19 @@ from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
 from attention.trained.pieces import SPACES
 
-LOOKS, LOST, SAYS, LINK = "looks", "lost", "says", "link"
+LOOKS, LOST, SAYS, PASSPORTS, LINK = "looks", "lost", "says", "passports", "link"
 LENSES = {
     LOOKS: "where it looks",
     LOST: "what is lost without it",
     SAYS: "what it says itself",
+    PASSPORTS: "passports",
 }
 MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
 DECIDES, CHOSEN = "the one that decides", "the chosen one"
 THIS_HEAD, WHOLE_MODEL = "this head", "all heads and layers"
 TABS = (
     CLOSED := "the window alone",
+    PASSPORT := "its passport",
     LAYERS := "layer by layer",
     REASONS := "why it looks there",
     ASSOCIATIONS := "associations",
@@ -262,7 +264,7 @@ def head_words(
     answered: Answered,
     head: Head,
     looks: str,
-    effect: float,
+    effect: float | None,
     says: float | None,
     other: str,
     there: str,
@@ -271,8 +273,9 @@ def head_words(
     """Describe one head in a lens, in a few sentences.
 
     looks: see `looks_words`; effect: by how much the metric changes without it, NaN while it is not
-    known; says: its vote for the answer rather than for `other`; there: a sentence on others; lost:
-    by how much the lead of the answer over `other` falls with the head at zero, None if not tried.
+    known, None where that is said elsewhere; says: its vote for the answer rather than for
+    `other`; there: a sentence on others; lost: by how much the lead of the answer over `other`
+    falls with the head at zero, None if not tried.
     """
     name = f"head {name_of(head)}"
     if lens == LOOKS:
@@ -285,6 +288,8 @@ def head_words(
         )
         gap = "" if lost is None else gap_words(abs(says), lost if says >= 0 else -lost)
         return f"{told}{gap}. {looks}"
+    if effect is None:
+        return f"{looks} {there}".strip()
     if math.isnan(effect):
         return f"The effect of {name} is being worked out. {looks}"
     return f"{fall_words(answered, answered.before + effect, name)} {looks} {there}".strip()
@@ -426,12 +431,12 @@ def answer_words(model: Model) -> str:
     return ""
 
 
-def lenses_of(model: Model, is_long: bool) -> dict[str, str]:
+def lenses_of(model: Model, is_long: bool, passports: bool) -> dict[str, str]:
     """The lenses that mean something for a model: a vote needs an unembedding, and the layout.
 
-    is_long: whether the sentence is too long to judge each head, see `answering.is_long`.
+    is_long: whether the sentence is too long to judge each head, see `answering.is_long`;
+    passports: if the model has some.
     """
-    if is_long:
-        return {LOOKS: LENSES[LOOKS]}
-    votes = kind_of(model) == "piece" and model.adds_up
-    return {name: title for name, title in LENSES.items() if name != SAYS or votes}
+    there = {LOOKS: True, PASSPORTS: passports, LOST: not is_long}
+    there[SAYS] = not is_long and kind_of(model) == "piece" and model.adds_up
+    return {name: title for name, title in LENSES.items() if there[name]}

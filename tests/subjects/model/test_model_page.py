@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
+from attention.atlas import files
 from attention.atlas.turned import turned as turns
+from attention.atlas.words import title as titled
 from attention.changing import effects as changing
 from attention.changing.answers import answer_at, metric_of_states
 from attention.changing.change import changes
@@ -74,8 +77,8 @@ def header(app: App) -> dict[str, Any]:
 
 def rows(app: App) -> Tensor:
     """The weights of the chosen query, (all heads, keys)."""
-    numbers = app.sent["model_window"].numbers
-    return numbers[: len(numbers) - len(effects_of(app))].reshape(len(effects_of(app)), -1)
+    heads = len(effects_of(app))
+    return app.sent["model_window"].numbers[: heads * header(app)["columns"]].reshape(heads, -1)
 
 
 def film(app: App) -> dict[str, Any]:
@@ -174,6 +177,30 @@ def test_no_head_is_named_before_all_are_tried() -> None:
     assert found is not None
     view = model_numbers.on_its_head(viewed("model", model="minilm", s=text))
     assert window.chosen(view, packaged("minilm")) == found.head
+
+
+def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports() -> None:
+    app = at_once(**SMOLLM2, layer=23, head=4).tell("model_window", "act", "passport")
+    assert app.sent["passport"].header["passport"]["name"] == "23.4"
+    app.tell("model_window", "lens", "passports").tell("model_window", "shade", "unexplained")
+    sent = header(app)
+    atlas = files.read(files.packaged()["smollm2"])
+    numbers = app.sent["model_window"].numbers[sent["columns"] * 270 + 270 :][:270]
+    assert_close(numbers, torch.tensor([one.unexplained.mean for one in atlas.passports]))
+    assert (sent["shades"]["name"], sent["shades"]["around0"]) == ("unexplained", False)
+    assert sent["told"]["passports"][23 * 9 + 4] == titled(atlas, atlas.of(23, 4))
+    kin = app.sent["passport"].header["passport"]["alike"]
+    near = next(each["head"] for each in kin if each["head"] >= 0)
+    assert header(app.tell("passport", "head", near))["chosen"] == near
+
+
+def test_without_passports_the_command_that_makes_them_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    app = at_once(more=told.PASSPORT)
+    assert "passports" not in dict(map(tuple, header(app)["lenses"]))
+    assert any("python -m attention.atlas minilm" in words for words in app.missing)
 
 
 def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown() -> None:
@@ -326,7 +353,7 @@ def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wa
 
 def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> None:
     figure = figure_of(model="smollm2", s="cat " * 80, off="20.1")
-    assert [name for name, _ in figure.said["lenses"]] == ["looks"]
+    assert [name for name, _ in figure.said["lenses"]] == ["looks", "passports"]
     assert len(figure.said["sequences"][0]) == 81
     assert "Without head 20.1" in figure.said["offWords"]
     assert "needs" not in {name for name, _ in figure.said["acts"]}

@@ -12,7 +12,7 @@ from attention.changing import residual
 from attention.figures.chart import Chart
 from attention.figures.matrices import Matrices
 from attention.subjects.model import effect_words, scene
-from attention.subjects.model.effect_figures import guess_lines, part_bars
+from attention.subjects.model.effect_charts import guess_lines, part_bars
 from attention.subjects.model.words import LAYERS, REASONS
 from attention.trained.models import Transformer
 from tests.running import opened, viewed

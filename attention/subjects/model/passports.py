@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlencode
 
@@ -24,20 +24,19 @@ from attention.atlas.passport import (
 from attention.core.printing import fixed
 from attention.core.printing import percent as share
 from attention.figures.card import card_words
-from attention.subjects.atlas import words
-from attention.subjects.atlas.figures import (
+from attention.subjects.model.passport_figures import (
     Bar,
     Fallen,
+    HeadPassport,
     Kin,
     KindSaid,
     Looked,
     MeasureSaid,
     NameSaid,
-    Passports,
     PassportSaid,
 )
-from attention.subjects.atlas.shades import change
-from attention.subjects.model.words import apart, named_head, percent, quoted, word_of
+from attention.subjects.model.shades import change
+from attention.subjects.model.words import PASSPORT, apart, named_head, percent, quoted, word_of
 
 LEAST_SCALE = 0.1  # of the axis of effects
 ROWS, KIN = 6, 5  # that are shown
@@ -48,24 +47,22 @@ def link_to(page: str, model: str, head: tuple[int, int], **more: object) -> str
     return f"{page}?{urlencode({'model': model, **named_head(head), **more})}"
 
 
-def passports_of(atlas: Atlas, heads: Sequence[tuple[int, int]]) -> Passports:
-    """The passports of one head, or of two beside each other."""
-    found = [atlas.of(*head) for head in heads]
-    effects = (abs(effect) for one in found for effect in one.effects.by_mean)
-    order = [kind.kind for kind in found[0].effects.kinds]
-    return Passports(
+def passport_of(atlas: Atlas, head: tuple[int, int]) -> HeadPassport:
+    """The passport of a head."""
+    one = atlas.of(*head)
+    most = max(map(abs, one.effects.by_mean), default=0.0)
+    return HeadPassport(
         {
-            "passports": [said_of(atlas, one, order) for one in found],
-            "differences": words.differences(atlas, *found) if len(found) == 2 else [],
+            "passport": said_of(atlas, one),
             "unit": atlas_words.unit_of(atlas),
-            "most": max(LEAST_SCALE, math.ceil(10 * max(effects, default=0.0)) / 10),
+            "most": max(LEAST_SCALE, math.ceil(10 * most) / 10),
         },
         key="passport",
     )
 
 
-def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
-    """A passport in words, bars and dots. order: of the kinds of prompts."""
+def said_of(atlas: Atlas, one: Passport) -> PassportSaid:
+    """A passport in words, bars and dots."""
     said = atlas_words.said(atlas, one)
     needed = any(kind.needed for kind in one.effects.kinds)
     hangs = [fallen_of(atlas, one, at) for at in one.effects.hangs]
@@ -80,14 +77,13 @@ def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
         "place": f"Layer {one.layer}, head {one.head} of {atlas.title}",
         "title": said.title,
         "told": [first, said.elsewhere],
-        "link": link_to("model", atlas.model, one.place),
         "looked": None if needed and hangs else looked,
         "fallen": hangs[0] if needed and hangs else None,
         "names": names,
         "looks": said.looks,
         "measures": [measure_of(measure) for measure in one.measures],
         "rows": rows[:: -(-len(rows) // ROWS) or 1],
-        "kinds": [kind_of(atlas, one, kind) for kind in in_order(one.effects.kinds, order)],
+        "kinds": [kind_of(atlas, one, kind) for kind in one.effects.kinds],
         "hangs": hangs,
         "controls": [fallen_of(atlas, one, at) for at in one.effects.controls],
         "weights": said.weights,
@@ -98,11 +94,6 @@ def said_of(atlas: Atlas, one: Passport, order: Sequence[str]) -> PassportSaid:
             bar("attention on the sink", one.sink),
         ],
     }
-
-
-def in_order(kinds: Sequence[Kind], order: Sequence[str]) -> list[Kind]:
-    """Kinds of prompts in the order of another head's, so that two stand beside each other."""
-    return sorted(kinds, key=lambda kind: [*order, kind.kind].index(kind.kind))
 
 
 def bar(title: str, found: Mean, say: Callable[[float], str] = share) -> Bar:
@@ -143,7 +134,6 @@ def looked_of(atlas: Atlas, row: Row) -> Looked:
 def name_of(atlas: Atlas, name: Name) -> NameSaid:
     """A name with its shares on both halves and by chance."""
     return {
-        "name": name.name,
         "title": atlas_words.capital(f"looks {atlas_words.place(name.name)}"),
         "holds": name.holds,
         "bars": [
@@ -211,6 +201,6 @@ def alike_of(atlas: Atlas, kin: Alike) -> Kin:
     return {
         "head": atlas.position(kin.place) if kin.model == atlas.model else -1,
         "name": kin.name if kin.model == atlas.model else f"{kin.model} {kin.name}",
-        "link": link_to("atlas", kin.model, kin.place),
+        "link": link_to("model", kin.model, kin.place, more=PASSPORT),
         "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,13 +12,14 @@ import torch
 
 from attention.atlas import files
 from attention.atlas.passport import Atlas
-from attention.subjects.atlas import numbers, words
-from attention.subjects.atlas.passports import passports_of
-from attention.subjects.atlas.shades import NEEDED, shade_named, shades_of
-from attention.subjects.atlas.words import Tried
+from attention.subjects.model import passport_numbers as numbers
+from attention.subjects.model import passport_words as words
+from attention.subjects.model.passport_words import Tried
+from attention.subjects.model.passports import passport_of
+from attention.subjects.model.shades import NEEDED, shade_named, shades_of
+from tests.atlas import making
 from tests.properties import given, settings
 from tests.properties import strategies as st
-from tests.subjects.atlas import making
 
 
 def numbers_in(part: Any) -> list[float]:
@@ -33,31 +33,22 @@ def numbers_in(part: Any) -> list[float]:
 
 @settings(max_examples=25)
 @given(st.integers(0, 999).map(making.shaken))
-def test_any_passport_is_read_alone_and_beside_any_other(atlas: Atlas) -> None:
-    heads = [(one.layer, one.head) for one in atlas.passports]
-    for other in heads:
-        shown = {heads[0]: 0, other: 0}
-        figure = passports_of(atlas, [*shown])
-        said = figure.said
+def test_any_passport_is_read(atlas: Atlas) -> None:
+    for passport in atlas.passports:
+        said = passport_of(atlas, passport.place).said
         assert all(map(math.isfinite, numbers_in(said)))
         assert json.dumps(said)
-        for head, one in zip(shown, said["passports"], strict=True):
-            passport = atlas.of(*head)
-            dots = [effect for kind in one["kinds"] for effect, _ in kind["dots"]]
-            of_kinds = {kind.kind for kind in passport.effects.kinds}
-            assert sorted(dots) == sorted(
-                effect
-                for effect, prompt in zip(passport.effects.by_mean, atlas.prompts, strict=True)
-                if prompt.kind in of_kinds
-            )
-            assert max(map(abs, dots), default=0.0) <= said["most"]
-            assert {name["name"] for name in one["names"]} == {each.name for each in passport.names}
-            assert bool(one["looked"]) <= bool(passport.names or passport.rows)
-        first, *others = ([kind["kind"] for kind in one["kinds"]] for one in said["passports"])
-        for order in others:
-            assert [kind for kind in order if kind in first] == [
-                kind for kind in first if kind in order
-            ]
+        one = said["passport"]
+        dots = [effect for kind in one["kinds"] for effect, _ in kind["dots"]]
+        of_kinds = {kind.kind for kind in passport.effects.kinds}
+        assert sorted(dots) == sorted(
+            effect
+            for effect, prompt in zip(passport.effects.by_mean, atlas.prompts, strict=True)
+            if prompt.kind in of_kinds
+        )
+        assert max(map(abs, dots), default=0.0) <= said["most"]
+        assert len(one["names"]) == len(passport.names)
+        assert bool(one["looked"]) <= bool(passport.names or passport.rows)
 
 
 @settings(max_examples=25)
@@ -80,22 +71,6 @@ def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
         assert shade.name == name or shade.name.startswith(NEEDED)
         layer, head = numbers.darkest(shade)
         assert atlas.of(layer, head)
-
-
-@settings(max_examples=25)
-@given(st.integers(0, 999).map(making.shaken))
-def test_two_heads_are_said_to_differ_only_where_their_intervals_do_not_meet(atlas: Atlas) -> None:
-    one, other = atlas.passports[0], atlas.passports[-1]
-    (said,) = words.differences(atlas, one, one)
-    assert said.endswith("surely differs.")
-    met = {
-        kind.kind
-        for kind in one.effects.kinds
-        for its in other.effects.kinds
-        if its.kind == kind.kind and not words.apart(kind.checked, its.checked)
-    }
-    for said in words.differences(atlas, one, other):
-        assert not any(f" on {kind} without the head: " in said for kind in met)
 
 
 def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty() -> None:
@@ -142,7 +117,6 @@ def test_an_even_row_shows_no_name() -> None:
     assert all(key != at - 1 for at, key in zip(tried.asking, tried.looks, strict=True))
 
 
-PACKAGED = files.FOLDER  # before a test has another one
 PIECES = ("words", "text", "link")  # say nothing by themselves
 OF_ANSWERS = {"answer", "answers", "point", "points", "lose", "loses", "gain", "gains", "nats"}
 
@@ -157,10 +131,10 @@ def words_in(part: Any) -> set[str]:
 
 
 def test_no_passport_or_tile_of_a_model_of_vectors_speaks_of_an_answer() -> None:
-    atlas = files.read(files.path_of(PACKAGED, "minilm"))
+    atlas = files.read(files.packaged()["minilm"])
     said: set[str] = set()
-    for one, other in pairwise(atlas.passports):
-        figure = passports_of(atlas, [one.place, other.place])
+    for one in atlas.passports:
+        figure = passport_of(atlas, one.place)
         said |= words_in(figure.said)
         assert figure.said["unit"] == "%"
     for shade in shades_of(atlas):

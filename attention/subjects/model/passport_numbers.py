@@ -1,4 +1,4 @@
-"""Atlases as they are read from files, heads chosen in them, and a head on one's own sentence."""
+"""Atlases as they are read from files, and names of a head counted on one's own sentence."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from attention.app.cached.runs import run_model
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
-from attention.atlas.passport import Atlas, Passport
+from attention.atlas.passport import Atlas
 from attention.atlas.words import title
+from attention.core.printing import distinct_names
 from attention.inputs.text import plain
-from attention.subjects.atlas.shades import Shade, shades_of
-from attention.subjects.atlas.words import FIRST, Tried
-from attention.subjects.model import numbers as model_numbers
-from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import CHOSEN, MEAN, Answered, kind_of
+from attention.subjects.model.passport_words import Tried, tried_words
+from attention.subjects.model.shades import Shade, shades_of
+from attention.subjects.model.words import word_of
 from attention.trained.models import Pieces
 
 Head = tuple[int, int]
@@ -90,18 +89,6 @@ def read(model: str) -> Opened | None:
     return opened
 
 
-def chosen(view: View, atlas: Atlas, shade: Shade) -> Head:
-    """The chosen head, as far as there is such; where none is chosen, the one of the darkest tile.
-
-    A link names no default: `head_by` says whether the first head is chosen.
-    """
-    if not (view["layer"] or view["head"] or view["head_by"] == CHOSEN):
-        return darkest(shade)
-    shape = atlas.shape
-    layer = min(view["layer"], len(shape) - 1)
-    return layer, min(view["head"], shape[layer] - 1)
-
-
 def darkest(shade: Shade) -> Head:
     """The head whose tile is darkest, of effects the one without which most is lost."""
     numbers = -shade.sign * shade.numbers if shade.around_0 else shade.numbers
@@ -109,50 +96,19 @@ def darkest(shade: Shade) -> Head:
     return layer, head
 
 
-def second(view: View, atlas: Atlas) -> Head | None:
-    """The head that the chosen one is compared with, None where none is named."""
-    layer, _, head = view["second_head"].partition(".")
-    if not all(part.isascii() and part.isdigit() and len(part) < 4 for part in (layer, head)):
-        return None
-    there = {one.place for one in atlas.passports}
-    named = int(layer), int(head)
-    return named if named in there else None
-
-
-# One's own sentence
-
-
-@dataclass(frozen=True, eq=False)
-class Own:
-    """A head on a sentence.
-
-    weights: (queries, keys); queries, keys: their pieces; query: the chosen one; answered: the
-    answer with the head and without it; tried: the name that is, None where it cannot be.
-    """
-
-    weights: Tensor
-    queries: Pieces
-    keys: Pieces
-    query: int
-    answered: Answered
-    tried: Tried | None
-
-
-def own_of(view: View, head: Head, name: str) -> Own:
-    """A head on the sentence of a view. name: the one that is tried. Raises NoWords."""
-    model_name, text = view["model"], plain(view["s"])
+def tried_here(view: View, head: Head, names: Sequence[str]) -> list[str]:
+    """A sentence for each of some names of a head, on the sentence of a view."""
     layer, number = head
-    model, run = load_model(model_name), run_model(model_name, text)
-    layer_input = run.inputs[layer]
-    trace = layer_input.trace()
-    weights, seen = trace.weights[number], None if trace.mask is None else trace.mask[number]
-    keys = layer_input.memory_pieces or layer_input.pieces
-    query = min(view["query"], len(weights) - 1)
-    last = -1 if kind_of(model) == "piece" else min(view["query"], len(run.hidden) - 1)
-    answered = model_numbers.answered(Asked(model_name, text, last, MEAN), (head,))
-    tries = name and not layer_input.layer.crosses
-    tried = tried_on(weights, keys, name, seen) if tries else None
-    return Own(weights, layer_input.pieces, keys, query, answered, tried)
+    one = run_model(view["model"], plain(view["s"])).inputs[layer]
+    if one.layer.crosses:
+        return []
+    trace = one.trace()
+    seen = None if trace.mask is None else trace.mask[number]
+    words = distinct_names([*map(word_of, one.pieces.texts)])
+    return [
+        tried_words(tried_on(trace.weights[number], one.pieces, name, seen), words)
+        for name in names
+    ]
 
 
 def tried_on(weights: Tensor, pieces: Pieces, name: str, seen: Tensor | None) -> Tried:
@@ -170,10 +126,3 @@ def tried_on(weights: Tensor, pieces: Pieces, name: str, seen: Tensor | None) ->
     among = counted & (targets[queries] == right[0][:, None])
     looks = weights[queries].where(among, -1.0).argmax(-1)
     return Tried(name, queries.tolist(), right[0].tolist(), looks.tolist())
-
-
-def name_tried(view: View, one: Passport) -> str:
-    """The name of a head that is tried: the chosen one, else its first, "" where it has none."""
-    if view["head_name"] != FIRST:
-        return str(view["head_name"])
-    return one.names[0].name if one.names else ""

@@ -1,23 +1,25 @@
 """An atlas as one file that needs no server: its map, its lists and passports, all worked out.
 
-It shows as the app does, but for what only that can do: a second head beside the first, and one's
-own sentence.
+It shows passports as the window of a model does, with the heads listed by the number that colours
+their map.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import replace
 
 from attention.atlas.passport import Atlas, Passport
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
-from attention.subjects.atlas.figures import Passports, PassportSaid
-from attention.subjects.atlas.numbers import Head, Opened, darkest
-from attention.subjects.atlas.passports import passports_of
-from attention.subjects.atlas.scene import map_of
-from attention.subjects.atlas.shades import Shade, shade_named
+from attention.subjects.model.passport_figures import HeadAtlas, HeadPassport, PassportSaid
+from attention.subjects.model.passport_numbers import Head, Opened, darkest
+from attention.subjects.model.passport_words import listed_words
+from attention.subjects.model.passports import passport_of
+from attention.subjects.model.shades import Shade, shade_named
 
+LISTED = 20  # heads, the most
 MAP, PASSPORT = "head_atlas", "passport"
 
 
@@ -34,8 +36,8 @@ def as_file(
     usual = shade_named(opened.shades, "")
 
     def scene_of(head: Head, shade: Shade = usual) -> Scene:
-        passports = linked(passports_of(atlas, (head,)), atlas.of(*head), app, beside)
-        return scene(replace(map_of(opened, shade, (head,)), pairs=False), passports)
+        passport = linked(passport_of(atlas, head), atlas.of(*head), app, beside)
+        return scene(map_of(opened, shade, head), passport)
 
     head = darkest(usual)
     answers: dict[Done, Scene] = {}
@@ -51,17 +53,17 @@ def as_file(
     return scene_of(head), answers, opens
 
 
-def linked(passports: Passports, one: Passport, app: str, beside: Collection[str]) -> Passports:
+def linked(
+    passport: HeadPassport, one: Passport, app: str, beside: Collection[str]
+) -> HeadPassport:
     """The passport of a head, with links to an app or to files beside it, see `as_file`."""
 
     def to_app(link: str) -> str:
         return app and f"{app}{link}"
 
-    (said,) = passports.said["passports"]
+    said = passport.said["passport"]
     whole: PassportSaid = {
         **said,
-        "link": to_app(said["link"]),
-        "names": [{**name, "name": ""} for name in said["names"]],
         "hangs": [{**each, "link": to_app(each["link"])} for each in said["hangs"]],
         "controls": [{**each, "link": to_app(each["link"])} for each in said["controls"]],
         "alike": [
@@ -69,4 +71,33 @@ def linked(passports: Passports, one: Passport, app: str, beside: Collection[str
             for kin, shown in zip(one.alike, said["alike"], strict=False)
         ],
     }
-    return replace(passports, said={**passports.said, "passports": [whole]})
+    return replace(passport, said={**passport.said, "passport": whole})
+
+
+def map_of(opened: Opened, shade: Shade, head: Head) -> HeadAtlas:
+    """The map of all heads, and the first of them by its shade."""
+    atlas, listed = opened.atlas, heads_by(opened, shade)
+    first = listed[:LISTED]
+    return HeadAtlas(
+        shades=opened.shades,
+        shade=shade,
+        layers=[f"layer {layer}" for layer in range(len(atlas.shape))],
+        told=opened.titles,
+        chosen=atlas.position(head),
+        listed=first,
+        listed_words=listed_words(
+            len(listed), len(atlas.passports), len(first), shade.sure is not None
+        ),
+        key="head_atlas",
+    )
+
+
+def heads_by(opened: Opened, shade: Shade) -> list[int]:
+    """Positions of the heads that a shade surely holds of, or of all where it is a number alone;
+    the largest numbers first."""
+    atlas, sizes = opened.atlas, shade.numbers.abs().flatten().tolist()
+    sure = [one for one in atlas.passports if shade.sure is None or shade.sure(one)]
+    heads = [atlas.position(one.place) for one in sure]
+    return sorted(
+        (head for head in heads if not math.isnan(sizes[head])), key=lambda head: -sizes[head]
+    )

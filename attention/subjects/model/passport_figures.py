@@ -1,4 +1,4 @@
-"""Figures of the atlas: the map of all heads, passports of one or two, and a sentence tried."""
+"""Figures of passports: one of a head, and the map of all heads that a file of them has."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 import torch
-from torch import Tensor
 
 from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.subjects.atlas.shades import Shade
+from attention.subjects.model.shades import Shade
 from attention.subjects.model.words import name_of
 
 
@@ -30,16 +29,14 @@ class ShadeSaid(TypedDict):
 class HeadAtlasHeader(TypedDict):
     """Map of all heads, besides the numbers of each shade, (heads,) each.
 
-    layers: what each is called; heads: of a layer, the most; chosen, other: positions among all, -1
-    for none; told: a sentence on each head; said: the numbers of the shade in words; listed:
-    positions of the first heads by the shade, with words on their count; absent: heads that a layer
-    has not; pairs: if a second head can be put beside the chosen one.
+    layers: what each is called; heads: of a layer, the most; chosen: a position among all; told: a
+    sentence on each head; said: the numbers of the shade in words; listed: positions of the first
+    heads by the shade, with words on their count; absent: heads that a layer has not.
     """
 
     layers: list[str]
     heads: int
     chosen: int
-    other: int
     told: list[str]
     shades: list[ShadeSaid]
     said: list[str]
@@ -47,7 +44,6 @@ class HeadAtlasHeader(TypedDict):
     listed: list[int]
     listedWords: str
     absent: list[int]
-    pairs: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +52,12 @@ class HeadAtlas(
     kind="head_atlas",
     header=HeadAtlasHeader,
     head=int,
-    other=int,
     shade=str,
 ):
     """All heads of a model as tiles, coloured by a number of their passports, and the first by it.
 
-    It answers `head`, the position of the one chosen; `other`, that of a second one, -1 for none;
-    `shade`, the name of what colours the tiles.
+    It answers `head`, the position of the one chosen, and `shade`, the name of what colours the
+    tiles.
     """
 
     shades: Sequence[Shade]
@@ -70,10 +65,8 @@ class HeadAtlas(
     layers: Sequence[str]
     told: Sequence[str]
     chosen: int
-    other: int
     listed: Sequence[int]
     listed_words: str
-    pairs: bool = True
 
     def content(self) -> bytes:
         numbers = [shade.numbers.flatten().float() for shade in self.shades]
@@ -81,7 +74,6 @@ class HeadAtlas(
             "layers": list(self.layers),
             "heads": self.shade.numbers.shape[1],
             "chosen": self.chosen,
-            "other": self.other,
             "told": list(self.told),
             "shades": [
                 ShadeSaid(
@@ -102,7 +94,6 @@ class HeadAtlas(
             "listed": list(self.listed),
             "listedWords": self.listed_words,
             "absent": [at for at, words in enumerate(self.told) if not words],
-            "pairs": self.pairs,
         }
         return message(header, *numbers)
 
@@ -116,10 +107,6 @@ class HeadAtlas(
     def has_head(self, head: int) -> bool:
         """True if there is a head at a position."""
         return head in range(len(self.told)) and bool(self.told[head])
-
-    def has_other(self, head: int) -> bool:
-        """True if there is such a head, or none is meant."""
-        return head == -1 or self.has_head(head)
 
     def has_shade(self, name: str) -> bool:
         """True if tiles can be coloured so."""
@@ -149,7 +136,6 @@ class Bar(TypedDict):
 class NameSaid(TypedDict):
     """A name: on how many sentences it holds, on both halves and by chance."""
 
-    name: str
     title: str
     holds: bool
     bars: list[Bar]
@@ -208,7 +194,6 @@ class PassportSaid(TypedDict):
     place: str
     title: str
     told: list[str]
-    link: str
     looked: Looked | None
     fallen: Fallen | None
     names: list[NameSaid]
@@ -224,85 +209,19 @@ class PassportSaid(TypedDict):
     bars: list[Bar]
 
 
-class PassportsHeader(TypedDict):
-    """One passport, or two beside each other with their differences; unit, most: of the scale of
-    effects, and its end."""
+class HeadPassportHeader(TypedDict):
+    """A passport; unit, most: of the scale of effects, and its end."""
 
-    passports: list[PassportSaid]
-    differences: list[str]
+    passport: PassportSaid
     unit: str
     most: float
 
 
 @dataclass(frozen=True, eq=False)
-class Passports(Figure, kind="passport", header=PassportsHeader, head=int, name=str):
-    """Passports of one head or two.
+class HeadPassport(Figure, kind="passport", header=HeadPassportHeader, head=int):
+    """The passport of a head. It answers `head`, the position of one of its kin."""
 
-    It answers `head`, the position of one of their kin, and `name`, one of the first head's
-    names to break.
-    """
-
-    said: PassportsHeader
+    said: HeadPassportHeader
 
     def content(self) -> bytes:
         return message(self.said)
-
-    def has_name(self, name: str) -> bool:
-        """True if the first head has that name."""
-        return name in {each["name"] for each in self.said["passports"][0]["names"]}
-
-
-class NameTried(TypedDict):
-    """A name that can be tried, in words, and whether the passport says that it holds."""
-
-    name: str
-    title: str
-    holds: bool
-
-
-class OwnSentenceHeader(TypedDict):
-    """A head on a sentence, before its weights, (queries, keys).
-
-    words, queries: of the keys, and of the queries; same: whether both are one sequence; link: to
-    the window; evidence: the address of this sentence, head and name, "" where no name is counted;
-    names: those that can be tried; tried: the one that is; holds, breaks: if it holds there, and if
-    it fails; marks: for each query 1 where it is right, 0 where it fails, -1 where it has no such
-    key.
-    """
-
-    head: str
-    words: list[str]
-    queries: list[str]
-    same: bool
-    effect: str
-    bars: list[Bar]
-    link: str
-    evidence: str
-    names: list[NameTried]
-    tried: str
-    verdict: str
-    holds: bool
-    breaks: bool
-    marks: list[int]
-
-
-@dataclass(frozen=True, eq=False)
-class OwnSentence(Figure, kind="own_sentence", header=OwnSentenceHeader, name=str):
-    """A head at work on one's own sentence, its effect there, and its name tried.
-
-    It answers `name`, the one to be tried. The query is that of the selection of the page.
-    """
-
-    said: OwnSentenceHeader
-    weights: Tensor
-
-    def content(self) -> bytes:
-        return message(self.said, self.weights.float())
-
-    def offer(self) -> None:
-        names = self.said["queries"], self.said["words"]
-        files.offer_matrix(f"weights of head {self.said['head']}", self.weights, *names)
-
-    def has_name(self, name: str) -> bool:
-        """True if that name can be tried."""
-        return name in {each["name"] for each in self.said["names"]}

@@ -1,0 +1,46 @@
+"""The passport of the chosen head, and its names tried on the sentence."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attention.app.components.scene import draw
+from attention.app.state.shared import load_model
+from attention.app.state.view import View
+from attention.atlas.passport import Atlas
+from attention.figures.scene import Scene, Words, note, scene
+from attention.subjects.model import choices, numbers, passport_numbers, passport_words
+from attention.subjects.model.passport_figures import HeadPassport
+from attention.subjects.model.passports import passport_of
+
+
+def draw_passport(view: View) -> None:
+    """The passport, or the command that makes it."""
+    model = load_model(view["model"])
+    try:
+        opened = passport_numbers.read(view["model"])
+    except ValueError as problem:
+        draw(scene(note(f"The passports of this model cannot be read: {problem}.")), key="refused")
+        return
+    if opened is None:
+        missing = passport_words.missing_words(view["model"], model.about.title)
+        draw(scene(Words(missing, "info")), key="no_passports")
+        return
+    if not numbers.is_on_a_head(view):
+        return
+    shown = passport_scene(view, opened.atlas)
+    passport = shown["passport"]
+    assert isinstance(passport, HeadPassport)
+    has_head = range(opened.atlas.wide * len(opened.atlas.shape)).__contains__
+    choose = partial(choices.choose_position, model)
+    draw(shown, key="passport_of_head", taken={passport.key: {"head": (has_head, choose)}})
+
+
+def passport_scene(view: View, atlas: Atlas) -> Scene:
+    """The passport of the chosen head, and a sentence for each of its names on the sentence."""
+    shape = atlas.shape
+    layer = min(view["layer"], len(shape) - 1)
+    head = layer, min(view["head"], shape[layer] - 1)
+    names = [one.name for one in atlas.of(*head).names if one.holds]
+    tried = passport_numbers.tried_here(view, head, names)
+    return scene(passport_of(atlas, head), Words(" ".join(tried)) if tried else None)
