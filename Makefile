@@ -9,7 +9,7 @@ TESTS = $(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist workstea
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test docs docs-serve release modules bench load soak study bounds lock format chromium nginx
+.PHONY: run test docs docs-serve release modules bench load soak study pictures bounds lock format chromium nginx
 
 run: $(VENV)/app
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run streamlit_app.py
@@ -52,6 +52,10 @@ load: $(VENV)/dev
 soak: $(VENV)/dev $(VENV)/docs chromium nginx
 	$(BIN)/python -m pytest -m soak --nothing-skips
 	$(BIN)/python -m benchmarks.soak
+
+# The pictures of README, docs and preview, taken from the app as it is: benchmarks/pictures.py.
+pictures: $(VENV)/dev chromium
+	$(BIN)/python -m benchmarks.pictures
 
 # How far methods of association agree, over the packaged sentences: docs/study.md.
 study: $(VENV)/dev
