@@ -21,6 +21,7 @@ from attention.app.state.links import every_setting, settings_of_link, value_in
 from attention.app.state.openings import OPENINGS
 from attention.app.state.pages import Values
 from attention.app.state.session import change, choose, keep, visit
+from attention.app.state.shared import load_model
 from attention.app.state.sides import OTHER
 from attention.app.state.view import View
 from attention.app.state.visit import SELECTED, legal_selection
@@ -29,6 +30,7 @@ from attention.core.printing import distinct_names
 from attention.core.settings import settings_of
 from attention.figures import layer_words
 from attention.figures.scene_message import Selection
+from attention.inputs.text import plain
 from attention.pipeline import NoWords, Result, Settings
 from attention.subjects.compare import words as compare_words
 from attention.subjects.compare.words import Comparison
@@ -307,6 +309,9 @@ def selection(view: View, chapter: Chapter) -> Selection:
         result = _result_on(chapter, sentence_of(view, chapter))
         assert result is not None
         own["query"] = yours.query_in(chapter, result)
+    elif chapter.figure == "window" and "query" not in chapter.link and chapter.model:
+        pieces = load_model(chapter.model).pieces(plain(sentence_of(view, chapter)))
+        own["query"] = max(0, len(pieces.ids) - 1)
     return {
         "values": kept(view, "selection", own),
         "defaults": own,

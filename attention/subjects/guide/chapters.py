@@ -17,7 +17,7 @@ from attention.inputs.text import plain
 GUIDE = Path(__file__).parent / "lessons"
 
 WORDLESS = ("spread", "learning")  # figures of no sentence
-FIGURES = ("picture", "compare", "sweep", "heads", "map", "vectors", "finale", *WORDLESS)
+FIGURES = ("picture", "compare", "sweep", "heads", "map", "vectors", "window", "finale", *WORDLESS)
 PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 # What a chapter's link says for the case that its trained model is not installed.
 UNTRAINED = ("memory", "mask")

@@ -18,7 +18,7 @@ from attention.figures.modules import BROWSER
 from attention.figures.scene import Scene
 from attention.figures.scene_message import SelectionHeader, scene_message
 from attention.hosting.jobs import Tell
-from attention.subjects.guide import carried, chapter_page, chosen_lesson, fitting
+from attention.subjects.guide import carried, chapter_page, chosen_lesson, fitting, model_window
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LIGHTS, Chapter, Lesson, languages
 from attention.subjects.guide.lesson_words import LessonWords, words_in
@@ -171,6 +171,9 @@ def figures_of(view: View, chapter: Chapter, tell: Tell) -> Scene:
     shown = chapter_page.shown(view, chapter)
     if shown.figure == "finale" and (result := chapter_page.result(view, shown)) is not None:
         for step in fitting.steps_to_ending(result.settings.s):
+            step.work(tell)
+    if shown.figure == "window":
+        for step in model_window.steps(view, shown):
             step.work(tell)
     if shown.figure == "learning":
         settings = learning_controls.held(chapter_page.training_of(shown))

@@ -22,7 +22,7 @@ from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
 from attention.pipeline import Settings
 from attention.subjects.compare.figures import SweptHeatmap
-from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining
+from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining, model_window
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter, languages
@@ -31,8 +31,10 @@ from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
 from attention.subjects.learning import trainings
 from attention.subjects.model import continuations
+from attention.subjects.model.figures import ModelWindow
 from attention.training import TrainingSettings
 
+WORKED_OUT = {"finale": fitting.is_worked_out, "window": model_window.is_worked_out}
 TITLES = {page.name: page.title for page in PAGES}
 ADDRESSES = {page.name: "." if page.first else page.name for page in PAGES}
 
@@ -262,7 +264,8 @@ def invitations(view: View, chapter: Chapter) -> None:
 def figure(view: View, chapter: Chapter) -> None:
     """The figure of a chapter. chapter: as the lesson has it."""
     shown = chapter_page.shown(view, chapter)
-    if shown.figure == "finale" and not fitting.is_worked_out(view, shown):
+    works_out = WORKED_OUT.get(shown.figure)
+    if works_out is not None and not works_out(view, shown):
         return
     take_away(view, shown)
     show(view, shown, scenes.of_chapter(view, chapter), key="figure_of_chapter")
@@ -276,10 +279,10 @@ def show(view: View, chapter: Chapter, drawn: Scene, key: str) -> None:
     """Draw a scene of a chapter, if anything is in it."""
     if drawn.parts:
         chosen = chapter_page.selection(view, chapter)
-        draw(drawn, key=key, selection=chosen, taken=answers_of(drawn))
+        draw(drawn, key=key, selection=chosen, taken=answers_of(view, chapter, drawn))
 
 
-def answers_of(drawn: Scene) -> Mapping[str, Mapping[str, Handler]]:
+def answers_of(view: View, chapter: Chapter, drawn: Scene) -> Mapping[str, Mapping[str, Handler]]:
     """For each figure that can be answered, its events: see `draw`."""
     taken: dict[str, Mapping[str, Handler]] = {}
     for each in drawn:
@@ -290,6 +293,8 @@ def answers_of(drawn: Scene) -> Mapping[str, Mapping[str, Handler]]:
             case HeadGrid():
                 there = range(len(each.dots)).__contains__
                 taken[each.key] = {"head": (there, partial(chapter_page.choose_in, "head"))}
+            case ModelWindow():
+                taken[each.key] = model_window.taken_from(view, chapter, each)
             case NextPieces():
                 taken[each.key] = {"piece": (each.has, go_on)}
     return taken

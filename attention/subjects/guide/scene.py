@@ -25,7 +25,7 @@ from attention.subjects.compare import numbers as compare_numbers
 from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 from attention.subjects.explore import numbers as explore_numbers
 from attention.subjects.explore.word_map import why_nowhere
-from attention.subjects.guide import chapter_page, finale, fitting
+from attention.subjects.guide import chapter_page, finale, fitting, model_window
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.figures import Card, NextPieces
 from attention.subjects.learning import controls as learning_controls
@@ -33,7 +33,8 @@ from attention.subjects.learning import scene as learning_scenes
 from attention.trained import sources
 
 TALL = 560  # pixels of a heatmap that stands alone beside the text
-FOLLOWING = ("map",)  # figures that are others for each token chosen
+UNTRAINED = "The figure shows a layer that has learned nothing. "
+FOLLOWING = ("map", "window")  # figures that are others for each token chosen
 
 Make = Callable[[View, Chapter, Result], Sequence[Figure]]
 
@@ -46,7 +47,7 @@ def of_chapter(view: View, chapter: Chapter) -> Scene:
     missing = chapter_page.missing_model(chapter)
     words = note(
         f"This chapter speaks of the trained model “{missing}”, which is not installed here. "
-        "The figure shows a layer that has learned nothing. Whoever runs this app adds the "
+        f"{'' if chapter.figure == 'window' else UNTRAINED}Whoever runs this app adds the "
         f"model with: {sources.installing()}"
     )
     figures = [] if chapter.figure in FOLLOWING else figures_of(view, chapter)
@@ -83,7 +84,7 @@ def figures_of(view: View, chapter: Chapter) -> Sequence[Figure]:
     if result is None:
         return [Words(chapter_page.words_of(view)["wordless"], "info")]
     figures = FIGURES[chapter.figure](view, chapter, result)
-    if chapter.figure == "finale":
+    if chapter.figure in ("finale", "window"):
         return figures
     return [*figures, *result_words.reader(result, chapter_page.knows_heads(view))]
 
@@ -198,6 +199,11 @@ def next_words(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]
     ]
 
 
+def of_model(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """All heads of a model with a switch on each."""
+    return model_window.figures(view, chapter)
+
+
 def spread() -> Sequence[Figure]:
     """The spread of random scores as d_k grows."""
     scores = chapter_page.spread()
@@ -213,6 +219,7 @@ FIGURES: Mapping[str, Make] = {
     "heads": heads,
     "map": word_map,
     "vectors": word_vectors,
+    "window": of_model,
     "finale": last_card,
 }
 BEHIND: Mapping[str, Make] = {

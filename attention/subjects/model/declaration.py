@@ -74,7 +74,7 @@ PAGE = Page(
     opens=lambda: first_sentence(EXAMPLES),
     asks=_last,
     beside=lambda values: (),
-    chapter=lambda values: "picture",
+    chapter=lambda values: "window",
     place=60,
 )
 

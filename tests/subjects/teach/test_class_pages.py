@@ -19,6 +19,7 @@ from attention.subjects.guide.reading import MAX_PROBLEMS, read_text
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import App, opened
+from tests.trained.packaged import packaged
 
 MARKS = re.compile(r"(?<!\\)(<b>|<img|!\[x|\[link|\$x|:red\[|\*\*bold)")  # none that is escaped
 EXAMPLE_SENTENCE = "the cat chased the mouse"
@@ -192,6 +193,26 @@ def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str
     shown = carried("guide", text(app))
     assert not shown.notes
     assert any(part.header for part in shown.sent.values())
+
+
+def test_a_link_of_a_models_window_stays_the_window_with_switches_of_its_own() -> None:
+    packaged("minilm")
+    link = "/model?model=minilm&s=a+cat+sat&off=1.2"
+    app = opened("write").choose("view_0", link)
+    assert lesson_of(app).chapters[0].figure == "window"
+    app = carried("guide", text(app)).finished()
+
+    def off() -> list[int]:
+        return app.sent["model_window"].header["off"]
+
+    assert off() == [1 * 12 + 2]
+    app.tell("model_window", "switched", (15, 1))
+    assert (off(), app.sent["model_window"].header["chosen"]) == ([14, 15], 15)
+    app.tell("model_window", "act", "on")
+    assert (off(), "off" in app.query_params) == ([], False)
+    app = opened("write").choose("view_0", "/learning?task=race")
+    app = carried("guide", text(app))
+    assert "runners" in app.sent["learning_figure"].header
 
 
 def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
