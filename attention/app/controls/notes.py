@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,6 +12,8 @@ import streamlit as st
 from attention.core.limits import limits
 from attention.trained import sources
 from attention.trained.models import UnknownLayout
+
+FOLDERS = re.compile(r"(?<=')[/~][^']*/(?=[^'/]+')")  # before a name: the server's own matter
 
 # Each of these may hold what a visitor typed: it is never read as Markdown or HTML.
 
@@ -50,7 +53,7 @@ def count_of(tokens: Sequence[str]) -> str:
 def tell_refused_models() -> None:
     """Tell of each model that could not be had or read at start, and why."""
     for problem in sources.problems():
-        note(f"The model {problem}")
+        note(f"The model {FOLDERS.sub('', problem)}")
 
 
 def explain_missing_models() -> None:
