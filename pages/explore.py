@@ -1,4 +1,4 @@
-"""Explore: which words each word looks at, and its new vector."""
+"""Play: which words each word looks at, and five folds in the columns of its sentence."""
 
 from attention.subjects.explore import page
 

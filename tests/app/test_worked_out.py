@@ -19,7 +19,7 @@ from attention.inputs.vectors import PackagedGlove
 from attention.pipeline import Result, Settings, compute
 from tests.cases import over
 from tests.running import Sent, opened
-from tests.subjects.steps.making import result_of
+from tests.subjects.explore.how.making import result_of
 
 MODULES = Path(__file__).parents[1] / "browser_modules"
 MOST_TERMS, MOST_WRITTEN = 32, 5

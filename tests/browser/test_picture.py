@@ -23,7 +23,7 @@ from tests.browser.browsing import (
     with_messages,
 )
 from tests.deploy.cutting import cutting
-from tests.subjects.steps.making import result_of
+from tests.subjects.explore.how.making import result_of
 
 WORDS = ["she", "sat", "by", "the", "river", "bank"]
 LINK = {"s": " ".join(WORDS)}

@@ -29,7 +29,7 @@ from attention.trained.layers import Layer
 from attention.trained.models import Model, Run, Start, Transformer
 from attention.trained.sampling import next_scores
 from tests.cases import over
-from tests.subjects.steps.making import drawn, no_vectors
+from tests.subjects.explore.how.making import drawn, no_vectors
 from tests.trained.built import writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 

@@ -60,11 +60,6 @@ def current_result(view: View) -> Result | None:
     return if_there_are_words(view.settings())
 
 
-def layer_result(view: View) -> Result | None:
-    """The result of `View.layer_settings`; None while the sentence has no words."""
-    return if_there_are_words(view.layer_settings)
-
-
 def if_there_are_words(settings: Settings) -> Result | None:
     try:
         return result_of(settings)
@@ -116,9 +111,9 @@ def pieces_of(view: View, text: str) -> Pieces:
     return load_model(view["model"]).pieces(plain(text))
 
 
-def sequence_tokens(view: View, side: str = "") -> tuple[Sequence[str], Sequence[str]]:
+def sequence_tokens(view: View) -> tuple[Sequence[str], Sequence[str]]:
     """The tokens of queries and keys on a page of one sentence."""
-    settings = view.settings(side)
+    settings = view.settings()
     if settings.model == NONE:
         tokens = tokenize(settings.s)
         return tokens, tokens

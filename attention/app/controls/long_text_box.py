@@ -71,14 +71,14 @@ def tokens(view: View) -> Sequence[str]:
 
 def examples(view: View) -> None:
     """Show the length of the sentence or text, and examples to start from."""
-    if not view.calm:
-        asked = long_texts.text_of(view)
+    asked = long_texts.text_of(view)
+    if asked or not view.calm:
         widgets.examples_row(view, asked.pieces if asked else None)
 
 
 def offer(view: View) -> None:
     """A place to put a longer text in, where the page can show it."""
-    hidden = view.calm or "s" in view.hidden or is_mark(view["long"])
+    hidden = "s" in view.hidden or is_mark(view["long"])
     if not hidden and long_texts.is_offered(view):
         kept = view.visit.long_texts
         _put_in("A longer text", kept[-1].text if kept else "")

@@ -19,8 +19,6 @@ from attention.app.components.scene import draw
 from attention.app.controls.notes import count_of
 from attention.app.state import session
 from attention.app.state.links import every_setting
-from attention.app.state.pages import VARIANT_MENUS
-from attention.app.state.sides import OTHER_DEFAULTS
 from attention.app.state.view import View, own_settings
 from attention.core import masks
 from attention.core.settings import Setting, divisors, settings_of
@@ -44,11 +42,11 @@ MOST_LETTERS = 15  # of choices that stand in one row of the side
 INSTEAD = "variant_instead"
 AS_TRAINED = "as trained"
 GROUPS = ("needed", "words", "folded")
-# In the opening these stand on the page; its side, which is not to be seen, keeps the others.
+# On a calm page these stand in one row; the others open behind a button.
 CALM = ("head", "scale", "factor", "mask", "valid_len", "radius")
 # At the side of a page all others are folded away, but for a variant's own.
 NEEDED = (
-    *("input", "model", "layer", "head", *VARIANT_MENUS),
+    *("input", "model", "layer", "head", "variant"),
     *("scale", "factor", "mask", "valid_len", "radius", "cells"),
 )
 
@@ -190,12 +188,8 @@ class Part:
 
 
 def parts_beside(view: View) -> list[Part]:
-    """Parts at the side of a page: the settings, as far as they have any effect now.
-
-    Nobody sees the side of the opening: it has no words, only what keeps settings that were drawn
-    before. Until then they stand in the address.
-    """
-    variant, page = view.variant, view.page
+    """Parts at the side of a page, or behind a button: the settings that have any effect now."""
+    page = view.page
     parts: list[Part] = []
     there = CALM if view.calm else ()
 
@@ -207,30 +201,30 @@ def parts_beside(view: View) -> list[Part]:
 
     beside = page.beside(view)
     for name in sorted(beside, key=lambda name: (*NEEDED, name).index(name)):
-        if name in VARIANT_MENUS:
+        if name == "variant":
             if view["model"] == NONE:
-                about = about_parameters(view, variant)
-                menu = functools.partial(variant_menu, view, name)
-                words = functools.partial(variant_words, view, name, about)
-                parts.append(Part(name, menu, variant))
                 if not view.calm:
-                    parts.append(Part(name, words, (variant, about), "words"))
-                for own in own_settings(variant):
+                    menu = functools.partial(variant_menu, view)
+                    parts.append(Part(name, menu, view[name]))
+                about = about_parameters(view, view[name])
+                words = functools.partial(variant_words, view, about)
+                parts.append(Part(name, words, (view[name], about), "words"))
+                for own in own_settings(view[name]):
                     add(own, needed=True)
             elif name not in view.hidden and not view.calm:
-                parts.append(Part(name, functools.partial(variant_instead, view, name)))
-        elif name not in view.hidden and view.applies(name, variant=variant):
+                parts.append(Part(name, functools.partial(variant_instead, view)))
+        elif name not in view.hidden and view.applies(name):
             needed = (name, page.models) == ("model", "needed")
             usual = page.models == "needed" or name in {*NEEDED, *page.declared}
             add(name, sources.names()[1:] if needed else None, usual)
-            if name == "model" and not view.calm:
+            if name == "model":
                 words = functools.partial(model_words, view)
                 parts.append(Part(name, words, view[name], "words"))
             if name == "cells":
                 sequences = two_sequences if page.attention == "cross" else sequence_tokens
                 grid = functools.partial(cell_grid, view, sequences)
                 parts.append(Part(name, grid, (_frozen(sequences(view)), view[name])))
-    return [part for part in parts if not view.calm or part.name in view.visit.drawn]
+    return parts
 
 
 def _frozen(sequences: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -246,6 +240,11 @@ def settings_beside(view: View) -> None:
     """Draws what stands at the side of a page."""
     parts = parts_beside(view)
     session.change(beside=tuple((part.name, part.given) for part in parts))
+    draw_parts(view, parts)
+
+
+def draw_parts(view: View, parts: Sequence[Part]) -> None:
+    """Draws settings, those that are needed most first."""
     if not parts:
         return
     grouped = {group: [part for part in parts if part.group == group] for group in GROUPS}
@@ -299,15 +298,15 @@ def about_parameters(view: View, variant: str) -> str:
     return parameters_words(str(view["parameters"])) if has_parameters else ""
 
 
-def variant_menu(view: View, menu: str) -> None:
+def variant_menu(view: View) -> None:
     """The menu of variants."""
-    if menu not in view.hidden:
-        widget(view, menu, narrow=True, on_change=propose_scale, args=(menu, view[menu]))
+    if "variant" not in view.hidden:
+        widget(view, "variant", narrow=True, on_change=propose_scale, args=(view["variant"],))
 
 
-def variant_instead(view: View, menu: str) -> None:
+def variant_instead(view: View) -> None:
     """The menu of variants where a trained model stands for one: to choose one in its place."""
-    about = every_setting()[menu]
+    about = every_setting()["variant"]
     st.session_state[INSTEAD] = None
     st.selectbox(
         about.label,
@@ -316,22 +315,21 @@ def variant_instead(view: View, menu: str) -> None:
         key=INSTEAD,
         placeholder=AS_TRAINED,
         on_change=take_variant,
-        args=(menu,),
     )
 
 
-def take_variant(menu: str) -> None:
+def take_variant() -> None:
     """Show a variant on word vectors in place of a trained model, within a callback."""
     if chosen := st.session_state[INSTEAD]:
         session.choose("model", NONE)
-        session.choose(menu, chosen)
+        session.choose("variant", chosen)
 
 
-def variant_words(view: View, menu: str, about: str) -> None:
+def variant_words(view: View, about: str) -> None:
     """Describe the chosen variant. about: see `about_parameters`."""
-    if menu in view.hidden:
+    if "variant" in view.hidden:
         return
-    variant = VARIANTS[view[menu]]
+    variant = VARIANTS[view["variant"]]
     title = variant.title.replace("self-attention", f"{view.page.attention}-attention")
     st.markdown(
         f"**{title}**\n\n"
@@ -341,18 +339,16 @@ def variant_words(view: View, menu: str, about: str) -> None:
     )
 
 
-def propose_scale(menu: str, before: str, side: str = "") -> None:
+def propose_scale(before: str) -> None:
     """Take the usual scale of a variant that has been chosen, within a callback.
 
-    A scale that was not the usual one before either was chosen on purpose, and stays. side: the
-    other one, `OTHER`, begins with a scale that nobody has chosen.
+    A scale that was not the usual one before either was chosen on purpose, and stays.
     """
     now, usual = session.view(), VARIANTS[before].usual_scale
-    begun = OTHER_DEFAULTS if side else {}
-    if all(now[side + name] in (value, begun.get(name)) for name, value in usual.items()):
+    if all(now[name] == value for name, value in usual.items()):
         back = {name: every_setting()[name].default for name in usual if name != "scale"}
-        for name, value in (back | dict(VARIANTS[now[menu]].usual_scale)).items():
-            session.choose(side + name, value)
+        for name, value in (back | dict(VARIANTS[now["variant"]].usual_scale)).items():
+            session.choose(name, value)
 
 
 def cell_grid(view: View, sequences: Sequences, name: str = "cells") -> None:

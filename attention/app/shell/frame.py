@@ -66,7 +66,9 @@ def run() -> None:
         view = session.enter(page)
         server.warm_up()
         style(view)
-        if not st.context.is_embedded:
+        if view.calm:
+            session.change(beside=None)
+        elif not st.context.is_embedded:
             with st.sidebar:
                 settings_beside(view)
         shown.run()

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.app.components.inputs import CopyLinkHeader, copy_link, save_figures
 from attention.app.state.glossary import GLOSSARY
 from attention.app.state.links import every_setting
-from attention.app.state.pages import SHARED, VARIANT_MENUS, WHOLE_PAGE, Page
+from attention.app.state.pages import SHARED, WHOLE_PAGE, Page
 from attention.app.state.view import View, own_settings
 from attention.core import papers
 from attention.core.settings import Value, settings_of
@@ -41,8 +41,8 @@ PAPER = {
 }
 # Told by their titles, or where one is on a page: no part of a caption.
 TOLD_APART = (
-    *(*VARIANT_MENUS, "model", "layer", "scale"),
-    *("compare", "lesson", "chapter", "guess", "map", "numbers", "seen"),
+    *("variant", "model", "layer", "scale"),
+    *("compare", "lesson", "chapter", "guess", "map", "fold", "words", "differs", "seen"),
 )
 KEPT = ", ".join(
     (
@@ -111,7 +111,7 @@ def sharing(view: View, told: PageHeading) -> DeltaGenerator | None:
         "embedded": bool(st.context.is_embedded),
     }
     copy_link.draw(header, key="copy_link", width="content")
-    if st.context.is_embedded or view.calm:
+    if st.context.is_embedded:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
@@ -121,7 +121,7 @@ def _task(view: View) -> list[str]:
     """Names that a link to the task on a page hides, so that it stays that task; else empty."""
     if "predict" not in view.page.declared or view["predict"] != "on":
         return []
-    own = own_settings(view.variant) if view.menu else ()
+    own = own_settings(view["variant"]) if view.has_variants else ()
     names = dict.fromkeys(["s", *view.page.declared, *view.page.beside(view), *own])
     return [name for name in names if view.applies(name)]
 
@@ -224,8 +224,8 @@ def _settings_words(view: View, told: PageHeading) -> list[str]:
     if name := _model(view):
         words += [sources.about(name).title]
         words += [f"Layer: {view['layer']}"] if _has(view, "layer") else []
-    elif view.menu:
-        words += [VARIANTS[view.variant].title]
+    elif view.has_variants:
+        words += [VARIANTS[view["variant"]].title]
     if "scale" in view.page.beside(view):
         words += [f"Scale: {view['scale']}"]
     changed = _changed(view, {name for name, _ in sentences})
@@ -246,7 +246,9 @@ def _source(view: View) -> str:
     """Source of what a page computes with: who published it."""
     if name := _model(view):
         return papers.plain(sources.about(name).source)
-    return f"The variant: {papers.plain(VARIANTS[view.variant].source)}" if view.menu else ""
+    if not view.has_variants:
+        return ""
+    return f"The variant: {papers.plain(VARIANTS[view['variant']].source)}"
 
 
 def _changed(view: View, apart: set[str]) -> dict[str, Value]:
@@ -255,7 +257,7 @@ def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     The head is always told, and the first of its own where that says what the page shows.
     """
     beside = {*view.page.beside(view)} | ({"head"} if view.page.models == "needed" else set())
-    own = view.in_use(variant=view.variant if view.menu else None)
+    own = view.in_use()
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
     for schema in view.page.settings:
         values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}

@@ -14,7 +14,6 @@ from attention.app.state.pages import (
     hidden_names,
     variant_settings,
 )
-from attention.app.state.sides import OTHER
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection, Settings
@@ -115,10 +114,9 @@ def _not_dividing(
     values: dict[str, Value] = {
         name: declared[name].parse_all(texts) for name, texts in taken.items()
     }
-    for side in ("", OTHER):
-        vectors = str(values.get(f"{side}vectors", declared[f"{side}vectors"].default))
-        if vectors != "random":
-            values[f"{side}d_model"] = width_of(vectors)
+    vectors = str(values.get("vectors", declared["vectors"].default))
+    if vectors != "random":
+        values["d_model"] = width_of(vectors)
     fitting = with_divisors(declared, values)
     return [
         f"{name} must divide {divided} = {fitting[divided]}, got {values[name]}; "
@@ -139,21 +137,17 @@ def value_in(link: Mapping[str, Sequence[str]], name: str) -> Value:
 def settings_of_link(
     link: Mapping[str, Sequence[str]],
     sentence: str,
-    side: str = "",
-    menu: str = "variant",
     head: int | None = None,
 ) -> Settings:
-    """The settings of one side that a link asks for, whatever a visitor has set.
+    """The settings that a link asks for, whatever a visitor has set.
 
-    side: `OTHER` or none; menu: the name of the setting that says which variant; head: the one
-    shown, None = that of the link.
+    head: the one shown, None = that of the link.
     """
 
     def value(name: str) -> Any:
-        return value_in(link, side + name if side + name in every_setting() else name)
+        return value_in(link, name)
 
     shared = {name: value(name) for name in SHARED if name != "s"}
-    shared["variant"] = value(menu)
     if head is not None:
         shared["head"] = head
     own = settings_of(VARIANTS[shared["variant"]].Config)

@@ -11,14 +11,26 @@ from attention.core.settings import choice
 from attention.trained import sources
 from attention.trained.sources import MINILM, NONE
 
-HIDDEN, SHOWN = "hidden", "shown"
+MAP, HOW, HEADS, AGAINST, NUMBERS = FOLDS = ("map", "how", "heads", "against", "numbers")
 
 
 @dataclass(frozen=True)
-class OpeningSettings:
-    """Settings of how much attention is shown. Links that do not say it show everything."""
+class FoldSettings:
+    """The fold that is open below the sentence, and how many of its words it shows."""
 
-    numbers: str = choice(SHOWN, "The numbers", (SHOWN, HIDDEN))
+    fold: str = choice(
+        MAP,
+        "Below the sentence",
+        FOLDS,
+        help="map: all weights, and the new vector. how: the stages of the computation. heads: all "
+        "heads of the layer. against: one difference. numbers: the sum, term by term.",
+    )
+    words: str = choice(
+        "one",
+        "Words shown",
+        ("one", "all"),
+        help="one: the chosen word, in a row. all: every word, in matrices.",
+    )
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class Opening:
     @property
     def link(self) -> str:
         """The address of it, all its settings named."""
-        said = {"s": self.sentences[0], **self.chosen, "query": self.query, "numbers": HIDDEN}
+        said = {"s": self.sentences[0], **self.chosen, "query": self.query}
         return urlencode(said)
 
 

@@ -18,7 +18,6 @@ OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "traine
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 PLAY, LABORATORY, TEACH = "Play", "Laboratory", "Teach"
-VARIANT_MENUS = ("variant", "heads_variant")
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 

@@ -257,7 +257,7 @@ def enter(page: Page) -> View:
     entered = view()
     change(hidden={name: entered[name] for name in entered.hidden})
     if now.problems and now.opened_as is None:
-        change(opened_as=(entered.settings(), entered.layer_settings))
+        change(opened_as=entered.settings())
     return replace(entered, visit=visit())
 
 
@@ -437,4 +437,4 @@ def whole_run_is_due() -> bool:
 def problems(now: View) -> tuple[str, ...]:
     """Problems of the opened link that could not be taken, until something is changed."""
     opened_as = now.visit.opened_as
-    return now.visit.problems if opened_as == (now.settings(), now.layer_settings) else ()
+    return now.visit.problems if opened_as == now.settings() else ()

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attention.app.state.links import every_setting
-from attention.app.state.pages import SHARED, VARIANT_MENUS, Page, hidden_names, page_named
+from attention.app.state.pages import SHARED, Page, hidden_names, page_named
 from attention.app.state.shared import load_model, width_of
-from attention.app.state.sides import OTHER
 from attention.app.state.visit import SELECTED, Link, Visit
 from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
@@ -59,25 +58,17 @@ class View(Mapping[str, Any]):
 
     @property
     def selection(self) -> Selection:
-        """Query and stage that the pictures show; they are chosen in the browser.
-
-        The query that a page opens on, once its numbers are seen, is the one that no link names.
-        """
+        """Query and stage that the pictures show; they are chosen in the browser."""
         values: Any = {name: self[name] for name in SELECTED}
         defaults: Any = {name: every_setting()[name].default for name in SELECTED}
-        if not self.calm and (word := self.visit.chosen_word) is not None:
-            defaults["query"] = self.page.asks(self, word.tokens) or defaults["query"]
         return {"values": values, "defaults": defaults}
 
     def of(self, schema: Any) -> Any:
         """A dataclass of settings with their values; the default where one does not apply."""
         return schema(**{name: self[name] for name in settings_of(schema) if self.applies(name)})
 
-    def applies(self, name: str, side: str = "", variant: str | None = None) -> bool:
-        """True if a setting has any effect, given the others of its side (`OTHER` or none).
-
-        variant: the one in use, None = the chosen one.
-        """
+    def applies(self, name: str) -> bool:
+        """True if a setting has any effect, given the others."""
         if name == "model":
             return len(every_setting()[name].choices) > 1
         if name in OF_LAYERS and self["model"] != NONE:
@@ -85,57 +76,39 @@ class View(Mapping[str, Any]):
         if name in ("head", "seed"):
             if self["model"] != NONE:
                 return name == "head"
-            config = settings_of(VARIANTS[variant or self[f"{side}variant"]].Config)
+            config = settings_of(VARIANTS[self["variant"]].Config)
             if name == "head":
                 return "heads" in config
-            return "seed" in config or self[f"{side}vectors"] == "random"
-        about = every_setting()[self.of_side(side, name)]
+            return "seed" in config or self["vectors"] == "random"
+        about = every_setting()[name]
         if not about.applies(self.__getitem__):
             return False
-        return about.when is None or self.applies(about.when[0].removeprefix(side), side, variant)
-
-    def of_side(self, side: str, name: str) -> str:
-        """The name of a setting of a side in links: those that both sides share have one name."""
-        return side + name if side + name in self else name
+        return about.when is None or self.applies(about.when[0])
 
     @property
-    def menu(self) -> str:
-        """The name of the setting that chooses the variant of the page, "" where there is none."""
-        return next((name for name in self.page.beside(self) if name in VARIANT_MENUS), "")
+    def has_variants(self) -> bool:
+        """True if the page has a menu of variants."""
+        return "variant" in self.page.beside(self)
 
-    @property
-    def variant(self) -> str:
-        """The variant that the page shows."""
-        return str(self[self.menu or "variant"])
-
-    def in_use(self, side: str = "", variant: str | None = None) -> dict[str, Value]:
-        """The settings of one side that have an effect, with their values, under plain names.
-
-        variant: the one in use, None = the chosen one.
-        """
-        names = [name for name in SHARED if name != "s" and self.applies(name, side, variant)]
-        values = {name: self[self.of_side(side, name)] for name in names}
+    def in_use(self) -> dict[str, Value]:
+        """The settings that have an effect, with their values."""
+        names = [name for name in SHARED if name != "s" and self.applies(name)]
+        values = {name: self[name] for name in names}
         if "variant" in values:
-            values["variant"] = variant = variant or values["variant"]
-            values |= {name: self[side + name] for name in own_settings(variant)}
+            values |= {name: self[name] for name in own_settings(self["variant"])}
         return values
 
-    def settings(self, side: str = "", variant: str | None = None) -> Settings:
-        """The settings of one side; those without any effect have their default."""
-        values = self.in_use(side, variant)
+    def settings(self) -> Settings:
+        """The settings that decide the numbers; those without any effect have their default."""
+        values = self.in_use()
         shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
         own = tuple((name, value) for name, value in values.items() if name not in SHARED)
         return Settings(self["s"], **shared, config=own)
 
     def changed(self) -> dict[str, Value]:
-        """The settings of one side that have an effect and are no defaults."""
+        """The settings that have an effect and are no defaults."""
         declared = every_setting()
         return {n: v for n, v in self.in_use().items() if v != declared[n].default}
-
-    @property
-    def layer_settings(self) -> Settings:
-        """The settings, for the variant that the page Heads shows."""
-        return self.settings(variant=self["heads_variant"])
 
     @property
     def two_sequences(self) -> tuple[list[str], list[str]]:
@@ -144,11 +117,10 @@ class View(Mapping[str, Any]):
 
     def divided(self, name: str) -> int:
         """The number that a setting must divide, 0 where it need not divide any."""
-        side = OTHER if name.startswith(OTHER) else ""
-        divides = every_setting()[name].divides.removeprefix(side)
+        divides = every_setting()[name].divides
         if divides == "d_model":
-            return _width(self, side)
-        return int(self[side + divides]) if divides else 0
+            return _width(self)
+        return int(self[divides]) if divides else 0
 
 
 def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) -> View:
@@ -164,8 +136,7 @@ def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) ->
     }
     values |= visit.selected
     values["model"] = model_on(page, values["model"])
-    for side in ("", OTHER):
-        values |= _fitting(declared, values, side)
+    values |= _fitting(declared, values)
     return View(page, visit, values)
 
 
@@ -200,22 +171,18 @@ def _value(about: Setting, widget: Any, texts: Sequence[str] | None) -> Value:
     return about.default if about.problem(value) else value
 
 
-def _fitting(declared: Declared, values: Mapping[str, Any], side: str) -> dict[str, Value]:
-    """The settings of one side that must divide others, each lowered until it does."""
-    ours = {
-        name: about
-        for name, about in declared.items()
-        if about.divides and not name.startswith(OTHER)
-    }
-    wanted = {name: values[side + name] for name in ours}
-    fitting = with_divisors(ours, wanted | {"d_model": _width(values, side)})
-    return {side + name: fitting[name] for name in ours}
+def _fitting(declared: Declared, values: Mapping[str, Any]) -> dict[str, Value]:
+    """The settings that must divide others, each lowered until it does."""
+    ours = {name: about for name, about in declared.items() if about.divides}
+    wanted = {name: values[name] for name in ours}
+    fitting = with_divisors(ours, wanted | {"d_model": _width(values)})
+    return {name: fitting[name] for name in ours}
 
 
-def _width(values: Mapping[str, Any], side: str) -> int:
-    """The d_model of the vectors of one side."""
-    vectors = values[f"{side}vectors"]
-    return int(values[f"{side}d_model"]) if vectors == "random" else width_of(vectors)
+def _width(values: Mapping[str, Any]) -> int:
+    """The d_model of the vectors."""
+    vectors = values["vectors"]
+    return int(values["d_model"]) if vectors == "random" else width_of(vectors)
 
 
 def own_settings(variant: str) -> Declared:

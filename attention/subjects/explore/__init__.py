@@ -1,4 +1,4 @@
 """Explore: where each word looks, its new vector, and the opening of the bare address.
 
-Doors to other pages: long_run, model.
+Doors to other pages: cross, long_run, model.
 """

@@ -1,23 +1,35 @@
-"""Declaration of Explore: name in the menu, settings, figures."""
+"""Declaration of Play: name in the menu, settings, figures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attention.app.state.long_texts import LongTextSettings
-from attention.app.state.openings import HIDDEN, OpeningSettings, opening
-from attention.app.state.pages import PLAY, WHOLE_PAGE, WITH_WORDS, Page, Values
+from attention.app.state.openings import AGAINST, HEADS, HOW, FoldSettings, opening
+from attention.app.state.pages import PLAY, WITH_WORDS, Page, Values
+from attention.subjects.explore.against.words import AgainstSettings
+from attention.subjects.explore.heads.words import HeadSettings
+from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
+from attention.subjects.explore.how.step import StepSettings
 from attention.subjects.explore.pronoun_words import asked_about
 from attention.subjects.explore.word_map import MapSettings
 
 
-def _is_calm(values: Values) -> bool:
-    return bool(values["numbers"] == HIDDEN and values["figure"] == WHOLE_PAGE)
+def _beside(values: Values) -> Sequence[str]:
+    return ("scale", "factor") if values["input"] == "matrices" else WITH_WORDS
+
+
+def _figure_of_chapter(values: Values) -> str:
+    """The figure of a chapter that shows the open fold, "" for matrices of one's own."""
+    fold = values["fold"] if values["fold"] in (HOW, HEADS, AGAINST) else "picture"
+    return str(fold) if values["input"] == "sentence" else ""
 
 
 PAGE = Page(
     "explore",
-    "Explore",
-    "who attends to whom, and each token's new vector as a weighted sum, term by term and as a "
-    "diagram",
+    PLAY,
+    "where each word of a sentence looks; below it, in its columns, the map of all weights, the "
+    "stages of the computation, all heads of a layer, one difference, and the sum term by term",
     purpose="See which words each word looks at.",
     words=(
         "token",
@@ -30,28 +42,48 @@ PAGE = Page(
         "mask",
         "softmax",
         "weight",
+        "head",
         "entropy",
         "y",
         "Σ",
         "‖·‖",
         "share of y",
+        "W_q, W_k, W_v",
+        "W_o",
+        "divergence",
         "rounding error",
         "positions",
         "seed",
     ),
-    figures={"lines": "picture", "heatmap": "picture", "sum": "picture"},
-    settings=(MapSettings, OpeningSettings, LongTextSettings),
+    figures={
+        "arcs": "picture",
+        "rows": "rows",
+        "heatmap": "map_picture",
+        "sum": "sum_picture",
+        "heads": "head_grid",
+        "comparison": "comparison",
+        "matrices": "matrices",
+    },
+    settings=(
+        FoldSettings,
+        StepSettings,
+        HeadSettings,
+        AgainstSettings,
+        MapSettings,
+        OwnMatrixSettings,
+        LongTextSettings,
+    ),
+    sentence=lambda values: bool(values["input"] == "sentence"),
     models="offered",
     long_texts=True,
     starts={"map": "shown"},
     opens=lambda: opening().link,
-    beside=lambda values: WITH_WORDS,
-    behind=PLAY,
-    chapter=lambda values: "picture",
+    beside=_beside,
+    chapter=_figure_of_chapter,
     place=20,
     first=True,
-    calm=_is_calm,
-    asks=lambda values, tokens: asked_about(tokens) if _is_calm(values) else None,
+    calm=lambda values: True,
+    asks=lambda values, tokens: asked_about(tokens),
 )
 
 PAGES = (PAGE,)

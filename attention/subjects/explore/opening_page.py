@@ -1,7 +1,4 @@
-"""Explore without its numbers: a sentence to read from afar, and where its words look.
-
-The bare address opens on it, see `Opening`.
-"""
+"""The top of Play: a sentence to read from afar, where its words look, and one row of controls."""
 
 from __future__ import annotations
 
@@ -10,13 +7,12 @@ from functools import partial
 import streamlit as st
 
 from attention.app.components.scene import draw as draw_scene
-from attention.app.components.selection import tell_selection
 from attention.app.controls import long_text_box, widgets
-from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.links import every_setting
-from attention.app.state.openings import HIDDEN, SHOWN, Opening, opening
+from attention.app.state.openings import FOLDS, HEADS, HOW, MAP, NUMBERS, Opening, opening
 from attention.app.state.view import View
+from attention.figures import layer_words
 from attention.figures.scene import PageButton, scene
 from attention.pipeline import Result
 from attention.subjects.explore import scene as scenes
@@ -24,6 +20,7 @@ from attention.subjects.model.choices import ask_from_last
 from attention.trained import sources
 from attention.trained.sources import NONE, SMOLLM2
 
+TITLES = dict(zip(FOLDS, ("Map", "How", "All heads", "Against", "Numbers"), strict=True))
 READER, WRITER = "reader", SMOLLM2.about.name
 
 
@@ -33,22 +30,14 @@ def has_title(view: View) -> bool:
 
 
 def ways_on(view: View) -> None:
-    """The ways on: to the guide, and to a sentence of one's own; from all the numbers the way
-    back."""
-    if not view.page.first:
-        return
-    widgets.widget(view, "numbers")  # never seen: it keeps what the buttons here choose
-    if st.context.is_embedded or view.hidden:
+    """The ways on: to the guide, and to a sentence of one's own."""
+    if not view.page.first or st.context.is_embedded or view.hidden:
         return
     with st.container(horizontal=True, width="content", key="ways_on"):
-        if view.calm:
-            st.page_link("pages/guide.py", label="Take the guide")
-            later = "_later" if scenes.opening_of(view) else ""  # the box is seen once it is used
-            own = scene(PageButton("Type your own", widgets.BOX))
-            draw_scene(own, key=f"type_own{later}", width="content")
-        else:
-            long_text_box.offer(view)
-            st.button("Hide the numbers", on_click=session.choose, args=("numbers", HIDDEN))
+        st.page_link("pages/guide.py", label="Take the guide")
+        later = "_later" if scenes.opening_of(view) else ""  # the box is seen once it is used
+        own = scene(PageButton("Type your own", widgets.BOX))
+        draw_scene(own, key=f"type_own{later}", width="content")
 
 
 def see_it_written() -> None:
@@ -61,31 +50,13 @@ def see_it_written() -> None:
     session.go_to("model")
 
 
-def draw(view: View) -> bool:
-    """The sentence with its arcs, and below it the heatmap, the settings and the new vector.
-
-    False, and nothing, where it cannot be drawn so.
-    """
-    result = scenes.opening_result(view)
-    if result is None:
-        return False
+def draw_sentence(view: View, result: Result) -> None:
+    """The sentence with its arcs, whose last word can be changed in the opening."""
     opening, taken = scenes.opening_of(view), {}
     if opening:
         exchanged = (range(len(opening.endings)).__contains__, partial(_take, opening))
         taken = {"picture": {"word": exchanged}}
-    with st.container(key="opening"):
-        shown = scenes.opening(view, result)
-        draw_scene(shown, key="arcs", selection=view.selection, taken=taken)
-        if WRITER in sources.names() and not (st.context.is_embedded or view.hidden):
-            with st.container(key="to_writer"):
-                st.button("See it in a model that writes", on_click=see_it_written)
-        _settings(view, result)
-        with st.container(key="to_numbers"):
-            st.button("Show the numbers", on_click=session.choose, args=("numbers", SHOWN))
-    if state := scenes.state(result):
-        draw_scene(scene(*state), key="state")
-    _tell(view)
-    return True
+    draw_scene(scenes.sentence(view, result), key="arcs", selection=view.selection, taken=taken)
 
 
 def _take(opening: Opening, ending: int) -> None:
@@ -93,28 +64,64 @@ def _take(opening: Opening, ending: int) -> None:
     session.choose("s", opening.sentences[ending])
 
 
-def _settings(view: View, result: Result) -> None:
-    """The settings that change most, in one row."""
-    with st.container(horizontal=True, gap="small", key="calm_settings"):
+def controls(view: View, result: Result) -> None:
+    """The settings that change most in one row, the others behind a button, and the folds."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="calm_settings"):
         head, *others = (name for name in widgets.CALM if name == "head" or view.applies(name))
         if result.layer.heads > 1:
             widgets.widget(view, head, help=None, width=96)
         _reader_menu(view, width=170)
         for name in others:
             widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
+        _more(view)
+        folds = folds_of(result)
+        widgets.widget(
+            view,
+            "fold",
+            offered=folds,
+            format_func=TITLES.__getitem__,
+            label_visibility="collapsed",
+            width="content",
+        )
 
 
-@part
-def _tell(view: View) -> None:
-    """Tells the server which word is chosen."""
-    tell_selection(view.selection, session.select)
+def _more(view: View) -> None:
+    """All other settings, and other ways to read the sentence.
+
+    While they are not seen only those stay that have been drawn: else Streamlit forgets them.
+    """
+    more = st.popover("More", key="more", on_change="rerun")
+    parts = widgets.parts_beside(view)
+    if not more.open:
+        with st.container(key="unseen"):
+            for part in parts:
+                if part.name in view.visit.drawn and part.group != "words":
+                    part.draw()
+        return
+    with more:
+        widgets.draw_parts(view, parts)
+        long_text_box.offer(view)
+        if WRITER in sources.names() and not (st.context.is_embedded or view.hidden):
+            st.button("See it in a model that writes", on_click=see_it_written)
+
+
+def folds_of(result: Result) -> tuple[str, ...]:
+    """The folds there are: pieces that are joined into words have weights alone."""
+    joined = bool(layer_words.words_of(result))
+    absent = {HOW: joined, NUMBERS: joined, HEADS: result.layer.heads == 1}
+    return tuple(fold for fold in FOLDS if not absent.get(fold))
+
+
+def fold_of(view: View, result: Result) -> str:
+    """The fold that is open: the map where there is none of that name."""
+    return str(view["fold"]) if view["fold"] in folds_of(result) else MAP
 
 
 def _reader_menu(view: View, width: int) -> None:
     """The menu of variants on word vectors, and first a trained model where there is one."""
     model, variant = view["model"], view["variant"]
     if not view.applies("model"):
-        widgets.variant_menu(view, "variant")
+        widgets.variant_menu(view)
     elif not view.hidden & {"model", "variant"}:
         about = every_setting()["variant"]
         st.session_state[READER] = variant if model == NONE else widgets.AS_TRAINED
@@ -136,4 +143,4 @@ def _take_reader(before: str) -> None:
     else:
         session.choose("model", NONE)
         session.choose("variant", chosen)
-        widgets.propose_scale("variant", before)
+        widgets.propose_scale(before)

@@ -1,48 +1,92 @@
-"""Explore: which words each word looks at, and its new vector."""
+"""Play: a sentence to read from afar, where its words look, and five folds in its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.app.cached import long_texts, pictures, runs
+from attention.app.cached import long_texts, pictures
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls import widgets
 from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.state import session
+from attention.app.state.openings import AGAINST, HEADS, HOW, MAP, NUMBERS
 from attention.app.state.view import View
-from attention.figures import layer_words
+from attention.core.printing import distinct_names
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
 from attention.pipeline import Result
 from attention.subjects.explore import opening_page
 from attention.subjects.explore import scene as scenes
+from attention.subjects.explore.against.page import draw_against
+from attention.subjects.explore.heads.page import draw_heads
+from attention.subjects.explore.how.page import draw_how, draw_own, offer_own, offer_projections
 from attention.subjects.explore.word_map import MapSettings
 from attention.subjects.long_run import text_page
 
 
 def explore(view: View) -> None:
-    """All that follows from the sentence, the settings and the chosen token."""
+    """The sentence with its arcs, one line of controls, and the fold that is open."""
     if asked := long_texts.text_of(view):
         text_page.draw(view, asked)
         return
-    if long_texts.is_missing(view) or (view.calm and opening_page.draw(view)):
+    if long_texts.is_missing(view):
         return
-    draw(scenes.attention(view), key="attention", selection=view.selection)
-    result = runs.current_result(view)
-    if result and not layer_words.words_of(result):
-        of_token(view)
+    if view["input"] == "matrices":
+        st.button("Back to the sentence", on_click=session.choose, args=("input", "sentence"))
+        draw_own(view)
+        return
+    result = scenes.opening_result(view)
+    if result is None:
+        draw(scenes.attention(view), key="attention")
+        return
+    opening_page.draw_sentence(view, result)
+    opening_page.controls(view, result)
+    fold = opening_page.fold_of(view, result)
+    if fold == MAP:
+        draw(scenes.map_of_all(view, result), key="map", selection=view.selection)
+        _tell(view)
+    else:
+        _fold(view)
 
 
 @part
-def of_token(view: View) -> None:
-    """Words near the chosen token's vectors, where it goes, and files of all."""
-    result = runs.current_result(view)
+def _tell(view: View) -> None:
+    """Tells the server which word is chosen."""
+    tell_selection(view.selection, session.select)
+
+
+@part
+def _fold(view: View) -> None:
+    """The fold that is open, of the chosen word or of all words."""
+    tell_selection(view.selection, session.select)
+    result = scenes.opening_result(view)
     if result is None:
         return
-    tell_selection(view.selection, session.select)
-    query = min(view["query"], len(result.tokens) - 1)
+    tokens = scenes.typed_tokens(result)
+    query = min(int(view["query"]), len(tokens) - 1)
+    {HOW: draw_how, HEADS: draw_heads, AGAINST: draw_against, NUMBERS: _numbers}[
+        opening_page.fold_of(view, result)
+    ](view, result, tokens, query)
+    if opening_page.fold_of(view, result) == NUMBERS:
+        return
+    with st.container(horizontal=True, key="fold_more"):
+        widgets.widget(view, "words", width="content", label_visibility="collapsed")
+        if opening_page.fold_of(view, result) == HOW:
+            offer_projections(view)
+            offer_own()
+
+
+def _numbers(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
+    """The sum term by term, the parts of the heads, the nearest words, where the word goes."""
+    draw(scenes.numbers(view, result), key="numbers", selection=view.selection)
     near = pictures.nearest_words(result, query)
-    draw(scene(*scenes.state(result), *near), key="nearest")
+    names = distinct_names(result.tokens)
+    parts = scenes.parts_of_heads(result, query, names) if result.layer.heads > 1 else []
+    draw(scene(*near, *parts), key="nearest")
     draw_word_map(view, result, query)
     offer_files(result, query)
 

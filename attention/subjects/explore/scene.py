@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from attention.analysis import additions
 from attention.app.cached import kept, long_texts, pictures, runs
 from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.view import View
@@ -18,7 +19,9 @@ from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, no
 from attention.figures.states import states_of, states_words
 from attention.inputs.text import plain
 from attention.pipeline import Result
-from attention.subjects.explore import numbers, pronoun_words
+from attention.subjects.explore import numbers as explore_numbers
+from attention.subjects.explore import pronoun_words
+from attention.subjects.explore.heads import words as heads_words
 from attention.subjects.explore.word_map import MapSettings, Where, why_nowhere
 from attention.trained import sources
 
@@ -26,7 +29,7 @@ CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
 
 
 def attention(view: View) -> Scene:
-    """Where each token looks, and its new vector as a weighted sum."""
+    """Words on why no sentence is shown, or the weights of a layer that looks at another one."""
     result = runs.current_result(view)
     if result is None:
         return scene(Words(result_words.EMPTY, "info"))
@@ -50,7 +53,7 @@ def word_map(view: View, result: Result, query: int) -> Scene:
     assert result.words is not None
     probes = view.of(MapSettings).words
     strange = (word for word in probes if word not in result.words.stoi)
-    where = numbers.where_it_goes(result.settings, query, probes)
+    where = explore_numbers.where_it_goes(result.settings, query, probes)
     unknown = result_words.unknown_words(strange, "they are not on the map")
     if where is None:
         return scene(*unknown, map_of(where, result, query))
@@ -88,33 +91,67 @@ def opening_result(view: View) -> Result | None:
     return None if result is None or not result.of_sentence else result
 
 
-def opening(view: View, result: Result) -> Scene:
-    """The sentence with its arcs, the heatmap, the new vector, and words on what reads it."""
-    begun = opening_of(view)
-    other = _other(view, begun) if begun else None
-    picture = AttentionPicture(
-        _picture(result),
-        _content_of(result, other),
-        endings=begun.endings if begun else (),
-        other=_content_of(other, result) if other else b"",
-        key="picture",
-    )
+def sentence(view: View, result: Result) -> Scene:
+    """The sentence with its arcs, and words on what reads it."""
+    picture = _arcs(view, result)
     notes = [
         *result_words.unknown_words(result.unknown),
         *map(note, result.notes),
         *map(note, pronoun_words.to_expect(result, plain(view["s"]))),
     ]
     above = Row([Column(notes)]) if notes else None
-    return scene(picture, above, Words(" ".join(_reader(result))))
+    return scene(picture, above)
+
+
+def _arcs(view: View, result: Result) -> AttentionPicture:
+    begun = opening_of(view)
+    other = _other(view, begun) if begun else None
+    return AttentionPicture(
+        _picture(result),
+        _content_of(result, other),
+        drawn=("arcs",),
+        endings=begun.endings if begun else (),
+        other=_content_of(other, result) if other else b"",
+        key="picture",
+    )
+
+
+def map_of_all(view: View, result: Result) -> Scene:
+    """The heatmap of all words, the new vector of the chosen one, and words on what reads them."""
+    picture = replace(_arcs(view, result), drawn=None, endings=(), other=b"", key="map_picture")
+    parts = [part for part in picture.shown.parts if part != "arcs"]
+    reader = Words(" ".join(_reader(result)))
+    return scene(replace(picture, drawn=parts), reader, *state(result))
+
+
+def numbers(view: View, result: Result) -> Scene:
+    """The new vector of the chosen word as a sum, term by term, and how it comes about."""
+    whole = pictures.whole_picture(view, result)
+    return scene(replace(whole, drawn=("sum", "diagram"), key="sum_picture"))
+
+
+def parts_of_heads(result: Result, query: int, names: Sequence[str]) -> Sequence[Figure]:
+    """Parts that the heads add to the chosen word's output, through W_o."""
+    added = additions.additions(result.layer, result.layer_trace, query)
+    rows, columns, total = heads_words.additions_table(added)
+    return [
+        titled("The part of each head"),
+        Words(heads_words.sum_words(added, names[query]), "told"),
+        Table(f"what each head adds to token {query}", rows, columns, total, digits=2),
+    ]
+
+
+def typed_tokens(result: Result) -> Sequence[str]:
+    """The tokens of a result, as they were typed."""
+    return _picture(result).tokens
 
 
 def arcs(view: View) -> Scene:
     """The sentence with its arcs and its new vector alone, in which its last word is exchanged."""
     result = opening_result(view)
     assert result is not None
-    picture = opening(view, result)["picture"]
-    assert isinstance(picture, AttentionPicture)
-    return scene(replace(picture, drawn=("arcs", "mixture")), Words(" ".join(_reader(result))))
+    picture = replace(_arcs(view, result), drawn=("arcs", "mixture"))
+    return scene(picture, Words(" ".join(_reader(result))))
 
 
 def _other(view: View, begun: Opening) -> Result:

@@ -39,15 +39,15 @@ Each word looks at all words of the sentence, more at some than at others.
 ===
 ---
 title: A softer choice
-figure: sweep
-link: "s=the cat chased the mouse&sweep=temperature"
+figure: against
+link: "s=the cat chased the mouse&query=2&differs=scale&b_factor=2"
 try: Move the slider.
-question: What becomes of the weights at a high temperature?
+question: What becomes of the weights at a scale of 0?
 choices: [all equal, all on one word]
 answer: all equal
 because: Equal scores get equal shares.
 ---
-The scores are divided by the temperature before they become weights.
+The scores are multiplied by the scale before they become weights.
 """
 
 

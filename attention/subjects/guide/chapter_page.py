@@ -22,7 +22,6 @@ from attention.app.state.openings import OPENINGS
 from attention.app.state.pages import Values
 from attention.app.state.session import change, choose, keep, visit
 from attention.app.state.shared import load_model
-from attention.app.state.sides import OTHER
 from attention.app.state.view import View
 from attention.app.state.visit import SELECTED, legal_selection
 from attention.core.masks import format_cells
@@ -32,8 +31,9 @@ from attention.figures import layer_words
 from attention.figures.scene_message import Selection
 from attention.inputs.text import plain
 from attention.pipeline import NoWords, Result, Settings
-from attention.subjects.compare import words as compare_words
-from attention.subjects.compare.words import Comparison
+from attention.subjects.explore.against import numbers as against
+from attention.subjects.explore.against.numbers import Sides
+from attention.subjects.explore.against.words import AgainstSettings
 from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import lesson
@@ -41,7 +41,7 @@ from attention.subjects.guide.lesson_words import ENGLISH, LessonWords, words_in
 from attention.trained import sources
 from attention.training import TrainingSettings
 
-LOOKING = ("picture", "sweep", "heads", "map")  # figures of weights
+LOOKING = ("picture", "against", "heads", "map")  # figures of weights
 
 
 def words_of(view: Values) -> LessonWords:
@@ -168,7 +168,7 @@ def why_not_yours(chapter: Chapter, given: str, language: str = ENGLISH) -> str:
 def _result_on(chapter: Chapter, sentence: str) -> Result | None:
     """Result of a chapter's settings on a sentence; None where that has no words."""
     try:
-        return result_of(settings_of_link(chapter.link, sentence, "", _menu(chapter)))
+        return result_of(settings_of_link(chapter.link, sentence))
     except NoWords:
         return None
 
@@ -263,14 +263,10 @@ def looks_most(view: View, chapter: Chapter) -> str:
     return words_of(view)["looks"].format(word=word, key=most, share=share)
 
 
-def settings_for(view: View, chapter: Chapter, side: str = "") -> Settings:
-    """The settings of one side of a chapter's figure, with the head that is chosen in it."""
-    head = kept(view, "head", value_in(chapter.link, "head")) if not side else None
-    return settings_of_link(chapter.link, sentence_of(view, chapter), side, _menu(chapter), head)
-
-
-def _menu(chapter: Chapter) -> str:
-    return "heads_variant" if chapter.figure == "heads" else "variant"
+def settings_for(view: View, chapter: Chapter) -> Settings:
+    """The settings of a chapter's figure, with the head that is chosen in it."""
+    head = kept(view, "head", value_in(chapter.link, "head"))
+    return settings_of_link(chapter.link, sentence_of(view, chapter), head)
 
 
 def missing_model(chapter: Chapter) -> str:
@@ -324,11 +320,11 @@ def select(view: View, chapter: Chapter, chosen: dict[str, Any]) -> None:
     keep(visit().in_its_chapter(selection=values))
 
 
-def result(view: View, chapter: Chapter, side: str = "") -> Result | None:
+def result(view: View, chapter: Chapter) -> Result | None:
     """Result of the chapter's settings; None while the sentence has no words."""
     memory = chapter.link.get("memory", [None])[-1]
     try:
-        return result_of(settings_for(view, chapter, side), memory)
+        return result_of(settings_for(view, chapter), memory)
     except NoWords:
         return None
 
@@ -372,33 +368,15 @@ def without_those_away(view: View, whole: Result) -> Result:
     return result_of(settings, whole.memory_text)
 
 
-def compared(
-    view: View, chapter: Chapter
-) -> tuple[Comparison, tuple[Result, Result], list[str]] | None:
-    """A beside B, the results of both, and what differs between them, in words.
+def sides(view: View, chapter: Chapter, ours: Result) -> Sides:
+    """A beside B, as the chapter's link and its slider have them. ours: the result of A."""
+    chosen = {name: value_in(chapter.link, name) for name in settings_of(AgainstSettings)}
+    return against.sides(ours, chosen | {"b_factor": factor(view, chapter)})
 
-    With compare=pair in the link B is its second sentence. None while a sentence has no words.
-    """
-    ours, pair = result(view, chapter), value_in(chapter.link, "compare") == "pair"
-    if ours is None or ours.memory is not None:
-        return None
-    try:
-        if pair:
-            settings = settings_of_link(chapter.link, str(value_in(chapter.link, "s2")))
-            theirs = result_of(settings)
-        else:
-            theirs = result_of(settings_for(view, chapter, OTHER))
-    except NoWords:
-        return None
-    if ours.tokens != theirs.tokens:
-        both = compare_words.of_sentences(ours.tokens, ours.trace, theirs.tokens, theirs.trace)
-        return both, (ours, theirs), []
-    named = [name.removeprefix(OTHER) for name in chapter.link]
-    names = [name for name in dict.fromkeys(["scale", *named]) if OTHER + name in every_setting()]
-    a = {name: value_in(chapter.link, name) for name in names}
-    b = a if pair else {name: value_in(chapter.link, OTHER + name) for name in names}
-    said = compare_words.differences(a, b, every_setting())
-    return compare_words.of_settings(ours.tokens, ours.trace, theirs.trace), (ours, theirs), said
+
+def factor(view: View, chapter: Chapter) -> float:
+    """The factor at which the slider of a chapter stands."""
+    return float(kept(view, "factor", value_in(chapter.link, "b_factor")))
 
 
 def training_of(chapter: Chapter) -> TrainingSettings:

@@ -17,7 +17,7 @@ from attention.inputs.text import plain
 GUIDE = Path(__file__).parent / "lessons"
 
 WORDLESS = ("spread", "learning")  # figures of no sentence
-FIGURES = ("picture", "compare", "sweep", "heads", "map", "vectors", "window", "finale", *WORDLESS)
+FIGURES = ("picture", "how", "heads", "against", "map", "vectors", "window", "finale", *WORDLESS)
 PARTS = ("lines", "heatmap", "sum", "away", "diagram")
 # What a chapter's link says for the case that its trained model is not installed.
 UNTRAINED = ("memory", "mask")
@@ -40,10 +40,7 @@ LIGHTS = {
     "strips": ".terms tbody .strip-picture",
     "sum": ".terms tfoot .strip-picture",
     "slider": ".slider",
-    "a": ".row figure:nth-of-type(1) .box",
-    "b": ".row figure:nth-of-type(2) .box",
-    "change": ".row figure:nth-of-type(3) .box",
-    "divergence": ".row figure:nth-of-type(4) .box",
+    "rows": ".word-rows",
     "heads": ".tiles",
     "arrow": "[data-part=arrow]",
     "map": "[data-part=left]",

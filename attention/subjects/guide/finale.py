@@ -11,6 +11,7 @@ import torch
 from attention.analysis.heads import NAMINGS
 from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.names import WORDS, holds, targets_of
+from attention.app.state.openings import HOW
 from attention.atlas.earned import names_of
 from attention.changing.known import Progress, states_without
 from attention.changing.votes import votes
@@ -149,7 +150,7 @@ def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str]]:
     if settings.model == NONE:
         return [
             ("Play", "explore", urlencode(said)),
-            ("Step by step", "steps", urlencode(said)),
+            ("How", "explore", urlencode(said | {"fold": HOW})),
             ("Teach", "write", ""),
         ]
     here = said | {"model": settings.model, "layer": settings.layer, "head": settings.head}
@@ -157,5 +158,5 @@ def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str]]:
     return [
         ("Play", "explore", link),
         ("A real model", "model", link),
-        ("Step by step", "steps", link),
+        ("How", "explore", f"{link}&fold={HOW}"),
     ]

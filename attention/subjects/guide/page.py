@@ -20,8 +20,8 @@ from attention.app.state.view import View
 from attention.figures import result_words
 from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
+from attention.figures.word_rows import Slider, WordRows
 from attention.pipeline import Settings
-from attention.subjects.compare.figures import SweptHeatmap
 from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining, model_window
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
@@ -63,7 +63,7 @@ def guide(view: View) -> None:
         )
     chapter = chapter_page.on_yours(view, lesson.chapters[at or 0])
     shown, box = chapter_page.shown(view, chapter), f"yours_{at or 0}"
-    with st.container(key="guide_wide" if chapter.figure == "compare" else "guide"):
+    with st.container(key="guide_wide" if chapter.figure in ("how", "against") else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}")
             whose_words(view, shown, box)
@@ -287,9 +287,9 @@ def answers_of(view: View, chapter: Chapter, drawn: Scene) -> Mapping[str, Mappi
     taken: dict[str, Mapping[str, Handler]] = {}
     for each in drawn:
         match each:
-            case SweptHeatmap():
-                left_at = (each.has, lambda value: chapter_page.choose_in("at", float(value)))
-                taken[each.key] = {"at": left_at}
+            case WordRows(slider=Slider(low=low, high=high)):
+                fits = partial(_lies_between, low, high)
+                taken[each.key] = {"factor": (fits, partial(chapter_page.choose_in, "factor"))}
             case HeadGrid():
                 there = range(len(each.dots)).__contains__
                 taken[each.key] = {"head": (there, partial(chapter_page.choose_in, "head"))}
@@ -298,6 +298,10 @@ def answers_of(view: View, chapter: Chapter, drawn: Scene) -> Mapping[str, Mappi
             case NextPieces():
                 taken[each.key] = {"piece": (each.has, go_on)}
     return taken
+
+
+def _lies_between(low: float, high: float, factor: float) -> bool:
+    return low <= factor <= high
 
 
 @part

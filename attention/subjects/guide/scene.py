@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from attention.analysis import sweeps
 from attention.app.cached import overviews
 from attention.app.controls import sections
 from attention.app.state.links import value_in
@@ -21,9 +20,11 @@ from attention.figures.matrix import Matrix
 from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
 from attention.pipeline import Result
-from attention.subjects.compare import numbers as compare_numbers
-from attention.subjects.compare.figures import ComparedHeatmaps, SweptHeatmap
 from attention.subjects.explore import numbers as explore_numbers
+from attention.subjects.explore.against import scene as against
+from attention.subjects.explore.how import StepSettings
+from attention.subjects.explore.how import scene as stages
+from attention.subjects.explore.how.rows import computation_of
 from attention.subjects.explore.word_map import why_nowhere
 from attention.subjects.guide import chapter_page, finale, fitting, model_window
 from attention.subjects.guide.chapters import WORDLESS, Chapter
@@ -34,7 +35,7 @@ from attention.trained import sources
 
 TALL = 560  # pixels of a heatmap that stands alone beside the text
 UNTRAINED = "The figure shows a layer that has learned nothing. "
-FOLLOWING = ("map", "window")  # figures that are others for each token chosen
+FOLLOWING = ("map", "how", "against", "window")  # figures that are others for each token chosen
 
 Make = Callable[[View, Chapter, Result], Sequence[Figure]]
 
@@ -121,27 +122,29 @@ def word_vectors(view: View, chapter: Chapter, result: Result) -> Sequence[Figur
     return [Matrices([vectors], key="vectors"), *picture(view, chapter, result, ("heatmap",))]
 
 
+def how(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """Stages of the chosen word, in rows."""
+    settings = StepSettings(step=str(value_in(chapter.link, "step")))
+    tokens, query = result.tokens, _query(view, chapter, result)
+    shown = stages.rows(computation_of(result, settings), tokens, query, settings.step, -1)
+    return [*shown]
+
+
 def side_by_side(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
-    """Two settings, or two sentences, and the change between them."""
-    both = chapter_page.compared(view, chapter)
-    if both is None:
-        return [
-            Words("Both sentences need a word, and a layer that looks at one sentence.", "info")
-        ]
-    compared, _, differences = both
-    parts = [text for line in differences for text in ("", line)]
-    line = [Words(parts, "differs", before="A → B")] if differences else []
-    return [*line, ComparedHeatmaps(compared, ["A", "B", "B − A"], key="comparison")]
+    """A beside B, which differs in one thing: the rows of the chosen word, or all words."""
+    if result.memory is not None:
+        return [Words("This layer looks from one sentence at another.", "info")]
+    sides = chapter_page.sides(view, chapter, result)
+    differs, factor = str(value_in(chapter.link, "differs")), chapter_page.factor(view, chapter)
+    if value_in(chapter.link, "words") == "all":
+        return [*against.maps(sides, differs, factor)]
+    query = _query(view, chapter, result)
+    return [*against.rows(sides, differs, factor, result.tokens, query)]
 
 
-def sweep(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
-    """Weights under a slider."""
-    kinds = sweeps.sweeps_of(result.trace)
-    wanted = value_in(chapter.link, "sweep")
-    value = chapter_page.kept(view, "at", value_in(chapter.link, "sweep_at"))
-    swept = compare_numbers.sweep_of(result, wanted if wanted in kinds else kinds[0], value)
-    names = distinct_names(result.tokens)
-    return [SweptHeatmap(replace(swept, shown=()), names, digits=2, key="sweep_view")]
+def _query(view: View, chapter: Chapter, result: Result) -> int:
+    wanted = chapter_page.selection(view, chapter)["values"]["query"]
+    return min(int(wanted), len(result.tokens) - 1)
 
 
 def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
@@ -162,7 +165,7 @@ def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
 
 def word_map(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     """Where the chosen word goes, who pulls it, and how near it then is to others."""
-    query = min(chapter_page.selection(view, chapter)["values"]["query"], len(result.tokens) - 1)
+    query = _query(view, chapter, result)
     other = chapter_page.other_end(view, chapter)
     where = explore_numbers.where_it_goes(result.settings, query, chapter.probes, other)
     if where is None:
@@ -214,8 +217,8 @@ def spread() -> Sequence[Figure]:
 
 FIGURES: Mapping[str, Make] = {
     "picture": picture,
-    "compare": side_by_side,
-    "sweep": sweep,
+    "how": how,
+    "against": side_by_side,
     "heads": heads,
     "map": word_map,
     "vectors": word_vectors,

@@ -14,9 +14,8 @@ from attention.app.controls import notes, widgets, works
 from attention.app.shell import frame
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures import files
+from attention.figures import files, measure_words
 from attention.figures.scene import Words, scene
-from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run import example, map_page
 from attention.subjects.long_run import numbers as long_run_numbers
 from attention.subjects.long_run import own_weights as long_run_own_weights
@@ -172,7 +171,7 @@ def show(view: View, own: Opened) -> None:
     else:
         shown = scenes.of_weights(own, layer, head)
         draw(shown, key="own_weights", selection=view.selection, taken=_taken(own))
-    st.subheader(heads_words.measures_heading(own.glance.seen))
+    st.subheader(measure_words.measures_heading(own.glance.seen))
     offered = ("head", *own.glance.seen.measures)
     widgets.widget(view, "sort", offered=offered, narrow=True, width=220)
     draw(scenes.measured(own, view["sort"]), key="own_measures")

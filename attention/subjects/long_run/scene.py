@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from attention.analysis.heads import order
 from attention.analysis.opened_run import OpenedRun
 from attention.core.functional import LongTrace
-from attention.figures import result_words
+from attention.figures import measure_words, result_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
 from attention.figures.street_map import StreetMap
 from attention.figures.tables import Cell
 from attention.pipeline import Result
-from attention.subjects.heads import words as heads_words
 from attention.subjects.long_run.numbers import Opened
 from attention.subjects.long_run.text_words import sum_table
 
@@ -64,7 +63,7 @@ def _every_head(own: Opened, layer: int, head: int) -> list[Figure]:
     glance, titles = own.glance, own.weights.layer_titles
     marked = zip(titles, own.weights.shares, strict=True)
     names = [title if of_shares else f"{title} {MARK}" for title, of_shares in marked]
-    sample = heads_words.sample_words(glance.seen)
+    sample = measure_words.sample_words(glance.seen)
     more = f", of {sample}" if sample else ""
     chosen = layer * len(own.weights.head_numbers) + head
     return [
@@ -94,7 +93,7 @@ def measured(own: Opened, sort: str) -> Scene:
     """Measures of all heads in a table, sorted by one of them."""
     seen, read = own.glance.seen, own.weights
     names = [f"{title} head {head}" for title in read.layer_titles for head in read.head_numbers]
-    rows, numbers, even = heads_words.measure_table(seen, sort, names, read.absent)
+    rows, numbers, even = measure_words.measure_table(seen, sort, names, read.absent)
     columns: dict[str, Sequence[Cell]] = {**numbers}
     if read.modules:
         of_heads = [module for module in read.modules for _ in read.head_numbers]
@@ -102,7 +101,7 @@ def measured(own: Opened, sort: str) -> Scene:
         modules = [of_heads[head] for head in heads]
         columns, even = {"module": modules, **columns}, [even[0], "", *even[1:]]
     apart = isinstance(read, OpenedRun)
-    title, digits = heads_words.measured(seen), heads_words.DIGITS
+    title, digits = measure_words.measured(seen), measure_words.DIGITS
     return scene(Table(title, rows, columns, even, digits=digits, apart=apart))
 
 
@@ -146,7 +145,7 @@ def street_maps(maps: Sequence[tuple[StreetMap, str, str]], problems: Sequence[s
 
 def layer_of_text(result: Result, run: Opened) -> Scene:
     """All heads of a layer over a text, and all that could not be used as it was set."""
-    sample = heads_words.sample_words(run.glance.seen)
+    sample = measure_words.sample_words(run.glance.seen)
     of = f"· of {sample}" if sample else ""
     return scene(
         titled("Every head of the layer", of, hint="click one"),

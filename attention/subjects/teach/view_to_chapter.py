@@ -112,7 +112,7 @@ def as_chapter(view: View) -> dict[str, Value]:
 
 def _said(view: View) -> dict[str, Any]:
     """The settings of a view that have an effect and are no defaults, as a link says them."""
-    values = view.in_use(variant=view.variant if view.menu else None)
+    values = view.in_use()
     values |= {name: view[name] for name in view.page.declared if view.applies(name)}
     values |= {name: view[name] for name in SELECTED}
     declared = every_setting()

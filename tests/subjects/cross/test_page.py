@@ -14,7 +14,7 @@ from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import PAD, CrossSettings
 from tests.cases import over
 from tests.running import App, Sent, numbers_of, opened
-from tests.subjects.steps.making import no_vectors, result_of
+from tests.subjects.explore.how.making import no_vectors, result_of
 from tests.trained.packaged import packaged
 
 MASKS = ("causal", "length")

@@ -32,7 +32,7 @@ from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
 from tests.running import sent_as
-from tests.subjects.steps.making import drawn, matrices, no_vectors, result_of
+from tests.subjects.explore.how.making import drawn, matrices, no_vectors, result_of
 
 QUERIES, D_MODEL = 3, 10
 

@@ -12,7 +12,7 @@ from attention.figures import captions
 from tests.cases import over
 from tests.core.variant_claims import docs_variant
 from tests.running import App, opened
-from tests.subjects.steps.making import result_of
+from tests.subjects.explore.how.making import result_of
 
 
 @over(

@@ -27,7 +27,7 @@ from attention.subjects.long_run.own_weights import (
 from tests.cases import over
 from tests.properties import given, settings
 from tests.properties import strategies as st
-from tests.subjects.steps.making import drawn
+from tests.subjects.explore.how.making import drawn
 
 TOKENS, KEYS = ["the", "cat", "sat"], ["<b>", "cat", "", "sat", "😀"]
 LEADING: tuple[tuple[int, ...], ...] = ((), (7,), (2, 7))

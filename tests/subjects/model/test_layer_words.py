@@ -15,7 +15,7 @@ from attention.core.printing import percent
 from attention.subjects.model import layer_words
 from attention.trained.models import Transformer
 from tests.cases import over
-from tests.subjects.steps.making import drawn
+from tests.subjects.explore.how.making import drawn
 from tests.trained.built import writer
 
 

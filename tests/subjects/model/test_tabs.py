@@ -17,7 +17,7 @@ from attention.subjects.model.words import LAYERS, REASONS
 from attention.trained.models import Transformer
 from tests.running import opened, viewed
 from tests.subjects.model.shown import part
-from tests.subjects.steps.making import shown as read
+from tests.subjects.explore.how.making import shown as read
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 

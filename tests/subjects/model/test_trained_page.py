@@ -31,7 +31,7 @@ from attention.trained.sampling import next_scores
 from tests.cases import over
 from tests.figures.test_layer_words import moved_by
 from tests.running import App, Sent, opened
-from tests.subjects.steps.making import no_vectors, shown
+from tests.subjects.explore.how.making import no_vectors, shown
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 

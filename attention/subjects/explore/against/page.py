@@ -1,0 +1,63 @@
+"""Against: the chosen word under two settings or in two sentences that differ in one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention.app.components.scene import draw
+from attention.app.controls import widgets
+from attention.app.state import session
+from attention.app.state.view import View
+from attention.core.settings import settings_of
+from attention.figures.word_rows import WordRows
+from attention.pipeline import Result
+from attention.subjects.explore.against import numbers
+from attention.subjects.explore.against import scene as scenes
+from attention.subjects.explore.against.words import (
+    MAX_FACTOR,
+    SAME_HEAD,
+    AgainstSettings,
+    other_ending,
+)
+
+
+def draw_against(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
+    """Choose one difference; then two rows and their difference, or the maps of all words."""
+    offered = numbers.differences(result)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="against_controls"):
+        widgets.widget(view, "differs", offered=offered, width="content")
+        differs = view["differs"] if view["differs"] in offered else "word"
+        controls_of_b(view, result, differs)
+    chosen = {name: view[name] for name in settings_of(AgainstSettings)}
+    sides, factor = numbers.sides(result, chosen), float(view["b_factor"])
+    if view["words"] == "all":
+        draw(scenes.maps(sides, differs, factor), key="maps", selection=view.selection)
+        return
+    shown = scenes.rows(sides, differs, factor, tokens, query)
+    figures = [figure for figure in shown if isinstance(figure, WordRows)]
+    has = (lambda factor: 0 <= factor <= MAX_FACTOR, take_factor)
+    taken = {figure.key: {"factor": has} for figure in figures if figure.slider}
+    draw(shown, key="against", selection=view.selection, taken=taken)
+
+
+def controls_of_b(view: View, result: Result, differs: str) -> None:
+    """The one setting in which B differs; a scale has its slider in the figure."""
+    if differs == "word":
+        if not view["s2"]:
+            session.replace_value("s2", other_ending(view["s"]) or view["s"])
+        widgets.widget(view, "s2", live="200ms", width="stretch")
+    elif differs == "head":
+        if view["b_head"] == SAME_HEAD:
+            session.replace_value("b_head", result.head)
+        widgets.widget(view, "b_head", width=150)
+    elif differs == "variant":
+        widgets.widget(view, "b_variant", narrow=True, width=190)
+    elif differs == "mask":
+        widgets.widget(view, "b_mask", width="content")
+
+
+def take_factor(factor: float) -> None:
+    """Keep the factor at which the slider was left, within a callback."""
+    session.choose("b_factor", float(factor))

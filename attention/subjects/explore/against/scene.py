@@ -1,0 +1,126 @@
+"""Scenes of Against: the row of the chosen word in A and in B, and their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from attention.figures import layer_words, result_words
+from attention.figures.scene import Scene, Words, note, scene
+from attention.figures.word_rows import Kind, Slider, WordRow, WordRows
+from attention.pipeline import Result
+from attention.subjects.explore.against.change_words import change_words
+from attention.subjects.explore.against.numbers import Sides
+from attention.subjects.explore.against.words import MAX_FACTOR, Comparison
+from attention.subjects.explore.figures import ComparedHeatmaps
+
+NO_WORDS = "The sentence of B needs a word."
+SAME = "A and B are the same so far: change one thing."
+MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
+
+
+def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query: int) -> Scene:
+    """The chosen row of A, of B, and its change, with a sentence.
+
+    tokens: as they were typed; differs, factor: see `AgainstSettings`.
+    """
+    compared = sides.compared
+    if compared is None or sides.b is None:
+        return scene(Words(NO_WORDS, "info"))
+    both = bool((compared.in_a & compared.in_b).all())
+    slot = compared.slot_of(query)
+    first, second = names(sides, differs, factor)
+    part = slice(None) if compared.a.numel() * 4 <= MAX_SENT and both else slice(slot, slot + 1)
+    kind: Kind = "share" if all(compared.shares) else "signed"
+    made = [
+        WordRow(first, compared.a[part], kind, allowed=~compared.hidden_a[part]),
+        WordRow(second, compared.b[part], kind, allowed=~compared.hidden_b[part]),
+        WordRow("difference", (compared.b - compared.a)[part], "change", "points"),
+    ]
+    slider = None
+    if differs == "scale" and not layer_words.words_of(sides.a):
+        made.insert(0, scores_row(sides.a, part))
+        slider = Slider(0.0, MAX_FACTOR, 0.01, factor, "Scale, as a multiple of that of A", 0, 2, 3)
+    return scene(
+        WordRows(
+            tokens if both else compared.names,
+            made,
+            slider=slider,
+            label="A and B",
+            key="rows",
+        ),
+        Words(words_on(compared, slot, second), "told"),
+        *result_words.problems_of_both([sides.a, sides.b]),
+    )
+
+
+def scores_row(a: Result, part: slice) -> WordRow:
+    """Scores of A before its softmax, which a slider multiplies."""
+    trace = a.trace
+    allowed = None if trace.mask is None else trace.mask[part]
+    return WordRow("scores of A", trace.scaled[part], "score", allowed=allowed)
+
+
+def names(sides: Sides, differs: str, factor: float) -> tuple[str, str]:
+    """The names of A and B, by what they differ in."""
+    a, b = sides.a, sides.b
+    assert b is not None
+    assert sides.compared is not None
+    if differs == "word":
+        changed = sides.compared.changed_words
+        return changed if changed else ("first", "second")
+    return {
+        "head": (f"head {a.head}", f"head {b.head}"),
+        "variant": (_layer(a), _layer(b)),
+        "scale": ("A", f"× {factor:g}"),
+        "mask": (_masks(a), _masks(b)),
+    }[differs]
+
+
+def _layer(result: Result) -> str:
+    return "as trained" if result.trained else result.settings.variant
+
+
+def _masks(result: Result) -> str:
+    return " ∧ ".join(result.settings.mask) or "no mask"
+
+
+def words_on(compared: Comparison, slot: int, name: str) -> Sequence[str] | str:
+    """Tell which weights of the chosen word change most."""
+    only = torch.zeros(len(compared.names), 1)
+    only[slot] = 1
+    a, b = (_row_alone(weights, only) for weights in (compared.a, compared.b))
+    if not bool((compared.in_a & compared.in_b)[slot]):
+        return "This word stands in one of the sentences alone."
+    both, shares = compared.in_a & compared.in_b, all(compared.shares)
+    if torch.equal(a, b):
+        return SAME
+    return change_words(a, b, compared.names, f"With “{name[:40]}”", both, shares)
+
+
+def _row_alone(weights: Tensor, only: Tensor) -> Tensor:
+    return weights * only
+
+
+def maps(sides: Sides, differs: str, factor: float) -> Scene:
+    """All weights of A and B, and their difference."""
+    if sides.compared is None or sides.b is None:
+        return scene(Words(NO_WORDS, "info"))
+    first, second = names(sides, differs, factor)
+    compared = sides.compared
+    changed = change_words(
+        compared.a,
+        compared.b,
+        compared.names,
+        f"With “{second[:40]}”",
+        compared.in_a & compared.in_b,
+        all(compared.shares),
+    )
+    same = torch.equal(compared.a, compared.b)
+    return scene(
+        note(SAME) if same else Words(changed, "told"),
+        ComparedHeatmaps(compared, (f"A · {first}", f"B · {second}", "B − A"), key="comparison"),
+        *result_words.problems_of_both([sides.a, sides.b]),
+    )

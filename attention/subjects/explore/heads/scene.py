@@ -1,0 +1,98 @@
+"""Scenes of All heads: where each head of the layer looks from the chosen word, or from all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.analysis.heads import Overview, order, strongest_edges
+from attention.app.cached import overviews
+from attention.app.state.view import View
+from attention.core.printing import distinct_names
+from attention.figures import layer_words
+from attention.figures.head_grid import HeadGrid, looks
+from attention.figures.scene import Scene, Words, heading, scene
+from attention.figures.word_rows import Kind, WordRow, WordRows
+from attention.pipeline import Result
+from attention.subjects.explore.heads import words as heads_words
+from attention.subjects.explore.heads.question import HeadQuestion, question_on
+
+TO_GUESS = "Each picture is a head, queries down, keys across: click the one you think it is."
+LEAST = 0.2  # of a weight that is written into its cell
+MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
+
+
+def order_of(view: View, seen: Overview) -> list[int]:
+    """The heads in the order of the rows."""
+    by = view["sort"] if view["sort"] in seen.measures else "head"
+    return order(seen.measures, by)
+
+
+def rows(view: View, result: Result, tokens: Sequence[str], query: int) -> Scene:
+    """One row for each head of the layer, and a sentence on the measure that sorts them."""
+    words = layer_words.words_of(result)
+    weights = words.weights_for(result.layer_trace, query) if words else result.weights_for(query)
+    if weights.shape[-2] > 1 and weights.numel() > MAX_SENT:
+        weights = weights[:, query : query + 1]
+    if view["cover"] < 1:
+        weights = weights * strongest_edges(weights, view["cover"])
+    seen = overviews.overview_of(result.settings)
+    heads = order_of(view, seen)
+    kind: Kind = "share" if result.trace.weights_are_a_distribution else "signed"
+    measure = view["sort"] if view["sort"] in seen.measures else ""
+    figure = WordRows(
+        tokens,
+        [
+            WordRow(
+                head_name(result, head),
+                weights[head],
+                kind,
+                heads_words.measured_as(seen, measure, head),
+            )
+            for head in heads
+        ],
+        chosen=heads.index(result.head),
+        marked=[heads.index(head) for head in heads_words.read_active(view["active"], len(heads))],
+        marks=True,
+        least=LEAST,
+        label=f"Heads, seen from “{distinct_names(tokens)[query]}”",
+        key="rows",
+    )
+    return scene(figure, Words(heads_words.rows_words(seen, measure), "told"))
+
+
+def head_name(result: Result, head: int) -> str:
+    """The name of a head: 3.1 is head 1 of layer 3, both counted from 0."""
+    return f"head {head}" if result.trained is None else f"{result.trained.position}.{head}"
+
+
+def question(view: View, result: Result) -> HeadQuestion | None:
+    """The question which of the heads it is that does something, where one is wanted."""
+    if view["predict"] != "on" or not result.of_sentence:
+        return None
+    return question_on(overviews.overview_of(result.settings))
+
+
+def grid(view: View, result: Result, guess: int | None = None) -> Scene:
+    """All heads of the layer as small maps; above them a question, and the reply to a guess.
+
+    guess: None = not guessed yet.
+    """
+    overview, tokens = overviews.overview_of(result.settings), layer_words.shown(result)[0]
+    asked = question(view, result)
+    answered = asked is not None and guess is not None
+    reply = asked.verdict(guess) if asked and guess is not None else TO_GUESS
+    return scene(
+        heading(asked.words) if asked else None,
+        Words(reply, "told") if asked else None,
+        HeadGrid(
+            overview.dots,
+            overview.block,
+            len(tokens),
+            result.head,
+            said=[] if asked and not answered else looks(overview),
+            marked=asked.best if asked and answered else -1,
+            asks=asked is not None and not answered,
+            sizes=overview.of_sizes,
+            key="head_grid",
+        ),
+    )

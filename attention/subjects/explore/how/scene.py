@@ -1,0 +1,105 @@
+"""Scenes of How: stages of the chosen word in rows, one of them in matrices, one's own matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from attention.core.printing import distinct_names
+from attention.core.settings import settings_of
+from attention.figures.matrices import Changes, Matrices, Sizes
+from attention.figures.matrix import Matrix
+from attention.figures.scene import Scene, Words, note, scene
+from attention.figures.stacks import STACK, resized, typed_stack
+from attention.figures.word_rows import WordRows
+from attention.subjects.explore.how import Computation, Step, step
+from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
+from attention.subjects.explore.how.rows import stages, word_rows
+
+UNFIT = "The steps follow as soon as every matrix fits."
+Cell = tuple[int, int]
+
+
+def own_matrices(
+    settings: OwnMatrixSettings, wrong: Mapping[str, str], hidden: Collection[str]
+) -> Scene:
+    """Matrices to type into and to resize, and the words on what does not fit.
+
+    wrong: by the name of a matrix; hidden: names of those that are not offered.
+    """
+    matrices: list[Matrix] = []
+    sizes: list[Changes] = []
+    about = settings_of(OwnMatrixSettings)
+    for name in (name for name in about if name not in hidden):
+        text, label = getattr(settings, name), about[name].label
+        if stack := typed_stack(name, text, alone=True):
+            matrices += stack.every(label)
+        if name != "own_mask":  # it follows X
+            possible = {change: resized(text, change, True) is not None for change in STACK[:4]}
+            sizes.append({"stack": name, "label": label, "changes": possible})
+    return scene(
+        Matrices(matrices, key="typed_matrices", of="given") if matrices else None,
+        *(Words(f"{about[name].label}: {words}", "info") for name, words in wrong.items()),
+        Sizes(sizes, key="sizes"),
+        note(UNFIT) if wrong else None,
+    )
+
+
+def name_of_step(done: Computation, wanted: str) -> str:
+    """The step that is shown where one is wanted: the scores where there is none of that name."""
+    name = done.alike.get(wanted, wanted)
+    return name if name in done.steps else "scores"
+
+
+def rows(done: Computation, tokens: Sequence[str], query: int, wanted: str, column: int) -> Scene:
+    """Stages of the chosen word, a sentence on the chosen one, and the working of a number.
+
+    tokens: as they were typed; column: the key of the number, -1 = none.
+    """
+    there = stages(done)
+    name = name_of_step(done, wanted)
+    name = name if name in there else "scores"
+    figure = WordRows(
+        tokens,
+        word_rows(done, query),
+        chosen=[*there].index(name),
+        opens=True,
+        label=f"How the new vector of “{distinct_names(tokens)[query]}” comes about",
+        key="rows",
+    )
+    made = there[name]
+    shown = made.result.numbers.shape[-1] if name != "output" else 0
+    worked = [made.working(query, column)] if 0 <= column < shown else []
+    return scene(figure, Words([f"{made.title}: ", "", made.why], "told"), *worked)
+
+
+def nearest(step: Step, cell: Cell) -> Cell:
+    """The cell of a result that is nearest to a chosen one: the matrices differ in size."""
+    row, column = (
+        max(0, min(at, size - 1)) for at, size in zip(cell, step.result.numbers.shape, strict=True)
+    )
+    return row, column
+
+
+def matrices(made: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
+    """Purpose of a step, and its matrices, with a cell lit that is wanted, or the nearest.
+
+    asked: the question about the result, which then stays hidden, "" = none.
+    """
+    cell = nearest(made, wanted)
+    return scene(
+        Words(made.why, "told"),
+        Matrices(
+            made.parts,
+            cell if asked in ("", "number") else None,
+            pickable,
+            hidden=bool(asked),
+            asked={"row": (cell[0], None), "number": cell}.get(asked),
+            key="matrices",
+        ),
+    )
+
+
+def chosen_step(done: Computation, wanted: str) -> tuple[str, Step]:
+    """Name and step that are wanted, or the nearest there is."""
+    name = name_of_step(done, wanted)
+    return name, step(name, done)

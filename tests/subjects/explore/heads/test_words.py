@@ -1,0 +1,249 @@
+"""Heads of a layer: worked out with a pencil, and as laws that hold for any weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from attention.analysis import additions
+from attention.analysis import heads as analysed
+from attention.core import masks
+from attention.core.functional import Trace
+from attention.core.variants import Variant
+from attention.subjects.explore.heads import words as heads_words
+from tests.cases import over
+from tests.properties import given, strategies
+from tests.properties import settings as given_settings
+from tests.subjects.explore.how.making import HEADS, drawn, layer_of, shown
+
+TOKENS, D_MODEL, QUERY = 7, 12, 4
+CAUSAL = masks.causal(TOKENS, TOKENS)
+NAMES = tuple("abcdefg")
+SEEDS = strategies.integers(0, 9999)
+
+
+def rows(*shape: int, seed: int = 0) -> Tensor:
+    """Weights of some rows, far from even."""
+    return (3 * drawn(*shape, seed=seed)).softmax(-1)
+
+
+def run(
+    name: str = "multihead", mask: Tensor | None = None, *, tokens: int = TOKENS, **more: Any
+) -> tuple[Variant, Trace]:
+    layer = layer_of(name, D_MODEL)
+    with torch.no_grad():
+        trace: Trace = layer(drawn(tokens, D_MODEL, seed=1), mask, **more)
+    return layer, trace
+
+
+def test_every_measure_is_an_average_over_rows_and_keys() -> None:
+    weights = rows(2, 5, 7)
+    offset = torch.arange(7) - torch.arange(5)[:, None]
+    terms = {"entropy": -weights.log2(), "distance": offset.abs()}
+    terms |= {"previous": offset == -1, "itself": offset == 0, "next": offset == 1}
+    terms["first"] = torch.arange(7) == 0
+    measured = analysed.measures(weights)
+    for name, each in terms.items():
+        expected = (weights * each).sum((1, 2)) / 5
+        torch.testing.assert_close(measured[name], expected, atol=1e-5, rtol=0)
+
+
+def test_over_another_sequence_positions_are_not_compared() -> None:
+    weights, known = rows(2, 5, 5), analysed.Keys([True, False, False, False, True], "abcab")
+    within, across = (analysed.measures(weights, known, crosses) for crosses in (False, True))
+    assert list(within) == [*analysed.MEASURES]
+    assert list(across) == [*(name for name, one in analysed.MEASURES.items() if not one.compares)]
+    assert {"entropy", "first", "special"} <= across.keys()
+    assert all(torch.equal(across[name], within[name]) for name in across)
+    seen = analysed.overview_of(weights, None, known, crosses=True)
+    assert list(seen.even_spread) == list(seen.measures) == list(across)
+    assert analysed.order(seen.measures, "previous") == [0, 1]
+
+
+def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query() -> None:
+    weights = rows(3, 5, 5)
+    measured = analysed.measures(weights, analysed.Keys(ids="abcab"))["induction"]
+    # "a" at 3 came before at 0, where "b" followed; "b" at 4 at 1, where "c" followed.
+    torch.testing.assert_close(measured, (weights[:, 3, 1] + weights[:, 4, 2]) / 2)
+    thrice = analysed.measures(weights, analysed.Keys(ids="aabca"))["induction"]
+    torch.testing.assert_close(thrice, (weights[:, 1, 1] + weights[:, 4, [1, 2]].sum(-1)) / 2)
+    assert "induction" not in analysed.measures(weights, analysed.Keys(ids="abcde"))
+
+
+def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
+    weights = rows(1, 3, 3)
+    weights[0, 1] = 0
+    same = float(analysed.measures(weights)["itself"][0])
+    assert same == pytest.approx(float(weights[0, 0, 0] + weights[0, 2, 2]) / 2)
+    nothing = analysed.measures(torch.zeros(2, 3, 3))
+    assert {tuple(numbers.tolist()) for numbers in nothing.values()} == {(0.0, 0.0)}
+
+
+def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
+    even = analysed.overview(run(mask=CAUSAL)[1]).even_spread
+    harmonic = sum(1 / (query + 1) for query in range(TOKENS)) / TOKENS
+    bits = sum(math.log2(query + 1) for query in range(TOKENS)) / TOKENS
+    distance = sum(query / 2 for query in range(TOKENS)) / TOKENS
+    expected = {"entropy": bits, "distance": distance, "previous": harmonic - 1 / TOKENS}
+    expected |= {"itself": harmonic, "next": 0.0, "first": harmonic}
+    assert {name: even[name] for name in expected} == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last() -> None:
+    _, trace = run("grouped")
+    seen = analysed.overview(trace)
+    names, columns, last = heads_words.measure_table(seen, "distance")
+    order = [int(name.removeprefix("head ")) for name in names]
+    assert sorted(order) == list(range(HEADS))
+    assert columns["distance"] == sorted(columns["distance"], reverse=True)
+    for measure, measured in analysed.measures(trace.weights).items():
+        assert columns[measure] == [measured[head].item() for head in order]
+    assert (last[0], len(last)) == ("even spread", 1 + len(columns))
+    assert seen.dots.shape == trace.weights.shape
+    shares = seen.measures["previous"]
+    words = heads_words.previous_token_head(seen, TOKENS)
+    assert words.startswith(f"Head {int(shares.argmax())} comes nearest to a previous-token head: ")
+    assert f"on average {100 * float(shares.max()):.1f} % of" in words
+    assert "put 12.2 %." in words  # 6 of 7 queries have a previous one, and 7 keys to see
+    blind = analysed.overview(run(mask=torch.eye(TOKENS) > 0)[1])
+    assert heads_words.previous_token_head(blind, TOKENS).startswith("No head puts any weight")
+
+
+@given_settings(max_examples=60)
+@given(strategies.floats(0.0, 1.0), SEEDS)
+def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) -> None:
+    weights = rows(2, 5, 11, seed=seed).double()
+    kept = analysed.strongest_edges(weights, share)
+    held = (weights * kept).sum(-1)
+    assert (held >= share - 1e-6).all()
+    assert kept.any(-1).all()
+    weakest = weights.masked_fill(~kept, math.inf).amin(-1)
+    several = kept.sum(-1) > 1
+    assert ((held - weakest)[several] < share + 1e-6).all()
+    assert (weights.masked_fill(kept, 0).amax(-1) <= weakest).all()
+    for beyond in (-0.1 - share, 1.1 + share, math.nan):
+        with pytest.raises(ValueError, match="share must lie in"):
+            analysed.strongest_edges(weights, beyond)
+
+
+ACTIVE: dict[str, tuple[list[int], str]] = {
+    **{"": ([0, 1, 2, 3, 4], ""), " 3 , , 1 1": ([1, 3], "")},
+    **{"7": ([0, 1, 2, 3, 4], "There is no head 7 of 5."), "²": ([0, 1, 2, 3, 4], "got '²'")},
+    **{"1,7,9": ([1], "There is no head 7, 9 of 5."), "<b>": ([0, 1, 2, 3, 4], "got '<b>'")},
+}
+
+
+@over("text", ACTIVE)
+def test_active_heads_are_read_and_what_is_none_is_said(text: str) -> None:
+    found, said = heads_words.read_active(text, 5)
+    active, problem = ACTIVE[text]
+    assert found == active
+    assert problem in said
+    assert bool(problem) == bool(said)
+
+
+def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale() -> None:
+    sizes = ((2, 7, 1, 7), (12, 96, 1, 96), (12, 97, 2, 49), (12, 512, 6, 86), (50, 512, 11, 47))
+    for count, tokens, block, side in sizes:
+        seen = analysed.overview_of(torch.zeros(count, tokens, tokens), None)
+        assert (seen.block, seen.dots.dtype) == (block, torch.uint8)
+        assert seen.dots.shape == (count, side, side)
+        assert not seen.dots.any(), "heads that see nothing are blank"
+    weights = torch.full((2, 101, 101), 1e-4)
+    weights[0, 17, 93], weights[1, 100, 3] = 0.9, 0.01
+    seen = analysed.overview_of(weights, None)
+    assert (seen.block, int(seen.dots[0, 8, 46]), int(seen.dots[1, 50, 1])) == (2, 255, 255)
+
+
+@over("name", [*heads_words.variants_with_heads(), "biased"])
+@over("mask", [None, CAUSAL])
+def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Tensor | None) -> None:
+    layer, trace = run(name, mask)
+    made = additions.additions(layer, trace, QUERY)
+    W, bias = (None if part is None else part.detach() for part in layer.projection("output"))
+    for head, part in enumerate(made.parts[:HEADS]):
+        alone = trace.applied[head, QUERY] @ trace.values[head] @ W.unflatten(0, (HEADS, -1))[head]
+        torch.testing.assert_close(part, alone)
+    assert len(made.parts) == HEADS + (bias is not None)
+    assert bias is None or torch.equal(made.parts[HEADS], bias)
+    torch.testing.assert_close(made.parts.sum(0), made.output)
+    with torch.no_grad():
+        torch.testing.assert_close(made.output, layer.output(trace)[QUERY])
+    names, columns, total = heads_words.additions_table(made)
+    assert names == [f"head {head}" for head in range(HEADS)] + ["bias"] * (bias is not None)
+    length = float(made.output.norm())
+    along = made.parts @ made.output / length
+    shares = [shown(str(cell).removesuffix(" %")) for cell in columns["share of y"]]
+    assert columns["length"] == pytest.approx(made.parts.norm(dim=-1).tolist())
+    assert shares == pytest.approx((100 * along / length).tolist(), abs=0.06)
+    assert total == ["y", f"{length:.2f}", "100.0 %"]
+
+
+@over("name", [*heads_words.variants_with_heads(), "biased", "gaussian", "plain"])
+def test_products_of_neurons_add_up_to_scores_beside_their_weights(name: str) -> None:
+    layer, whole = run(name, CAUSAL)
+    trace = whole.head(layer.heads - 1)
+    neurons = heads_words.neurons(layer, trace, QUERY, NAMES)
+    assert neurons.names == [*NAMES]
+    assert neurons.columns["score"] == trace.scores[QUERY].tolist()
+    assert neurons.columns["weight"] == trace.weights[QUERY].tolist()
+    if name == "plain":
+        assert (neurons.term_name, neurons.terms.numel()) == ("", 0)
+    else:
+        torch.testing.assert_close(neurons.terms.sum(-1), trace.scores[QUERY])
+
+
+def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing() -> None:
+    layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
+    found = heads_words.edges(trace.weights, 2, range(HEADS), 0.9)
+    assert (found.drawn, found.all, found.covered) == (0, 0, 0.0)
+    assert "may look at nothing" in found.words
+    _, columns, total = heads_words.additions_table(additions.additions(layer, trace, 2))
+    assert set(columns["share of y"]) == {"0.0 %"}
+    assert total == ["y", "0.00", "0.0 %"]
+    assert heads_words.neurons(layer, trace.head(0), 2, NAMES).columns["weight"] == [0.0] * TOKENS
+
+
+def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
+    weights = rows(2, 101, 103)
+    parts = [(part, weights[:, part]) for part in torch.arange(101).split(13)]
+    one, whole = (
+        analysed.overview_of_rows(parts, weights.shape),
+        analysed.overview_of(weights, None),
+    )
+    assert (one.rows, one.errors, heads_words.sample_words(one)) == ((101, 101), {}, "")
+    assert torch.equal(one.dots, whole.dots)
+    torch.testing.assert_close(one.measures, whole.measures)
+    assert one.even_spread == pytest.approx(whole.even_spread)
+
+
+def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so() -> None:
+    weights = torch.zeros(1, 7, 7)
+    weights[0, [0, 2, 4], [0, 2, 1]] = 1  # of the rows 0, 2 and 4 two look at themselves
+    some = torch.tensor([0, 2, 4])
+    seen = analysed.overview_of_rows([(some, weights[:, some])], weights.shape)
+    assert seen.rows == (3, 7)
+    assert float(seen.measures["itself"]) == pytest.approx(2 / 3)
+    # s² = 1/3 of the numbers 1, 1 and 0; of 3 of 7 rows: √(1/3 / 3 · 4/7)
+    assert float(seen.errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
+    _, columns, even = heads_words.measure_table(seen, "itself")
+    assert [*columns][:4] == ["entropy", "± entropy", "distance", "± distance"]
+    assert len(even) == 1 + len(columns)
+    assert heads_words.sample_words(seen) == "3 of 7 queries, spread evenly over the run"
+
+
+@given_settings(max_examples=20)
+@given(SEEDS)
+def test_a_sample_lies_within_some_errors_of_all_rows(seed: int) -> None:
+    weights = rows(3, 307, 11, seed=seed)
+    draw = torch.Generator().manual_seed(seed)
+    some = torch.randperm(307, generator=draw)[:71].sort().values
+    seen = analysed.overview_of_rows([(some, weights[:, some])], weights.shape)
+    whole = analysed.measures(weights)
+    for name in ("entropy", "first"):
+        apart = (seen.measures[name] - whole[name]).abs() / seen.errors[name]
+        assert float(apart.max()) < 6
