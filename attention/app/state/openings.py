@@ -11,7 +11,7 @@ from attention.core.settings import choice
 from attention.trained import sources
 from attention.trained.sources import MINILM, NONE
 
-MAP, HOW, HEADS, AGAINST, NUMBERS = FOLDS = ("map", "how", "heads", "against", "numbers")
+MAP, HOW, HEADS, AGAINST, NUMBERS = FOLDS = ("map", "how", "all heads", "against", "numbers")
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class FoldSettings:
         MAP,
         "Below the sentence",
         FOLDS,
-        help="map: all weights, and the new vector. how: the stages of the computation. heads: all "
-        "heads of the layer. against: one difference. numbers: the sum, term by term.",
+        help="map: all weights, and the new vector. how: the stages of the computation. all heads: "
+        "those of the layer. against: one difference. numbers: the sum, term by term.",
     )
     words: str = choice(
         "one",

@@ -197,7 +197,7 @@ def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
     asked = now.page.asks(now, tokens)
     if before is None:
         by_visitor = position > 0 or "query" in st.query_params
-        position = position if by_visitor or now.calm or asked is None else asked
+        position = position if by_visitor or asked is None else asked
     else:
         by_visitor = before.by_visitor or position != before.position
         if before.tokens != tuple(tokens):

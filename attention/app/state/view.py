@@ -58,9 +58,14 @@ class View(Mapping[str, Any]):
 
     @property
     def selection(self) -> Selection:
-        """Query and stage that the pictures show; they are chosen in the browser."""
+        """Query and stage that the pictures show; they are chosen in the browser.
+
+        The query that a page opens on is the one that no link names.
+        """
         values: Any = {name: self[name] for name in SELECTED}
         defaults: Any = {name: every_setting()[name].default for name in SELECTED}
+        if (word := self.visit.chosen_word) is not None:
+            defaults["query"] = self.page.asks(self, word.tokens) or defaults["query"]
         return {"values": values, "defaults": defaults}
 
     def of(self, schema: Any) -> Any:

@@ -21,8 +21,8 @@ def _beside(values: Values) -> Sequence[str]:
 
 def _figure_of_chapter(values: Values) -> str:
     """The figure of a chapter that shows the open fold, "" for matrices of one's own."""
-    fold = values["fold"] if values["fold"] in (HOW, HEADS, AGAINST) else "picture"
-    return str(fold) if values["input"] == "sentence" else ""
+    figure = {HOW: "how", HEADS: "heads", AGAINST: "against"}.get(values["fold"], "picture")
+    return figure if values["input"] == "sentence" else ""
 
 
 PAGE = Page(

@@ -20,7 +20,6 @@ from attention.subjects.model.choices import ask_from_last
 from attention.trained import sources
 from attention.trained.sources import NONE, SMOLLM2
 
-TITLES = dict(zip(FOLDS, ("Map", "How", "All heads", "Against", "Numbers"), strict=True))
 READER, WRITER = "reader", SMOLLM2.about.name
 
 
@@ -79,7 +78,6 @@ def controls(view: View, result: Result) -> None:
             view,
             "fold",
             offered=folds,
-            format_func=TITLES.__getitem__,
             label_visibility="collapsed",
             width="content",
         )

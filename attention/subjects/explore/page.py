@@ -50,7 +50,7 @@ def explore(view: View) -> None:
         draw(scenes.map_of_all(view, result), key="map", selection=view.selection)
         _tell(view)
     else:
-        _fold(view)
+        _fold(view, fold)
 
 
 @part
@@ -60,7 +60,7 @@ def _tell(view: View) -> None:
 
 
 @part
-def _fold(view: View) -> None:
+def _fold(view: View, fold: str) -> None:
     """The fold that is open, of the chosen word or of all words."""
     tell_selection(view.selection, session.select)
     result = scenes.opening_result(view)
@@ -68,14 +68,13 @@ def _fold(view: View) -> None:
         return
     tokens = scenes.typed_tokens(result)
     query = min(int(view["query"]), len(tokens) - 1)
-    {HOW: draw_how, HEADS: draw_heads, AGAINST: draw_against, NUMBERS: _numbers}[
-        opening_page.fold_of(view, result)
-    ](view, result, tokens, query)
-    if opening_page.fold_of(view, result) == NUMBERS:
+    drawn = {HOW: draw_how, HEADS: draw_heads, AGAINST: draw_against, NUMBERS: _numbers}
+    drawn[fold](view, result, tokens, query)
+    if fold == NUMBERS:
         return
     with st.container(horizontal=True, key="fold_more"):
         widgets.widget(view, "words", width="content", label_visibility="collapsed")
-        if opening_page.fold_of(view, result) == HOW:
+        if fold == HOW:
             offer_projections(view)
             offer_own()
 
