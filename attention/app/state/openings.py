@@ -11,6 +11,7 @@ from attention.core.settings import choice
 from attention.trained import sources
 from attention.trained.sources import MINILM, NONE
 
+ONE_WORD, ALL_WORDS = "one word", "all words"
 MAP, HOW, HEADS, AGAINST, NUMBERS = FOLDS = ("map", "how", "all heads", "against", "numbers")
 
 
@@ -26,10 +27,10 @@ class FoldSettings:
         "those of the layer. against: one difference. numbers: the sum, term by term.",
     )
     words: str = choice(
-        "one",
+        ONE_WORD,
         "Words shown",
-        ("one", "all"),
-        help="one: the chosen word, in a row. all: every word, in matrices.",
+        (ONE_WORD, ALL_WORDS),
+        help="one word: the chosen one, in rows. all words: every word, in matrices.",
     )
 
 

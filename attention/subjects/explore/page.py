@@ -47,7 +47,7 @@ def explore(view: View) -> None:
     opening_page.controls(view, result)
     fold = opening_page.fold_of(view, result)
     if fold == MAP:
-        draw(scenes.map_of_all(view, result), key="map", selection=view.selection)
+        draw(scenes.map_of_all(view, result), key="map_of_all", selection=view.selection)
         _tell(view)
     else:
         _fold(view, fold)
@@ -81,7 +81,7 @@ def _fold(view: View, fold: str) -> None:
 
 def _numbers(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
     """The sum term by term, the parts of the heads, the nearest words, where the word goes."""
-    draw(scenes.numbers(view, result), key="numbers", selection=view.selection)
+    draw(scenes.numbers(view, result), key="sum_of_word", selection=view.selection)
     near = pictures.nearest_words(result, query)
     names = distinct_names(result.tokens)
     parts = scenes.parts_of_heads(result, query, names) if result.layer.heads > 1 else []

@@ -124,6 +124,12 @@ def map_of_all(view: View, result: Result) -> Scene:
     return scene(replace(picture, drawn=parts), reader, *state(result))
 
 
+def mixture(view: View, result: Result) -> Figure:
+    """The new vector of the chosen word, as one line and one bar."""
+    picture = replace(_arcs(view, result), endings=(), other=b"", key="mixture")
+    return replace(picture, drawn=("mixture",))
+
+
 def numbers(view: View, result: Result) -> Scene:
     """The new vector of the chosen word as a sum, term by term, and how it comes about."""
     whole = pictures.whole_picture(view, result)

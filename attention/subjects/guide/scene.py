@@ -9,6 +9,7 @@ from functools import partial
 from attention.app.cached import overviews
 from attention.app.controls import sections
 from attention.app.state.links import value_in
+from attention.app.state.openings import ALL_WORDS
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
 from attention.figures import layer_words, maps, result_words
@@ -136,7 +137,7 @@ def side_by_side(view: View, chapter: Chapter, result: Result) -> Sequence[Figur
         return [Words("This layer looks from one sentence at another.", "info")]
     sides = chapter_page.sides(view, chapter, result)
     differs, factor = str(value_in(chapter.link, "differs")), chapter_page.factor(view, chapter)
-    if value_in(chapter.link, "words") == "all":
+    if value_in(chapter.link, "words") == ALL_WORDS:
         return [*against.maps(sides, differs, factor)]
     query = _query(view, chapter, result)
     return [*against.rows(sides, differs, factor, result.tokens, query)]

@@ -9,6 +9,7 @@ import streamlit as st
 from attention.app.components.scene import draw
 from attention.app.controls import widgets
 from attention.app.state import session
+from attention.app.state.openings import ALL_WORDS
 from attention.app.state.view import View
 from attention.core.settings import settings_of
 from attention.figures.word_rows import WordRows
@@ -32,7 +33,7 @@ def draw_against(view: View, result: Result, tokens: Sequence[str], query: int) 
         controls_of_b(view, result, differs)
     chosen = {name: view[name] for name in settings_of(AgainstSettings)}
     sides, factor = numbers.sides(result, chosen), float(view["b_factor"])
-    if view["words"] == "all":
+    if view["words"] == ALL_WORDS:
         draw(scenes.maps(sides, differs, factor), key="maps", selection=view.selection)
         return
     shown = scenes.rows(sides, differs, factor, tokens, query)

@@ -52,8 +52,16 @@ def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query
             key="rows",
         ),
         Words(words_on(compared, slot, second), "told"),
-        *result_words.problems_of_both([sides.a, sides.b]),
+        *problems(sides),
     )
+
+
+def problems(sides: Sides) -> list[Words]:
+    """All that could not be used as it was set in B, but for what is so in A."""
+    if sides.b is None:
+        return []
+    known = [words.text for words in result_words.problems(sides.a)]
+    return [words for words in result_words.problems(sides.b) if words.text not in known]
 
 
 def scores_row(a: Result, part: slice) -> WordRow:
@@ -122,5 +130,5 @@ def maps(sides: Sides, differs: str, factor: float) -> Scene:
     return scene(
         note(SAME) if same else Words(changed, "told"),
         ComparedHeatmaps(compared, (f"A · {first}", f"B · {second}", "B − A"), key="comparison"),
-        *result_words.problems_of_both([sides.a, sides.b]),
+        *problems(sides),
     )

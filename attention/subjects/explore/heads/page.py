@@ -13,6 +13,7 @@ from attention.app.components.scene import draw
 from attention.app.components.turns import Handler
 from attention.app.controls import widgets
 from attention.app.state import session
+from attention.app.state.openings import ALL_WORDS
 from attention.app.state.view import View
 from attention.figures.word_rows import WordRows
 from attention.pipeline import Result
@@ -24,7 +25,7 @@ QUESTION = "heads"  # names it among the guesses of a visit
 
 def draw_heads(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
     """Rows of all heads from the chosen word; with all words their maps, and a question on them."""
-    if view["words"] == "all":
+    if view["words"] == ALL_WORDS:
         draw_grid(view, result)
         return
     seen = overviews.overview_of(result.settings)
@@ -43,7 +44,7 @@ def draw_heads(view: View, result: Result, tokens: Sequence[str], query: int) ->
         ),
         "turn": ((-1, 1).__contains__, partial(turn, result)),
     }
-    draw(shown, key="heads", selection=view.selection, taken={"rows": taken})
+    draw(shown, key="rows_of_heads", selection=view.selection, taken={"rows": taken})
 
 
 def mark(heads: list[int]) -> None:

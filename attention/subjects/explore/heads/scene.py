@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from attention.analysis.heads import Overview, order, strongest_edges
 from attention.app.cached import overviews
 from attention.app.state.view import View
-from attention.core.printing import distinct_names
 from attention.figures import layer_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.scene import Scene, Words, heading, scene
@@ -54,7 +53,7 @@ def rows(view: View, result: Result, tokens: Sequence[str], query: int) -> Scene
         marked=[heads.index(head) for head in heads_words.read_active(view["active"], len(heads))],
         marks=True,
         least=LEAST,
-        label=f"Heads, seen from “{distinct_names(tokens)[query]}”",
+        label="Heads of the layer",
         key="rows",
     )
     return scene(figure, Words(heads_words.rows_words(seen, measure), "told"))

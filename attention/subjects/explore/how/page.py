@@ -11,6 +11,7 @@ from attention.app.components.scene import draw
 from attention.app.components.turns import Handler
 from attention.app.controls import grids, widgets
 from attention.app.state import session
+from attention.app.state.openings import ALL_WORDS
 from attention.app.state.view import View
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
@@ -23,6 +24,7 @@ from attention.subjects.explore.how import Computation, StepSettings, own_matric
 from attention.subjects.explore.how import scene as scenes
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
 from attention.subjects.explore.how.rows import computation_of, stages
+from attention.subjects.explore.scene import mixture
 
 OWN = settings_of(OwnMatrixSettings)
 
@@ -30,10 +32,11 @@ OWN = settings_of(OwnMatrixSettings)
 def draw_how(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
     """Stages of the chosen word in rows; with all words one of them in matrices."""
     done = computation_of(result, view.of(StepSettings))
-    if view["words"] == "all":
+    if view["words"] == ALL_WORDS:
         draw_matrices(view, done, query)
         return
-    shown = scenes.rows(done, tokens, query, view["step"], view["column"])
+    total = mixture(view, result)
+    shown = scenes.rows(done, tokens, query, view["step"], view["column"], total)
     figure = shown["rows"]
     assert isinstance(figure, WordRows)
     names = [*stages(done)]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from attention.core.printing import distinct_names
 from attention.core.settings import settings_of
 from attention.figures.matrices import Changes, Matrices, Sizes
 from attention.figures.matrix import Matrix
-from attention.figures.scene import Scene, Words, note, scene
+from attention.figures.scene import Figure, Scene, Words, note, scene
 from attention.figures.stacks import STACK, resized, typed_stack
 from attention.figures.word_rows import WordRows
 from attention.subjects.explore.how import Computation, Step, step
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
-from attention.subjects.explore.how.rows import stages, word_rows
+from attention.subjects.explore.how.rows import name_of, stages, word_rows
 
 UNFIT = "The steps follow as soon as every matrix fits."
 Cell = tuple[int, int]
@@ -50,10 +49,17 @@ def name_of_step(done: Computation, wanted: str) -> str:
     return name if name in done.steps else "scores"
 
 
-def rows(done: Computation, tokens: Sequence[str], query: int, wanted: str, column: int) -> Scene:
+def rows(
+    done: Computation,
+    tokens: Sequence[str],
+    query: int,
+    wanted: str,
+    column: int,
+    total: Figure | None = None,
+) -> Scene:
     """Stages of the chosen word, a sentence on the chosen one, and the working of a number.
 
-    tokens: as they were typed; column: the key of the number, -1 = none.
+    tokens: as they were typed; column: the key of the number, -1 = none; total: shows the sum.
     """
     there = stages(done)
     name = name_of_step(done, wanted)
@@ -63,13 +69,14 @@ def rows(done: Computation, tokens: Sequence[str], query: int, wanted: str, colu
         word_rows(done, query),
         chosen=[*there].index(name),
         opens=True,
-        label=f"How the new vector of “{distinct_names(tokens)[query]}” comes about",
+        label="Stages of the computation",
         key="rows",
     )
     made = there[name]
     shown = made.result.numbers.shape[-1] if name != "output" else 0
     worked = [made.working(query, column)] if 0 <= column < shown else []
-    return scene(figure, Words([f"{made.title}: ", "", made.why], "told"), *worked)
+    words = Words(["", name_of(done, name), f": {made.why}"], "told")
+    return scene(figure, total, words, *worked)
 
 
 def nearest(step: Step, cell: Cell) -> Cell:
