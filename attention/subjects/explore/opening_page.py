@@ -78,6 +78,7 @@ def controls(view: View, result: Result) -> None:
             view,
             "fold",
             offered=folds,
+            help=None,
             label_visibility="collapsed",
             width="content",
         )

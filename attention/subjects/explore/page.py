@@ -73,7 +73,7 @@ def _fold(view: View, fold: str) -> None:
     if fold == NUMBERS:
         return
     with st.container(horizontal=True, key="fold_more"):
-        widgets.widget(view, "words", width="content", label_visibility="collapsed")
+        widgets.widget(view, "words", help=None, width="content", label_visibility="collapsed")
         if fold == HOW:
             offer_projections(view)
             offer_own()

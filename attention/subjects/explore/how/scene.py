@@ -76,7 +76,7 @@ def rows(
     shown = made.result.numbers.shape[-1] if name != "output" else 0
     worked = [made.working(query, column)] if 0 <= column < shown else []
     words = Words(["", name_of(done, name), f": {made.why}"], "told")
-    return scene(figure, total, words, *worked)
+    return scene(figure, words, *worked, total)
 
 
 def nearest(step: Step, cell: Cell) -> Cell:
