@@ -72,8 +72,7 @@ def tokens(view: View) -> Sequence[str]:
 def examples(view: View) -> None:
     """Show the length of the sentence or text, and examples to start from."""
     asked = long_texts.text_of(view)
-    if asked or not view.calm:
-        widgets.examples_row(view, asked.pieces if asked else None)
+    widgets.examples_row(view, asked.pieces if asked else None)
 
 
 def offer(view: View) -> None:

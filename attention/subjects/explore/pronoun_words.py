@@ -16,6 +16,7 @@ from attention.trained import sources
 EVEN = 0.2  # a row whose greatest weight lies below that is spread out
 CLOSE = 0.05  # weights no further apart cannot be told apart at a glance
 MOST_NAMED = 3
+UNKNOWN = "[UNK]"  # piece of a text that no other piece of a model is like
 
 PRONOUNS = """it he she they him her them his its hers their theirs itself himself herself
 themselves"""
@@ -32,9 +33,10 @@ _FUNCTION_WORDS = _PRONOUNS | _DETERMINERS | {*OTHERS.split()}
 NO_NOUNS = re.compile(r"(?:ly|ous|ful|ive|able|ible|[^aeiou]{1,2}ed)$")
 
 
-def question(name: str) -> str:
-    """The question that arcs from a word answer."""
-    return f"Which word does “{name}” look at?"
+def question(name: str, on_vectors: bool = False) -> str:
+    """The question that arcs from a word answer; on_vectors: no trained model reads the sentence."""
+    asked = f"hich word does “{name}” look at?"
+    return f"On word vectors, w{asked}" if on_vectors else f"W{asked}"
 
 
 def asked_about(tokens: Sequence[str]) -> int:
@@ -182,12 +184,15 @@ def _named(names: Sequence[str], key: int, query: int) -> str:
 
 
 def lines_of(
-    trace: Trace, tokens: Sequence[str], other: tuple[str, Trace] | None = None
+    trace: Trace,
+    tokens: Sequence[str],
+    other: tuple[str, Trace] | None = None,
+    on_vectors: bool = False,
 ) -> list[tuple[str, list[str]]]:
     """For each token its question, and its line in parts, see `line`.
 
     trace: of one head, over the tokens as they are shown; other: another last word, and the trace
-    with that one, which the lines go on to.
+    with that one, which the lines go on to; on_vectors: no trained model reads the sentence.
     """
     names, rows = distinct_names(tokens), trace.weights.tolist()
     if not trace.weights_are_a_distribution:
@@ -207,7 +212,7 @@ def lines_of(
         if len(others) == len(rows) and seen[query] > 1:
             more = change(row, others[query], names[:-1], query, (names[-1], ending))
             said = [*said[:-1], f"{said[-1]} {more[0]}", *more[1:]] if more else said
-        found.append((question(names[query]), said))
+        found.append((question(names[query], on_vectors), said))
     return found
 
 
@@ -252,6 +257,8 @@ def to_expect(result: Result, text: str) -> list[str]:
         named = quoted if more <= 0 else [*quoted[:MOST_NAMED], f"{more} more"]
         verb = "is" if len(quoted) == 1 else "are"
         said.append(f"{knows}{listed(named)} {verb} read in pieces.")
+    if UNKNOWN in result.tokens:
+        said.append(f"{UNKNOWN} stands for letters that this model does not know.")
     if result.left_out:
         said.append(f"The last {result.left_out} did not fit and are left out.")
     return said

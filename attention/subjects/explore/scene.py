@@ -197,7 +197,12 @@ def _content_of(result: Result, other: Result | None) -> bytes:
     """
     shown = _picture(result)
     second = None if other is None else layer_words.shown(other)
-    lines = pronoun_words.lines_of(shown.trace, shown.tokens, second and (second[0][-1], second[2]))
+    lines = pronoun_words.lines_of(
+        shown.trace,
+        shown.tokens,
+        second and (second[0][-1], second[2]),
+        on_vectors=result.trained is None,
+    )
     said = [Said(question=question, line=line) for question, line in lines]
     return replace(shown, said=said).content()
 
