@@ -44,7 +44,8 @@ def draw_against(view: View, result: Result, tokens: Sequence[str], query: int) 
 
 
 def controls_of_b(view: View, result: Result, differs: str) -> None:
-    """The one setting in which B differs; a scale has its slider in the figure."""
+    """The one setting in which B differs; a scale has its slider in the figure where that can
+    work out the weights."""
     if differs == "word":
         if not view["s2"]:
             session.replace_value("s2", other_ending(view["s"]) or view["s"])
@@ -55,6 +56,8 @@ def controls_of_b(view: View, result: Result, differs: str) -> None:
         widgets.widget(view, "b_head", width=150)
     elif differs == "variant":
         widgets.widget(view, "b_variant", narrow=True, width=190)
+    elif differs == "scale" and not scenes.slides(result):
+        widgets.widget(view, "b_factor", width=260)
     elif differs == "mask":
         widgets.widget(view, "b_mask", width="content")
 

@@ -40,7 +40,7 @@ def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query
         WordRow("difference", (compared.b - compared.a)[part], "change", "points"),
     ]
     slider = None
-    if differs == "scale" and not layer_words.words_of(sides.a):
+    if differs == "scale" and slides(sides.a):
         made.insert(0, scores_row(sides.a, part))
         slider = Slider(0.0, MAX_FACTOR, 0.01, factor, "Scale, as a multiple of that of A", 0, 2, 3)
     return scene(
@@ -62,6 +62,15 @@ def problems(sides: Sides) -> list[Words]:
         return []
     known = [words.text for words in result_words.problems(sides.a)]
     return [words for words in result_words.problems(sides.b) if words.text not in known]
+
+
+def slides(a: Result) -> bool:
+    """True if the weights are the softmax of scores that the scale alone multiplies.
+
+    A bias is added after the scale, and of scores that are mixed across heads one is not enough.
+    """
+    trace, joined = a.trace, bool(layer_words.words_of(a))
+    return trace.bias is None and trace.mixed_scores is None and not joined
 
 
 def scores_row(a: Result, part: slice) -> WordRow:

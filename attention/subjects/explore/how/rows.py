@@ -41,12 +41,14 @@ def stages(done: Computation) -> dict[str, Step]:
 def word_rows(done: Computation, query: int) -> list[WordRow]:
     """One row for each of `stages`; the last one is the weight of each value times its length."""
     trace = done.trace
-    shares: Kind = "share" if trace.weights_are_a_distribution else "signed"
     rows = []
     for name, made in stages(done).items():
         numbers, allowed = made.result.numbers, made.result.allowed
-        kind: Kind = shares if name in WEIGHTS else "score"
-        if name == "output":
+        kind: Kind = "score"
+        if name in WEIGHTS:
+            mixed = name != "weights" and trace.mixed_weights is not None
+            kind = "share" if trace.weights_are_a_distribution and not mixed else "signed"
+        elif name == "output":
             numbers, kind = trace.applied.abs() * trace.values.norm(dim=-1), "bar"
             allowed = None
         if len(done.steps) * numbers.numel() > MAX_SENT:
@@ -83,6 +85,7 @@ def beside(done: Computation, name: str) -> str:
     trace = done.trace
     if name == "scores":
         return f"d_k = {trace.queries.shape[-1]}"
-    if name == "scaled":
+    if name == "scaled" and "√" in name_of(done, name):
         return f"× {trace.scale:.3g}"
-    return "adds up to 1" if name == "weights" and trace.weights_are_a_distribution else ""
+    sums = name == "weights" and trace.weights_are_a_distribution
+    return "adds up to 1" if sums and bool(trace.weights.any(-1).all()) else ""

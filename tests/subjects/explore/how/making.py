@@ -22,7 +22,7 @@ from attention.figures.matrix import Matrix
 from attention.pipeline import Result, Settings, compute
 
 GOLDENS: dict[str, Any] = json.loads(
-    (Path(__file__).parents[2] / "goldens.json").read_text("utf-8")
+    (Path(__file__).parents[3] / "goldens.json").read_text("utf-8")
 )
 HEADS, GROUPS = 4, 2
 SIZES = {"heads": HEADS, "groups": GROUPS, "d_k": 3, "d_v": 5, "d_hidden": 7, "seed": 5}
