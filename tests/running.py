@@ -216,6 +216,12 @@ class App(AppTest):
 
     # What can be done
 
+    def unfold(self) -> App:
+        """Open the settings that stand behind *More*."""
+        self.session_state["more"] = True
+        self.run()
+        return self
+
     def go(self, page: str) -> App:
         """Go to a page by the menu."""
         (path,) = (one.path for one in PAGES if one.name == page)

@@ -36,7 +36,7 @@ def explore(view: View) -> None:
     if long_texts.is_missing(view):
         return
     if view["input"] == "matrices":
-        st.button("Back to the sentence", on_click=session.choose, args=("input", "sentence"))
+        offer_own(view)
         draw_own(view)
         return
     result = scenes.opening_result(view)
@@ -76,7 +76,7 @@ def _fold(view: View, fold: str) -> None:
         widgets.widget(view, "words", help=None, width="content", label_visibility="collapsed")
         if fold == HOW:
             offer_projections(view)
-            offer_own()
+            offer_own(view)
 
 
 def _numbers(view: View, result: Result, tokens: Sequence[str], query: int) -> None:

@@ -125,15 +125,19 @@ def start_over() -> None:
         session.choose(name, about.default)
 
 
-def offer_own() -> None:
-    """A way to matrices of one's own in place of the sentence."""
-    choose = partial(session.choose, "input", "matrices")
-    st.button("Matrices of your own", type="tertiary", on_click=choose)
+def offer_own(view: View) -> None:
+    """A way to matrices of one's own in place of the sentence, or back."""
+    if "input" not in view.hidden:
+        own = view["input"] == "matrices"
+        other = "sentence" if own else "matrices"
+        label = "Back to the sentence" if own else "Matrices of your own"
+        st.button(label, type="tertiary", on_click=session.choose, args=("input", other))
 
 
 def offer_projections(view: View) -> None:
     """A variant in which queries, keys and values differ, where in the chosen one they do not."""
-    if view["model"] != "none" or len(VARIANTS[view["variant"]].projections) > 1:
+    chosen = view["model"] != "none" or "variant" in view.hidden
+    if chosen or len(VARIANTS[view["variant"]].projections) > 1:
         return
     name = next(name for name, variant in VARIANTS.items() if len(variant.projections) > 1)
     choose = partial(session.choose, "variant", name)

@@ -1,27 +1,33 @@
-"""The page "Step by step": every step there is, guesses, and matrices of one's own."""
+"""The fold "How": stages in rows and in matrices, guesses, and matrices of one's own."""
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from torch.testing import assert_close
 
 from attention.app.state.links import every_setting
+from attention.app.state.openings import ALL_WORDS
 from attention.core.settings import settings_of
-from attention.figures.matrices import Matrices
-from attention.subjects import steps
-from attention.subjects.explore.how import Computation, StepSettings
-from attention.subjects.explore.how import scene as scenes
-from attention.subjects.explore.how.figures import StepGraph
+from attention.subjects.explore.how import Computation, StepSettings, step
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
+from attention.subjects.explore.how.rows import stages
 from tests.cases import over
 from tests.running import App, Sent, numbers_of, opened
 from tests.subjects.explore.how.making import result_of
 
 SMALL: dict[str, Any] = {"vectors": "random", "d_model": 25, "mask": ("causal", "length")}
-OWN = {"input": "matrices", "scale": "none"}
 TASK: dict[str, Any] = {"vectors": "random", "d_model": 3, "predict": "on", "s": "cat dog cow"}
+
+
+def how(**link: Any) -> App:
+    """The fold with one of its stages in matrices."""
+    return opened("explore", fold="how", words=ALL_WORDS, **link)
+
+
+def own(**link: Any) -> App:
+    """The fold with matrices of one's own."""
+    return opened("explore", fold="how", input="matrices", scale="none", **link)
 
 
 def shown(app: App) -> Sent:
@@ -31,10 +37,6 @@ def shown(app: App) -> Sent:
 
 def hidden(app: App) -> bool:
     return bool(shown(app).header["hidden"])
-
-
-def title(app: App) -> str:
-    return str(app.subheader[0].value)
 
 
 def wrong(app: App) -> set[str]:
@@ -76,89 +78,68 @@ def of_four_words(variant: str) -> tuple[dict[str, Any], Computation]:
     )
 
 
+# Rows and matrices
+
+
+@over("variant", ["dot", "talking", "gated_delta"])
+def test_rows_are_sent_with_the_numbers_of_the_computation(variant: str) -> None:
+    link, done = of_four_words(variant)
+    sent = opened("explore", fold="how", query=2, **link).sent["rows"]
+    assert sent.header["tokens"] == list("abcd")
+    assert len(sent.header["rows"]) == len(stages(done))
+    scores, masked = sent.numbers.reshape(-1, 4, 4)[0], stages(done)["masked"].result
+    assert_close(scores, done.trace.scores)
+    place = [*stages(done)].index("masked")
+    hidden = sent.numbers.reshape(-1, 4, 4)[place].isnan()
+    assert hidden.equal(~masked.allowed)
+
+
+def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about() -> None:
+    app = opened("explore", fold="how", query=2).tell("rows", "row", 2)
+    assert app.query_params == {"fold": "how", "query": "2", "step": "weights", "column": "-1"}
+    assert app.sent["rows"].header["chosen"] == 2
+    assert any(words.startswith("softmax: ") for words in app.told)
+    assert "class='working'" not in app.said
+    app.tell("rows", "cell", [0, 3])
+    assert (app.query_params["step"], app.query_params["column"]) == ("scores", "3")
+    assert "class='working'" in app.said
+    again = opened("explore", **app.query_params)
+    assert (again.said, again.sent["rows"].header) == (app.said, app.sent["rows"].header)
+
+
 @over("variant", ["dot", "talking"])
-def test_a_step_has_its_box_lit_and_its_matrices_with_the_cell_or_the_nearest(variant: str) -> None:
-    _, done = of_four_words(variant)
-    for name in done.steps:
-        step = steps.step(name, done)
-        (graph,) = scenes.steps(done, name, offered=True)
-        assert isinstance(graph, StepGraph)
-        assert (graph.names, graph.step) == ([*done.steps, ""], name)
-        assert [*scenes.steps(done, name, offered=False)] == []
-        for cell, chosen, notes in (((2, 3), (2, 3), 0), ((9, 3), (3, 3), 1)):
-            why, *before, figure = scenes.matrices(step, cell, "", pickable=True)
-            assert step.why in html.unescape(why.words)
-            assert isinstance(figure, Matrices)
-            assert (figure.parts, figure.chosen, len(before)) == (step.parts, chosen, notes)
-
-
-def test_one_goes_through_all_steps_of_a_computation_with_its_numbers_and_back() -> None:
-    link, done = of_four_words("dot")
-    app = opened("steps", row=2, column=3, **link)
-    for number, name in enumerate(done.steps, 1):
-        step = steps.step(name, done)
-        assert (title(app), app.values["step"]) == (f"{number}. {step.title}", name)
-        graph = app.sent["step_graph"].header
-        assert graph["boxes"][graph["chosen"]]["step"] == name
-        assert_close(shown(app).matrices, numbers_of(step.parts), equal_nan=True)
-        assert "class='working'><p>" in app.said
-        drawn = app.controls.keys() & {"row", "column", "predict", "dropout", "dropout_seed"}
-        assert len(drawn) == (5 if name in ("dropout", "output", "joined") else 3)
-        ends = (number == 1, number == len(done.steps))
-        assert (app.buttons["Back"].disabled, app.buttons["Next"].disabled) == ends
-        assert len(app.buttons) == (3 if done.alike and number < 3 else 2)
-        if number < len(done.steps):
-            app.press("Next")
-    assert app.press("Back").values["step"] == done.steps[-2]
-
-
-def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
-    app = opened("steps", step="joined")
-    assert title(app) == "1. The vectors"
-    assert app.notes == ["This computation has no step joined; showing the first."]
-    app = opened("steps", step="weights", row=511, column=6)
-    assert app.notes == ["There are 6 rows and 6 columns here; showing the nearest cell."]
-    assert shown(app).header["chosen"] == [5, 5]
-
-
-def test_where_queries_keys_and_values_are_the_same_all_three_are_shown_and_where_they_differ() -> (
-    None
-):
-    for name in ("queries", "keys", "values"):
-        app = opened("steps", step=name)
-        assert (title(app), app.notes) == ("2. Queries, keys and values", [])
-    label = "Here q = k = v = x. See them differ: Query, key and value"
-    differ = opened("steps", step="queries", row=1).press(label)
-    assert (title(differ), differ.values["variant"]) == ("2. Queries", "qkv")
-    assert label not in differ.buttons
-    assert title(app.press("Next")) == "3. Scores"
-    assert title(opened("steps", step="keys", variant="qkv")) == "3. Keys"
-
-
-def test_a_click_chooses_a_cell() -> None:
-    app = opened("steps").tell("step_graph", "step", "masked")
-    assert app.query_params == {"step": "masked"}
-    app = opened("steps").tell("matrices", "cell", [3, 20])
-    assert app.query_params == {"row": "3", "column": "20"}
-    assert shown(app).header["chosen"] == [3, 20]
-
-
-@over(
-    "case",
-    [
-        ({"scale": "none"}, "qkv"),
-        ({"variant": "additive"}, "additive"),
-        ({"hide": "variant"}, "dot"),
-    ],
-)
-def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chosen(
-    case: tuple[dict[str, str], str],
+def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_out(
+    variant: str,
 ) -> None:
-    link, variant = case
-    app = opened("explore", **link)
-    app.query_params.clear()
-    assert app.go("steps").values["variant"] == variant
-    assert opened("steps").values["variant"] == "dot", "its address alone means what it always did"
+    link, done = of_four_words(variant)
+    app = how(query=2, column=3, **link)
+    assert app.controls["step"].options == list(done.steps)
+    for name in done.steps:
+        app.choose("step", name)
+        assert_close(shown(app).matrices, numbers_of(step(name, done).parts), equal_nan=True)
+        assert shown(app).header["chosen"] == [2, 3]
+        assert "class='working'><p>" in app.said
+        drops = app.controls.keys() & {"dropout", "dropout_seed"}
+        assert len(drops) == (2 if name in ("dropout", "output", "joined") else 0)
+    app.tell("matrices", "cell", [3, 1])
+    assert (app.selection["query"], app.query_params["column"]) == (3, "1")
+
+
+def test_a_stage_that_is_not_here_gives_way_to_the_scores() -> None:
+    for link in ({}, {"words": ALL_WORDS}):
+        app = opened("explore", fold="how", step="joined", **link)
+        assert any("Every query meets every key" in words for words in app.told)
+    assert shown(how(query=511, column=511)).header["chosen"] == [5, 5]
+
+
+def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ() -> None:
+    for name in ("queries", "keys", "values"):
+        assert how(step=name).values["step"] == "queries"
+    label = "Here q = k = v. See them differ"
+    app = how(step="queries").press(label)
+    assert app.values["reader"] == "qkv"
+    assert label not in app.buttons
+    assert "keys" in app.controls["step"].options
 
 
 # Guessing
@@ -167,8 +148,8 @@ def test_by_the_menu_it_starts_with_steps_that_differ_unless_a_variant_was_chose
 def test_while_one_guesses_the_result_stays_on_the_server() -> None:
     link = SMALL | {"variant": "talking", "d_model": 5, "s": "cat dog"}
     for name in ("values", "scaled", "weights", "output"):
-        known = shown(opened("steps", **link, step=name))
-        app = opened("steps", **link, step=name, predict="on")
+        known = shown(how(**link, step=name))
+        app = how(**link, step=name, predict="on")
         asked, (*before, last) = shown(app).header["asked"], shown(app).header["parts"]
         assert known.result.nan_to_num().any()
         assert not shown(app).result.any()
@@ -184,26 +165,26 @@ def test_a_guess_reveals_its_own_numbers_only_and_gets_a_word() -> None:
     link = TASK | {"s": "cat dog", "step": "weights", "question": "greatest"}
     weights = result_of("cat dog", d_model=3).trace.weights
     row, column = divmod(int(weights.argmax()), 2)
-    right = opened("steps", **link).tell("matrices", "cell", [row, column])
+    right = how(**link).tell("matrices", "cell", [row, column])
     assert_close(shown(right).result, weights)
     assert shown(right).header["chosen"] == [row, column]
     assert "class='working'" in right.said
     assert right.notes[0].startswith("Right: ")
     assert hidden(right.choose("step", "output"))
     for name, value in (("mask", ["causal"]), ("scale", "none")):
-        wrong = opened("steps", **link).tell("matrices", "cell", [1 - row, column])
+        wrong = how(**link).tell("matrices", "cell", [1 - row, column])
         assert wrong.notes[0].startswith("Not “")
         assert not hidden(wrong)
         assert hidden(wrong.choose(name, value))
 
 
 def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
-    app = opened("steps", **TASK, step="weights", question="row", row=2)
+    app = how(**TASK, step="weights", question="row", query=2)
     asks = "Which key gets the most in the row of “cow”? Click it in that row."
     assert app.notes == [asks]
     assert shown(app).header["asked"] == [2, None]
     assert hidden(app.tell("matrices", "cell", [0, 1]))
-    assert app.values["row"] == 2
+    assert app.selection["query"] == 2
     weights = result_of("cat dog cow", d_model=3).trace.weights
     for cell in ([2, int(weights[2].argmax())], [0, 1]):
         app.tell("matrices", "cell", cell)
@@ -215,17 +196,16 @@ def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
 
 @over("question", ["row", "number"])
 def test_a_link_to_a_task_leads_to_no_other_task(question: str) -> None:
-    link = TASK | {"step": "weights", "question": question, "row": 2, "variant": "qkv"}
-    free = opened("steps", **link)
+    link = TASK | {"step": "weights", "question": question, "query": 2, "variant": "qkv"}
+    free = how(**link)
     names, all_names = {*free.sent["copy_link"].header["task"]}, every_setting().keys()
-    assert {"s", "variant", "d_k", "scale", "step", "row", "question"} <= names <= all_names
-    app = opened("steps", **link, hide=",".join(names))
+    assert {"s", "variant", "d_k", "scale", "step", "fold", "words", "question"} <= names <= all_names
+    app = how(**link, hide=",".join(names))
     asked = app.notes
     assert asked == free.notes
     assert len(asked) == 1
     assert not app.controls.keys() & all_names
-    assert "step_graph" not in app.sent
-    assert not app.buttons.keys() & {"Back", "Next"}
+    assert app.buttons.keys() <= {"Check"}
     assert shown(app).header["pickable"] == (question == "row")
     if question == "row":
         app.tell("matrices", "cell", [2, 0])
@@ -237,10 +217,10 @@ def test_a_link_to_a_task_leads_to_no_other_task(question: str) -> None:
 
 
 def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms() -> None:
-    app = opened("steps", variant="qkv", step="queries", predict="on")
+    app = how(variant="qkv", step="queries", predict="on")
     assert app.notes[0].startswith("How many terms are added up to one cell of Q?")
     assert answered(app, "50").notes == ["Right: 50 terms are added up to one cell of Q."]
-    app = opened("steps", **TASK, step="scaled", question="number", row=1, column=2)
+    app = how(**TASK, step="scaled", question="number", query=1, column=2)
     assert "What number is in the cell of “dog” and “cow”?" in app.notes[0]
     assert shown(app).header["asked"] == [1, 2]
     answered(app, "<b>x")
@@ -255,7 +235,7 @@ def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms(
 
 
 def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
-    app = opened("steps", **TASK, step="masked", mask="causal")
+    app = how(**TASK, step="masked", mask="causal")
     assert "Which cells become hidden?" in app.notes[0]
     app.tell("marked_cells", "paint", {"cells": [[0, 1], [0, 2], [1, 0]], "allowed": False})
     app.tell("marked_cells", "paint", {"cells": [[1, 0]], "allowed": True})
@@ -272,7 +252,7 @@ def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
 
 
 def test_the_example_stands_ready_without_sentence_and_variant() -> None:
-    app = opened("steps", **OWN, step="scores")
+    app = own(step="scores")
     queries, keys, scores = (part.tolist() for part in shown(app).matrices)
     assert queries == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
     assert keys == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
@@ -295,17 +275,17 @@ def test_the_example_stands_ready_without_sentence_and_variant() -> None:
 def test_what_does_not_fit_is_said_below_the_matrices_by_name_and_can_be_mended(
     link: dict[str, str],
 ) -> None:
-    app = opened("steps", **OWN, step="scores", **link)
+    app = own(step="scores", **link)
     assert wrong(app) == link.keys()
     assert app.notes == ["The steps follow as soon as every matrix fits."]
     for name in link:
         app.controls[name].set_value(getattr(OwnMatrixSettings(), name))
-    assert title(app.run()) == "5. Scores"
+    assert shown(app.run()).header["parts"][-1]["name"] == "S"
     assert not wrong(app)
 
 
 def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_rows() -> None:
-    app = opened("steps", **OWN)
+    app = own()
     typed = ["1.5", " 1 ", "0,5", "", " ; ", "cat", "9" * 50, "a|b;c d"]
     for at, text in enumerate(typed):
         type_in(app, 0, *divmod(at, 4), text)
@@ -323,7 +303,7 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
 
 
 def test_a_text_of_too_many_cells_is_no_grid_and_one_with_a_stroke_is_one_matrix() -> None:
-    app = opened("steps", **OWN, own_x="1 " * 401, own_W_q="1 | 2")
+    app = own(own_x="1 " * 401, own_W_q="1 | 2")
     parts = {part["name"]: part["texts"] for part in app.sent["typed_matrices"].header["parts"]}
     assert [*parts] == ["W_q", "W_k", "W_v", "Mask"]
     assert parts["W_q"] == ["1", "|", "2"]
