@@ -110,6 +110,7 @@ def _arcs(view: View, result: Result) -> AttentionPicture:
         _picture(result),
         _content_of(result, other),
         drawn=("arcs",),
+        margins=True,
         endings=begun.endings if begun else (),
         other=_content_of(other, result) if other else b"",
         key="picture",
