@@ -1,4 +1,4 @@
-"""Explore as the bare address opens it, as other links do, and the doors of the menu."""
+"""Play as the bare address opens it, as other links do, and the doors of the menu."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from attention.app.cached.runs import result_of
 from attention.app.state import openings
 from attention.app.state.links import read_link, settings_of_link, value_in
-from attention.app.state.openings import OPENINGS, Opening
+from attention.app.state.openings import FOLDS, OPENINGS, Opening
 from attention.app.state.pages import PAGES, page_named
 from attention.figures.picture import AttentionPicture
 from attention.subjects.cross import words as cross_words
@@ -44,6 +44,12 @@ def value(app: App, name: str) -> Any:
     return app.values[name] if name in app.values else value_in(link, name)
 
 
+def question_on(shown: Opening) -> str:
+    """The question that an opening asks."""
+    reader = "" if shown.chosen else "On word vectors, "
+    return f"{reader}{'w' if reader else 'W'}hich word does “{shown.word}” look at?"
+
+
 def asked(app: App) -> str:
     """The question on the chosen word."""
     said = app.sent["picture"].header["said"]
@@ -54,7 +60,7 @@ def asked(app: App) -> str:
 def test_its_link_is_taken_whole_and_says_the_sentence_and_the_chosen_word(shown: Opening) -> None:
     link = parse_qs(shown.link)
     assert read_link(link, lambda vectors: 50) == (link, [])
-    assert (link["s"], link["numbers"]) == ([shown.sentences[0]], ["hidden"])
+    assert link["s"] == [shown.sentences[0]]
     tokens = result_of(settings_of_link(link, shown.sentences[0])).tokens
     assert tokens[int(link["query"][0])] == shown.word
 
@@ -73,7 +79,7 @@ def test_it_opens_on_the_trained_model_where_that_is_installed(
 @over("shown", OPENINGS.values())
 def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown: Opening) -> None:
     app = opened_on(shown)
-    assert asked(app) == f"Which word does “{shown.word}” look at?"
+    assert asked(app) == question_on(shown)
     assert app.sent["picture"].header["tokens"] == shown.sentences[0].split()
     assert app.sent["page_button 0"].header["label"] == "Type your own"
     assert [link.label for link in app.get("page_link")] == ["Take the guide"]
@@ -84,7 +90,7 @@ def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown:
     assert calm["stages"]["weights"]["zmax"] == 1
     app.tell("picture", "word", 1)
     assert app.values["s"] == shown.sentences[1]
-    assert asked(app) == f"Which word does “{shown.word}” look at?"
+    assert asked(app) == question_on(shown)
     assert app.tell("picture", "word", 0).values["s"] == shown.sentences[0]
 
 
@@ -101,7 +107,7 @@ def _picture(shown: Opening, sentence: str) -> AttentionPicture:
     view = viewed("explore", **dict(parse_qsl(shown.link)) | {"s": sentence})
     result = scene.opening_result(view)
     assert result is not None
-    figure = scene.opening(view, result)["picture"]
+    figure = scene.sentence(view, result)["picture"]
     assert isinstance(figure, AttentionPicture)
     return figure
 
@@ -115,13 +121,29 @@ def _picture(shown: Opening, sentence: str) -> AttentionPicture:
         {"s": MINILM.sentences[0], **MINILM.chosen, "query": 8},
     ],
 )
-def test_a_link_without_numbers_hidden_shows_all_of_explore(link: dict[str, Any]) -> None:
+def test_any_link_opens_on_the_map_and_on_the_word_it_names_or_the_one_to_ask_about(
+    link: dict[str, Any],
+) -> None:
     app = opened("explore", **link)
-    assert app.heading[0] == "Explore"
-    assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum", "diagram"]
-    defaults = {"s": CAT, "model": NONE, "scale": "1/√d_k", "mask": []}
-    assert (defaults | link).items() >= {name: app.values[name] for name in defaults}.items()
-    assert app.selection["query"] == link.get("query", 0)
+    assert "map_picture" in app.sent
+    asks = 5 if app.values["s"] == CAT else 8  # street, it
+    assert (app.selection["query"], app.values["s"]) == (
+        link.get("query", asks),
+        link.get("s", CAT),
+    )
+    assert (value(app, "model"), value(app, "fold")) == (link.get("model", NONE), "map")
+
+
+@over("fold", FOLDS)
+def test_a_fold_shows_the_same_word_of_the_same_sentence_and_stands_in_the_link(fold: str) -> None:
+    app = opened_on(MINILM, query=5).choose("fold", fold)
+    assert (asked(app), app.selection["query"]) == ("Which word does “the (5)” look at?", 5)
+    assert {name: value(app, name) for name in MINILM.chosen} == dict(MINILM.chosen)
+    address = dict(app.query_params) | {"fold": fold, "query": 5}
+    again = opened("explore", **address)
+    for key, part in app.sent.items():
+        assert again.sent[key].rest == part.rest, key
+        assert again.sent[key].numbers.equal(part.numbers), key
 
 
 def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_of_the_head() -> (
@@ -146,7 +168,7 @@ def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> No
     assert asked(app) == "Which word does “it” look at?"
     app.move(query=3).choose("s", "the animal slept")
     assert asked(app) == "Which word does “animal” look at?"
-    app = opened("explore", s="the unbelievably old dog barked", model=MODEL)
+    app = opened("explore", s="the unbelievably old dog barked", model=MODEL).unfold()
     app.move(query=app.sent["picture"].header["tokens"].index("dog"))
     chosen = {app.selection["query"]}
     for name, value in [("special", "ignored"), ("join", "words"), ("model", NONE)]:
@@ -176,62 +198,40 @@ def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> 
         assert page.name != "cross" or link["cross"] == [cross_words.TRANSLATED]
 
 
-def test_by_the_menu_a_page_begins_as_its_bare_address_does() -> None:
-    for page in ("explore", "steps", "heads", "compare"):
-        app = opened("operations").go(page)
-        opens = page_named(page).opens
-        link = dict(parse_qsl(opens() if opens else ""))
-        assert (link["s"], link["model"]) == (MINILM.sentences[0], MODEL)
-        assert {
-            name: str(value(app, name)) for name in ("s", "model", "layer")
-        }.items() <= link.items()
-        if page != "steps":  # which has no picture
-            assert app.selection["query"] == MINILM.query
-        if page == "explore":
-            assert app.values["numbers"] == "hidden"
-    assert (app.values["compare"], app.values["s2"]) == ("pair", MINILM.sentences[1])
-    assert opened("steps", scale="none").go("explore").values["numbers"] == "shown"
+def test_by_the_menu_play_begins_as_its_bare_address_does() -> None:
+    app = opened("operations").go("explore")
+    link = dict(parse_qsl(opening_link()))
+    names = ("s", "model", "layer", "head", "special")
+    assert {name: str(value(app, name)) for name in names} == {name: link[name] for name in names}
+    assert app.selection["query"] == MINILM.query
 
 
-def test_another_view_of_a_sentence_is_one_of_the_same_sentence_and_is_left_as_it_was() -> None:
-    for page, sentence in (("steps", "she sat by"), ("heads", CAT)):
-        app = opened("explore", s=sentence).go(page)
-        assert (app.values["s"], app.values["model"]) == (sentence, MODEL)
-    app.choose("model", NONE)
-    for page in ("explore", "heads"):
-        assert app.go(page).values["model"] == NONE
-
-
-def test_from_the_opening_compare_shows_its_two_endings_and_keeps_ones_own_word() -> None:
-    app = opened_on(MINILM, query=1).go("compare")
-    assert (app.values["compare"], app.values["s2"]) == ("pair", MINILM.sentences[1])
-    assert app.selection["query"] == 1
-    assert opened_on(MINILM, s=CAT).go("compare").values["compare"] == "settings"
+def opening_link() -> str:
+    opens = page_named("explore").opens
+    assert opens is not None
+    return opens()
 
 
 @over("link", [{"variant": "multihead"}, {"scale": "none"}, {"hide": "scale"}])
 def test_who_has_set_something_keeps_it_without_a_model(link: dict[str, str]) -> None:
-    assert opened("explore", **link).go("heads").values["model"] == NONE
+    assert value(opened("cross", **link).go("explore"), "model") == NONE
 
 
-def test_the_opening_draws_no_setting_that_nobody_sees_and_none_is_lost_on_the_way() -> None:
+def test_no_setting_is_drawn_that_nobody_sees_and_none_is_lost_on_the_way() -> None:
     packaged("smollm2")
-    link = {"s": CAT, "model": "smollm2", "layer": 7, "numbers": "hidden"}
+    link = {"s": CAT, "model": "smollm2", "layer": 7}
     app = opened("explore", **link)
     assert not {"model", "layer", "special", "cut"} & app.controls.keys()
-    app.go("heads")
-    assert {name: app.values[name] for name in ("s", "model", "layer")} == {
-        name: link[name] for name in ("s", "model", "layer")
-    }
-    app = opened("explore", **link).press("Show the numbers").press("Hide the numbers")
-    assert (app.values["model"], app.values["layer"]) == ("smollm2", 7)
+    assert {name: app.unfold().values[name] for name in link} == link
+    app = opened("explore", **link).go("operations").go("explore")
+    assert {name: value(app, name) for name in link} == link
 
 
 @pytest.mark.usefixtures("hurried")
 def test_a_sentence_goes_along_to_a_model_that_writes_which_is_asked_at_its_last_word() -> None:
     packaged("smollm2")
     text = "My grandmother bakes bread in the old"
-    app = opened_on(MINILM, s=text, query=2).press("See it in a model that writes")
+    app = opened_on(MINILM, s=text, query=2).unfold().press("See it in a model that writes")
     shown = app.sent["model_window"].header
     assert shown["queries"] == [len(shown["sequences"][0]) - 1]
     assert {name: app.values[name] for name in ("s", "model")} == {"s": text, "model": "smollm2"}

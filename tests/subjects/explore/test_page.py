@@ -1,4 +1,4 @@
-"""The page "Explore", and what all pages have from it: the settings at the side, the sentence."""
+"""Play: its sentence, its settings, and what all of its folds have from them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.subjects.explore.how.making import result_of
 )
 def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, Any], str, str]) -> None:
     link, present, absent = case
-    app = opened("explore", **link)
+    app = opened("explore", **link).unfold()
     drawn = app.controls.keys() | app.sent.keys()
     assert set(present.split()) <= drawn
     assert not drawn & set(absent.split())
@@ -43,8 +43,9 @@ def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
     variant, mixed = case
     settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
     settings["mask"] = ("causal", "length")
-    app = opened("explore", s="a b c d e", vectors="random", query=3, **settings)
-    result, picture = result_of("a b c d e", **settings), app.sent["picture"]
+    link = {"s": "a b c d e", "vectors": "random", "query": 3, "fold": "numbers"}
+    app = opened("explore", **link, **settings)
+    result, picture = result_of("a b c d e", **settings), app.sent["sum_picture"]
     assert list(picture.header["stages"]) == list(result.trace.stages)
     numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
     sent = ["scores", "weights", "scaled", *mixed, "values", "output"]
@@ -63,7 +64,7 @@ def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
         app.move(**wish)
         assert app.selection == {"query": 4, "stage": "scores"}
     assert app.query_params == {"s": app.values["s"]}, "the browser writes the rest"
-    app = opened("explore", s="cat dog")
+    app = opened("explore", s="cat dog", fold="numbers", query=0)
     assert nearest(app) == "cat"
     for query in (1, 7):  # 1 is the last there is
         assert nearest(app.move(query=query)) == "dog"
@@ -75,7 +76,7 @@ def nearest(app: App) -> str:
 
 
 def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
-    app = opened("explore", mask="cells", cells="0:1")
+    app = opened("explore", mask="cells", cells="0:1").unfold()
     app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
     assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
     hidden = app.sent["picture"].hidden
@@ -100,22 +101,24 @@ def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_sho
     assert app.notes == [
         "s must have at most 5000 characters, got 5200; showing its first 5000 instead.",
         "seed must lie between 0 and 9999, got -1; showing 0 instead.",
+        "The last 738 did not fit and are left out.",
     ]
-    assert app.choose("scale", "none").notes == []
+    assert app.choose("scale", "none").notes == ["The last 738 did not fit and are left out."]
 
 
 def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: Path) -> None:
     with docs_variant(tmp_path) as variant:
-        app = opened("explore", variant=variant.name, reach=1.5)
-        assert variant.name in app.controls["variant"].options
+        app = opened("explore", variant=variant.name, reach=1.5).unfold()
+        assert variant.name in app.controls["reader"].options
         assert app.values["reach"] == 1.5
         assert variant.title in app.all_words
         assert variant.source in app.all_words
-    assert variant.name not in opened("explore").controls["variant"].options
+    assert variant.name not in opened("explore").controls["reader"].options
 
 
 def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words() -> None:
     link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
+    link |= {"fold": "numbers", "query": "0"}
     hidden = opened("explore", **link)
     assert not {"word_map", "probes"} & (hidden.sent.keys() | hidden.controls.keys())
     app = opened("explore", **link, map="shown")
@@ -127,14 +130,14 @@ def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_word
 def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen() -> None:
     app = opened("explore")
     for variant, scale in (("cosine", "factor"), ("additive", "none"), ("qkv", "1/√d_k")):
-        assert app.choose("variant", variant).values["scale"] == scale
+        assert app.choose("reader", variant).values["scale"] == scale
         assert app.values.get("factor", 5.0) == 5.0
-    app.choose("scale", "none").choose("variant", "multihead")
+    app.choose("scale", "none").choose("reader", "multihead")
     assert app.values["scale"] == "none", "it was chosen on purpose"
 
 
-def test_a_change_beside_the_page_is_in_force_at_once_and_brings_what_depends_on_it() -> None:
-    app = opened("explore", variant="grouped", heads="10", groups="5")
+def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_it() -> None:
+    app = opened("explore", variant="grouped", heads="10", groups="5").unfold()
     for name, value in (
         *(("mask", ["causal"]), ("mask", ["causal", "window"]), ("radius", 3)),
         *(("positions", "rotary"), ("groups", 2)),

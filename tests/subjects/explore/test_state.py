@@ -74,7 +74,7 @@ def test_words_count_the_numbers_of_both(tokens: int, end: str) -> None:
 @over("numbers", ["hidden", "shown"])
 def test_explore_draws_it_with_and_without_its_numbers(numbers: str) -> None:
     def app_of(variant: str) -> App:
-        return opened("explore", s=SENTENCE, variant=variant, mask="causal", numbers=numbers)
+        return opened("explore", s=SENTENCE, variant=variant, mask="causal")
 
     assert app_of("gated_linear").sent["states"].header["positions"] == [*range(6)]
     assert "states" not in app_of("multihead").sent

@@ -86,6 +86,9 @@ def draw_own(view: View) -> None:
     fit.
     """
     own_settings = view.of(OwnMatrixSettings)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in filter(view.applies, view.page.beside(view)):
+            widgets.widget(view, name, narrow=True, width=170)
     with st.container():
         read = own_matrices.read_own_matrices(own_settings)
         problems = read if isinstance(read, dict) else {}

@@ -77,7 +77,7 @@ def chooser(view: View, identity: int, asked: str, cell: Cell) -> Callable[[Cell
         if asked == "row" and row != cell[0]:
             return
         if not stays:
-            session.select({"query": row})
+            session.select({**view.selection["values"], "query": row})
             session.choose("column", column)
         if answers:
             session.change(answer=Answer(identity, asked, (row, column)))

@@ -1,173 +1,160 @@
-"""The page "Compare": two settings, one setting over its range, two sentences."""
+"""The fold "Against": B differs from A in one thing; two rows, their difference, one sentence."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis import sweeps
+from attention.app.cached import runs
+from attention.app.state.openings import ALL_WORDS, OPENINGS
+from attention.core.functional import masked_softmax
 from attention.core.variants import VARIANTS
-from attention.pipeline import Result
+from attention.pipeline import Settings
+from attention.subjects.explore.against import numbers, scene, words
+from attention.subjects.explore.against.words import DIFFERENCES
 from tests.cases import over
 from tests.running import App, opened
-from tests.subjects.explore.how.making import result_of
+from tests.trained.packaged import packaged
 
-RANDOM = {"vectors": "random", "d_model": 10}
-WORDS = "a b c d e"
-
-
-def sides(app: App) -> list[Tensor]:
-    """The weights of A and B as they are sent, nan where hatched."""
-    shown = app.sent["comparison"]
-    size = shown.header["size"]
-    return [*shown.numbers[: 2 * size * size].reshape(2, size, size)]
-
-
-def hatched(result: Result) -> Tensor:
-    """The weights of a result, nan where masked."""
-    mask = torch.tensor(True) if result.trace.mask is None else result.trace.mask
-    return result.trace.weights.masked_fill(~mask, torch.nan)
+S = "the cat sat on a mat"
+MINILM = OPENINGS["minilm"]
+# What B is set to, and the settings of B that are then others than those of A.
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "word": ({"s2": "the cat sat on a rug"}, {"s": "the cat sat on a rug"}),
+    "head": ({"b_head": 3}, {"head": 3}),
+    "variant": ({"b_variant": "gaussian"}, {"variant": "gaussian", "head": 0, "config": ()}),
+    "scale": ({"b_factor": 2.0}, {"scale": "factor", "factor": 2 * 10**-0.5}),
+    "mask": ({"b_mask": ["window"]}, {"mask": ("window",)}),
+}
+A: dict[str, Any] = {"variant": "multihead", "head": 1}
+OF_A = Settings(S, **A, config=(("heads", 5),))
 
 
-# Two settings
+def against(differs: str, **link: Any) -> App:
+    return opened("explore", **{"fold": "against", "s": S, "query": 5, "differs": differs} | link)
 
 
-def test_the_page_opens_on_a_difference_worth_seeing() -> None:
-    app = opened("compare")
-    assert "scale: 1/√d_k → none" in app.said
-    assert app.sent["comparison"].header["titles"] == ["A", "B", "B − A"]
-    a, b = sides(app)
-    assert float((a - b).abs().max()) > 0.1
+def rows(app: App) -> dict[str, Tensor]:
+    """The rows by their names, (queries, keys) each."""
+    sent = app.sent["rows"]
+    width = len(sent.header["tokens"])
+    heights = [row["queries"] * width for row in sent.header["rows"]]
+    names = [row["name"] for row in sent.header["rows"]]
+    parts = sent.numbers.split(heights)
+    return {name: part.reshape(-1, width) for name, part in zip(names, parts, strict=True)}
 
 
-def test_a_link_holds_both_sides() -> None:
-    ours: dict[str, Any] = {"mask": ("causal", "length"), "d_model": 10}
-    theirs: dict[str, Any] = {"variant": "qkv", "scale": "factor", "factor": 0.35, "seed": 3}
-    theirs |= {"positions": "rotary", "mask": ("length", "window"), "valid_len": 2, "d_model": 10}
-    b = {f"b_{name}": value for name, value in (RANDOM | theirs | {"d_k": 7}).items()}
-    app = opened("compare", s=WORDS, **RANDOM | ours, **b)
-    results = result_of(WORDS, **ours), result_of(WORDS, **theirs, config=(("d_k", 7),))
-    assert_close(sides(app), [hatched(result) for result in results], equal_nan=True)
-    for words in ("variant: dot → qkv", "factor: — → 0.35", "d_k: — → 7", "valid length: 3 → 2"):
-        assert words in app.said
-    assert "masks: causal, length → length, window" in app.said
+def sentence(app: App) -> str:
+    return next(words for words in app.told if words.startswith(("With", "A and B", "This word")))
 
 
-@over("unseen", [{}, {"b_sigma": 7, "b_radius": 4}])
-def test_swapping_exchanges_all_settings_in_the_address_too_and_twice_is_as_before(
-    unseen: dict[str, int],
+@over("differs", DIFFERENCES)
+def test_b_is_a_but_for_one_thing_and_the_difference_is_b_less_a(differs: str) -> None:
+    given, changed = CHANGES[differs]
+    chosen = {**words_of_b(), **given, "differs": differs}
+    a = runs.result_of(OF_A)
+    b = words.settings_of_b(a.settings, a.trace.scale, chosen)
+    assert {name: value for name, value in vars(b).items() if value != getattr(OF_A, name)} == (
+        pytest.approx(changed) if differs == "scale" else changed
+    )
+    first, second = a.trace.weights, runs.result_of(b).trace.weights
+    app = against(differs, **A, **given)
+    *_, of_a, of_b, change = rows(app).values()
+    assert_close(of_a, first)
+    assert_close(of_b.nan_to_num(), second)
+    assert_close(change, second - first)
+    query, key = 5, int((second - first)[5].abs().argmax())
+    before, after = f"{100 * first[query, key]:.0f}", f"{100 * second[query, key]:.0f} %"
+    assert f"{before} → {after}" in sentence(app), "the greatest change of the chosen word"
+    assert app.sent["picture"].header["tokens"] == S.split(), "A stays above"
+
+
+def words_of_b() -> dict[str, Any]:
+    """The settings of B as they begin."""
+    return vars(words.AgainstSettings())
+
+
+@over("differs", [name for name in DIFFERENCES if name != "variant"])
+def test_b_begins_as_a(differs: str) -> None:
+    app = against(differs, **A)
+    assert not rows(app)["difference"].any()
+    assert sentence(app) == scene.SAME
+    expected = {"word": {"s2": S}, "head": {"b_head": 1}, "mask": {"b_mask": []}}
+    assert expected.get(differs, {}).items() <= app.values.items()
+    assert not app.controls.keys() & ({f"b_{name}" for name in DIFFERENCES} - {f"b_{differs}"})
+
+
+def test_of_an_opening_b_is_its_other_ending() -> None:
+    packaged("minilm")
+    link = MINILM.chosen | {"s": MINILM.sentences[0], "query": MINILM.query}
+    app = opened("explore", **link, fold="against")
+    assert (app.values["s2"], app.values["s"]) == (MINILM.sentences[1], MINILM.sentences[0])
+    assert [*rows(app)] == ["tired", "wide", "difference"]
+    words = sentence(app)
+    assert words.startswith("With “wide” “it” looks less at animal, 76 → 46 %, and more at street")
+    app.choose("s2", "it was too wide")
+    assert "animal" in app.sent["rows"].header["tokens"], "a word of one sentence alone stays"
+
+
+@over("case", [("linear", "scale"), ("qkv", "head")])
+def test_what_a_layer_does_not_have_cannot_differ(case: tuple[str, str]) -> None:
+    variant, absent = case
+    app = against(absent, variant=variant)
+    assert absent not in app.controls["differs"].options
+    assert "s2" in app.controls, "a word differs in its place"
+
+
+@over("factor", [0.0, 0.5, 3.0])
+def test_at_any_factor_b_is_the_softmax_of_the_scores_times_it(factor: float) -> None:
+    app = against("scale", mask="causal", b_factor=factor)
+    slider, shown = app.sent["rows"].header["slider"], rows(app)
+    scores, of_b = (list(shown.values())[slider[at]] for at in ("of", "to"))
+    masked = scores.isnan()
+    expected = masked_softmax(scores.nan_to_num() * factor, ~masked)
+    assert_close(of_b.nan_to_num(), expected, atol=1e-6, rtol=1e-5)
+    app.tell("rows", "factor", 1.25)
+    assert (app.query_params["b_factor"], app.sent["rows"].header["slider"]["at"]) == ("1.25", 1.25)
+
+
+@over("link", [{"positions": "alibi"}, {"variant": "talking"}])
+def test_where_the_scale_alone_does_not_make_the_weights_the_server_works_them_out(
+    link: dict[str, Any],
 ) -> None:
-    """unseen: what the link says of settings that B does not use yet."""
-    link = {"variant": "gaussian", "sigma": "2.5", "mask": "window", "radius": "2"}
-    app = opened("compare", **link, b_variant="additive", **unseen)
-    before = sides(app)
-    assert_close(sides(app.press("Swap A and B")), before[::-1], equal_nan=True)
-    other_side = {f"b_{name}": value for name, value in link.items()}
-    expected = {"variant": "additive", "scale": "none", "b_scale": "1/√d_k"} | other_side
-    assert app.query_params == expected
-    assert_close(sides(app.press("Swap A and B")), before, equal_nan=True)
-    assert app.query_params == link | {"b_variant": "additive"}
-
-
-def test_a_variant_of_b_brings_its_usual_scale_and_mask_unless_others_were_chosen() -> None:
-    app = opened("compare", compare="settings")
-    theirs = "b_scale", "b_mask"
-    for variant, scale, mask in (
-        *(("linear", "none", ["causal"]), ("retention", "1/√d_k", ["causal"])),
-        *(("cosine", "factor", []), ("qkv", "1/√d_k", [])),
-    ):
-        app.choose("b_variant", variant)
-        assert [app.values[name] for name in theirs] == [scale, mask], variant
-    assert (app.values["scale"], app.values["mask"]) == ("1/√d_k", [])
-    app.choose("b_scale", "factor").choose("b_variant", "additive")
-    assert app.values["b_scale"] == "factor", "it was chosen on purpose"
-
-
-def test_only_settings_of_b_that_mean_something_are_drawn() -> None:
-    app = opened("compare", b_mask=["window", "cells"], b_variant="gaussian")
-    drawn = app.controls.keys() | app.sent.keys()
-    assert {"b_radius", "b_sigma", "b_cells", "b_mask_grid"} <= drawn
-    assert not drawn & {"b_valid_len", "b_seed", "b_head", "b_factor", "b_d_model", "sigma", "b_s"}
-
-
-def test_cells_painted_on_the_side_of_b_are_hidden_there_alone() -> None:
-    app = opened("compare", s="cat sat here", b_mask="cells", b_scale="1/√d_k", query=2)
-    for cells in ([[0, 1]], [[2, 0], [2, 1], [2, 2]]):
-        app.tell("b_mask_grid", "paint", {"cells": cells, "allowed": False})
-    assert app.query_params["b_cells"] == "0:1 2:*"
-    a, b = sides(app)
-    assert not a.isnan().any()
-    assert b.isnan().nonzero().tolist() == [[0, 1], [2, 0], [2, 1], [2, 2]]
-    assert any("may look at nothing in B" in words for words in app.told)
-
-
-def test_a_click_chooses_the_row_that_the_table_tells_of() -> None:
-    app = opened("compare", s=WORDS).move(query=3)
-    assert app.selection["query"] == 3
-    assert any("“d”" in words for words in app.told)
-    (row,) = app.tables
-    assert {*row[""]} == {*WORDS.split(), "sum"}
-    assert row["weight A"][-1] == row["weight B"][-1] == "1.00"
-
-
-def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
-    link = {"b_mask": "cells", "b_cells": "<img src=x>", "query": 77, "s": "cat " * 513}
-    app = opened("compare", **link, b_heads=7, b_variant="multihead", b_head=9)
-    assert "b_heads must divide b_d_model = 50, got 7; showing 5 instead." in app.notes
-    assert "B: There is no head 9 of 5; showing the last, 4." in app.notes
-    assert "A: the last token did not fit and is left out." in app.notes
-    assert any(note.startswith("B: No single cells are hidden: ") for note in app.notes)
-    assert app.selection["query"] == 77
-    gone = "That word is gone; the last one is selected."
-    assert opened("compare", query=77).notes == [gone]
-
-
-# Two sentences
-
-
-def test_a_pair_shows_the_words_that_differ_and_compares_the_rest() -> None:
-    link = {"s": "the cat walks on the street", "s2": "the cat sleeps on the street"}
-    app = opened("compare", compare="pair", **link, **RANDOM)
-    header = app.sent["comparison"].header
-    assert header["names"] == ["the (0)", "cat", "walks / sleeps", "on", "the (4)", "street"]
-    assert header["changed"] == [False, False, True, False, False, False]
-    results = [result_of(sentence, d_model=10) for sentence in link.values()]
-    assert_close(sides(app), [result.trace.weights for result in results])
-    app = opened("compare", compare="pair", s="a big cat", s2="a cat")  # a word of one alone
-    assert app.sent["comparison"].header["both"] == [True, False, True]
-    a, b = sides(app)
-    assert not a.isnan().any()
-    assert b.isnan().tolist() == [[False, True, False], [True] * 3, [False, True, False]]
-
-
-# Sweeps
+    app = against("scale", b_factor=2.0, **link)
+    assert app.sent["rows"].header["slider"] is None
+    a = runs.result_of(Settings(S, **link))
+    b = numbers.sides(a, words_of_b() | {"differs": "scale", "b_factor": 2.0}).b
+    assert b is not None
+    assert b.trace.scale == pytest.approx(2 * a.trace.scale)
+    assert_close(rows(app)["× 2"], b.trace.weights)
+    assert not rows(app.choose("b_factor", 1.0))["difference"].any()
 
 
 @over("variant", VARIANTS)
-def test_a_slider_is_there_for_each_variant_with_a_softmax_and_words_for_the_others(
-    variant: str,
-) -> None:
-    short = {"s": "a b c", "vectors": "random", "d_model": 8}
-    trace = result_of("a b c", variant=variant, d_model=8).trace
-    app = opened("compare", compare="sweep", **short, variant=variant)
-    assert ("sweep" in app.controls) == bool(sweeps.sweeps_of(trace))
-    assert ("no softmax" in app.said) == ("sweep" not in app.controls)
+def test_any_variant_can_be_b_under_its_usual_scale(variant: str) -> None:
+    app = against("variant", b_variant=variant)
+    theirs = runs.result_of(Settings(S, variant=variant, **VARIANTS[variant].usual_scale))
+    shown = list(rows(app).values())
+    assert_close(shown[-2].nan_to_num(), theirs.trace.weights)
+    assert app.controls["b_variant"].value == variant
 
 
-def test_where_scores_are_mixed_no_scale_can_be_swept() -> None:
-    app = opened("compare", compare="sweep", variant="talking")
-    assert app.controls["sweep"].options == list(sweeps.SWEEPS[1:])
-    assert app.sent["sweep_view"].header["kind"] == "temperature"
-    assert any("no scale can be swept here" in note for note in app.notes)
+def test_all_words_are_three_maps_of_the_same_numbers() -> None:
+    app = against("mask", b_mask=["causal"], words=ALL_WORDS)
+    header = app.sent["comparison"].header
+    assert header["titles"] == ["A · no mask", "B · causal", "B − A"]
+    both = app.sent["comparison"].numbers[: 2 * 36].reshape(2, 6, 6)
+    whole = runs.result_of(Settings(S)).trace.weights
+    assert torch.equal(both[0], whole)
+    assert torch.equal(both[1].isnan(), torch.ones(6, 6).triu(1).bool())
 
 
-def test_a_sweep_stays_where_it_is_left_and_says_where_there_is_no_such_value() -> None:
-    app = opened("compare", compare="sweep", sweep="window", sweep_at=400)
-    assert app.sent["sweep_view"].header["at"] == 5.0
-    assert "There is no window 400 here; showing 5." in app.said
-    app.tell("sweep_view", "at", 2).move(query=1)
-    assert (app.values["sweep_at"], app.selection["query"]) == (2, 1)
-    assert "There is no window" not in app.said
+def test_a_word_of_one_sentence_alone_has_no_number_in_the_other() -> None:
+    app = against("word", s="a big cat", s2="a cat today", query=1)
+    assert app.sent["rows"].header["tokens"] == ["a", "big", "cat", "today"]
+    assert sentence(app) == "This word stands in one of the sentences alone."
+    assert against("word", s2="\x00").missing == [scene.NO_WORDS]

@@ -13,7 +13,9 @@ from attention.analysis import additions
 from attention.analysis import heads as analysed
 from attention.core import masks
 from attention.core.functional import Trace
-from attention.core.variants import Variant
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS, Variant
+from attention.figures.measure_words import measure_table, sample_words
 from attention.subjects.explore.heads import words as heads_words
 from tests.cases import over
 from tests.properties import given, strategies
@@ -21,8 +23,8 @@ from tests.properties import settings as given_settings
 from tests.subjects.explore.how.making import HEADS, drawn, layer_of, shown
 
 TOKENS, D_MODEL, QUERY = 7, 12, 4
+WITH_HEADS = [name for name in VARIANTS if "heads" in settings_of(VARIANTS[name].Config)]
 CAUSAL = masks.causal(TOKENS, TOKENS)
-NAMES = tuple("abcdefg")
 SEEDS = strategies.integers(0, 9999)
 
 
@@ -96,7 +98,7 @@ def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
 def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last() -> None:
     _, trace = run("grouped")
     seen = analysed.overview(trace)
-    names, columns, last = heads_words.measure_table(seen, "distance")
+    names, columns, last = measure_table(seen, "distance")
     order = [int(name.removeprefix("head ")) for name in names]
     assert sorted(order) == list(range(HEADS))
     assert columns["distance"] == sorted(columns["distance"], reverse=True)
@@ -104,13 +106,6 @@ def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last() -> 
         assert columns[measure] == [measured[head].item() for head in order]
     assert (last[0], len(last)) == ("even spread", 1 + len(columns))
     assert seen.dots.shape == trace.weights.shape
-    shares = seen.measures["previous"]
-    words = heads_words.previous_token_head(seen, TOKENS)
-    assert words.startswith(f"Head {int(shares.argmax())} comes nearest to a previous-token head: ")
-    assert f"on average {100 * float(shares.max()):.1f} % of" in words
-    assert "put 12.2 %." in words  # 6 of 7 queries have a previous one, and 7 keys to see
-    blind = analysed.overview(run(mask=torch.eye(TOKENS) > 0)[1])
-    assert heads_words.previous_token_head(blind, TOKENS).startswith("No head puts any weight")
 
 
 @given_settings(max_examples=60)
@@ -130,20 +125,12 @@ def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) 
             analysed.strongest_edges(weights, beyond)
 
 
-ACTIVE: dict[str, tuple[list[int], str]] = {
-    **{"": ([0, 1, 2, 3, 4], ""), " 3 , , 1 1": ([1, 3], "")},
-    **{"7": ([0, 1, 2, 3, 4], "There is no head 7 of 5."), "²": ([0, 1, 2, 3, 4], "got '²'")},
-    **{"1,7,9": ([1], "There is no head 7, 9 of 5."), "<b>": ([0, 1, 2, 3, 4], "got '<b>'")},
-}
+ACTIVE = {"": [], " 3 , , 1 1": [1, 3], "7": [], "²": [], "1,7,9": [1], "<b>": []}
 
 
-@over("text", ACTIVE)
-def test_active_heads_are_read_and_what_is_none_is_said(text: str) -> None:
-    found, said = heads_words.read_active(text, 5)
-    active, problem = ACTIVE[text]
-    assert found == active
-    assert problem in said
-    assert bool(problem) == bool(said)
+def test_marked_heads_are_read_as_far_as_they_are_there() -> None:
+    assert {text: heads_words.read_active(text, 5) for text in ACTIVE} == ACTIVE
+    assert heads_words.read_active(heads_words.write_active([4, 0, 4]), 5) == [0, 4]
 
 
 def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale() -> None:
@@ -159,7 +146,7 @@ def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_sc
     assert (seen.block, int(seen.dots[0, 8, 46]), int(seen.dots[1, 50, 1])) == (2, 255, 255)
 
 
-@over("name", [*heads_words.variants_with_heads(), "biased"])
+@over("name", [*WITH_HEADS, "biased"])
 @over("mask", [None, CAUSAL])
 def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Tensor | None) -> None:
     layer, trace = run(name, mask)
@@ -183,29 +170,12 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     assert total == ["y", f"{length:.2f}", "100.0 %"]
 
 
-@over("name", [*heads_words.variants_with_heads(), "biased", "gaussian", "plain"])
-def test_products_of_neurons_add_up_to_scores_beside_their_weights(name: str) -> None:
-    layer, whole = run(name, CAUSAL)
-    trace = whole.head(layer.heads - 1)
-    neurons = heads_words.neurons(layer, trace, QUERY, NAMES)
-    assert neurons.names == [*NAMES]
-    assert neurons.columns["score"] == trace.scores[QUERY].tolist()
-    assert neurons.columns["weight"] == trace.weights[QUERY].tolist()
-    if name == "plain":
-        assert (neurons.term_name, neurons.terms.numel()) == ("", 0)
-    else:
-        torch.testing.assert_close(neurons.terms.sum(-1), trace.scores[QUERY])
-
-
-def test_a_token_that_sees_nothing_has_no_edges_no_weights_and_is_added_nothing() -> None:
+def test_a_token_that_sees_nothing_has_no_edges_and_is_added_nothing() -> None:
     layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
-    found = heads_words.edges(trace.weights, 2, range(HEADS), 0.9)
-    assert (found.drawn, found.all, found.covered) == (0, 0, 0.0)
-    assert "may look at nothing" in found.words
+    assert not analysed.strongest_edges(trace.weights, 0.9)[:, 2].any()
     _, columns, total = heads_words.additions_table(additions.additions(layer, trace, 2))
     assert set(columns["share of y"]) == {"0.0 %"}
     assert total == ["y", "0.00", "0.0 %"]
-    assert heads_words.neurons(layer, trace.head(0), 2, NAMES).columns["weight"] == [0.0] * TOKENS
 
 
 def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
@@ -215,7 +185,7 @@ def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
         analysed.overview_of_rows(parts, weights.shape),
         analysed.overview_of(weights, None),
     )
-    assert (one.rows, one.errors, heads_words.sample_words(one)) == ((101, 101), {}, "")
+    assert (one.rows, one.errors, sample_words(one)) == ((101, 101), {}, "")
     assert torch.equal(one.dots, whole.dots)
     torch.testing.assert_close(one.measures, whole.measures)
     assert one.even_spread == pytest.approx(whole.even_spread)
@@ -230,10 +200,10 @@ def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so() -> N
     assert float(seen.measures["itself"]) == pytest.approx(2 / 3)
     # s² = 1/3 of the numbers 1, 1 and 0; of 3 of 7 rows: √(1/3 / 3 · 4/7)
     assert float(seen.errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
-    _, columns, even = heads_words.measure_table(seen, "itself")
+    _, columns, even = measure_table(seen, "itself")
     assert [*columns][:4] == ["entropy", "± entropy", "distance", "± distance"]
     assert len(even) == 1 + len(columns)
-    assert heads_words.sample_words(seen) == "3 of 7 queries, spread evenly over the run"
+    assert sample_words(seen) == "3 of 7 queries, spread evenly over the run"
 
 
 @given_settings(max_examples=20)

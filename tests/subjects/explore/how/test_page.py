@@ -96,12 +96,12 @@ def test_rows_are_sent_with_the_numbers_of_the_computation(variant: str) -> None
 
 def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about() -> None:
     app = opened("explore", fold="how", query=2).tell("rows", "row", 2)
-    assert app.query_params == {"fold": "how", "query": "2", "step": "weights", "column": "-1"}
+    assert app.query_params == {"fold": "how", "query": "2", "step": "weights"}
     assert app.sent["rows"].header["chosen"] == 2
     assert any(words.startswith("softmax: ") for words in app.told)
     assert "class='working'" not in app.said
     app.tell("rows", "cell", [0, 3])
-    assert (app.query_params["step"], app.query_params["column"]) == ("scores", "3")
+    assert app.query_params == {"fold": "how", "query": "2", "column": "3"}
     assert "class='working'" in app.said
     again = opened("explore", **app.query_params)
     assert (again.said, again.sent["rows"].header) == (app.said, app.sent["rows"].header)
@@ -133,8 +133,8 @@ def test_a_stage_that_is_not_here_gives_way_to_the_scores() -> None:
 
 
 def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ() -> None:
-    for name in ("queries", "keys", "values"):
-        assert how(step=name).values["step"] == "queries"
+    one, *others = (shown(how(step=name)).header for name in ("queries", "keys", "values"))
+    assert others == [one, one]
     label = "Here q = k = v. See them differ"
     app = how(step="queries").press(label)
     assert app.values["reader"] == "qkv"
@@ -146,7 +146,7 @@ def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ() ->
 
 
 def test_while_one_guesses_the_result_stays_on_the_server() -> None:
-    link = SMALL | {"variant": "talking", "d_model": 5, "s": "cat dog"}
+    link = SMALL | {"variant": "talking", "d_model": 5, "s": "cat dog", "query": 0}
     for name in ("values", "scaled", "weights", "output"):
         known = shown(how(**link, step=name))
         app = how(**link, step=name, predict="on")
@@ -199,7 +199,9 @@ def test_a_link_to_a_task_leads_to_no_other_task(question: str) -> None:
     link = TASK | {"step": "weights", "question": question, "query": 2, "variant": "qkv"}
     free = how(**link)
     names, all_names = {*free.sent["copy_link"].header["task"]}, every_setting().keys()
-    assert {"s", "variant", "d_k", "scale", "step", "fold", "words", "question"} <= names <= all_names
+    assert (
+        {"s", "variant", "d_k", "scale", "step", "fold", "words", "question"} <= names <= all_names
+    )
     app = how(**link, hide=",".join(names))
     asked = app.notes
     assert asked == free.notes
@@ -224,7 +226,7 @@ def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms(
     assert "What number is in the cell of “dog” and “cow”?" in app.notes[0]
     assert shown(app).header["asked"] == [1, 2]
     answered(app, "<b>x")
-    assert app.notes[1] == "“<b>x” is no number; one is written as in −0.25."
+    assert app.notes[0] == "“<b>x” is no number; one is written as in −0.25."
     assert hidden(app)
     exact = float(result_of("cat dog cow", d_model=3).trace.scaled[1, 2])
     answered(app, f"{exact:.5f}".replace(".", ","))
@@ -260,7 +262,7 @@ def test_the_example_stands_ready_without_sentence_and_variant() -> None:
     sent = shown(app).header["parts"][-1]
     names = [[f"{side}{at}" for at in range(3)] for side in "qk"]
     assert [sent["rowNames"], sent["columnNames"], sent["whole"]] == [*names, True]
-    assert {"input", "scale", "step"} <= app.controls.keys()
+    assert {"scale", "step"} <= app.controls.keys()
     assert not app.controls.keys() & {"variant", "mask", "s"}
 
 
@@ -280,7 +282,7 @@ def test_what_does_not_fit_is_said_below_the_matrices_by_name_and_can_be_mended(
     assert app.notes == ["The steps follow as soon as every matrix fits."]
     for name in link:
         app.controls[name].set_value(getattr(OwnMatrixSettings(), name))
-    assert shown(app.run()).header["parts"][-1]["name"] == "S"
+    assert shown(app.run()).header["parts"][-1]["name"] == "scores"
     assert not wrong(app)
 
 
@@ -296,7 +298,7 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
     resize(app, "own_x", "− row")
     assert app.query_params["own_x"] == "1 0 1 0; 0 2 0 2"
     assert app.query_params["own_mask"] == "1 1; 1 1"
-    assert shown(app).result.tolist() == [[1, 0, 1, 0], [0, 2, 0, 2]]
+    assert shown(app).result.tolist() == [[2, 4], [4, 16]]
     type_in(app, 4, 0, 1, "0")
     assert app.query_params["own_mask"] == "1 0; 1 1"
     assert wrong(resize(app, "own_x", "− column")) == {"own_W_q", "own_W_k", "own_W_v"}

@@ -26,7 +26,9 @@ def names(layer: str, case: str) -> list[str]:
 
 
 @over("run", RUNS)
-def test_each_row_is_a_stage_of_the_trace_and_follows_from_those_above(run: tuple[str, str]) -> None:
+def test_each_row_is_a_stage_of_the_trace_and_follows_from_those_above(
+    run: tuple[str, str],
+) -> None:
     made = done(*run)
     trace = made.trace
     shown = dict(zip(stages(made), word_rows(made, QUERY), strict=True))
