@@ -11,7 +11,6 @@ import torch
 from attention.analysis.heads import NAMINGS
 from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.names import WORDS, holds, targets_of
-from attention.app.state.openings import HOW
 from attention.atlas.earned import names_of
 from attention.changing.known import Progress, states_without
 from attention.changing.votes import votes
@@ -142,7 +141,7 @@ def cut_table(ending: Ending) -> tuple[list[str], Mapping[str, Sequence[str]]]:
 
 
 def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str]]:
-    """Three invitations: a title, a page and the query of a link to it.
+    """Invitations: a title, a page and the query of a link to it.
 
     settings, query: the sentence, its head and the token it looks from.
     """
@@ -150,7 +149,6 @@ def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str]]:
     if settings.model == NONE:
         return [
             ("Play", "explore", urlencode(said)),
-            ("How", "explore", urlencode(said | {"fold": HOW})),
             ("Teach", "write", ""),
         ]
     here = said | {"model": settings.model, "layer": settings.layer, "head": settings.head}
@@ -158,5 +156,5 @@ def ways_on(settings: Settings, query: int) -> list[tuple[str, str, str]]:
     return [
         ("Play", "explore", link),
         ("A real model", "model", link),
-        ("How", "explore", f"{link}&fold={HOW}"),
+        ("Teach", "write", ""),
     ]
