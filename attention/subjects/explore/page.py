@@ -50,7 +50,12 @@ def explore(view: View) -> None:
         draw(scenes.map_of_all(view, result), key="map_of_all", selection=view.selection)
         _tell(view)
     else:
-        _fold(view, fold)
+        _fold(view, fold, _above(view))
+
+
+def _above(view: View) -> object:
+    """All that the sentence and its controls hang on."""
+    return view.settings(), view["input"]
 
 
 @part
@@ -60,8 +65,13 @@ def _tell(view: View) -> None:
 
 
 @part
-def _fold(view: View, fold: str) -> None:
-    """The fold that is open, of the chosen word or of all words."""
+def _fold(view: View, fold: str, above: object) -> None:
+    """The fold that is open, of the chosen word or of all words.
+
+    above: see `_above`; what is chosen here may change it too.
+    """
+    if above != _above(view):
+        st.rerun()
     tell_selection(view.selection, session.select)
     result = scenes.opening_result(view)
     if result is None:
