@@ -22,18 +22,19 @@ MAX_MB = 4.0
 
 
 def page_megabytes() -> float:
-    """Megabytes that the page Heads receives over its websocket, uncompressed."""
+    """Megabytes that all heads on Play receive over its websocket, uncompressed."""
     received = [0]
 
     def count(frame: bytes | str) -> None:
         received[0] += len(frame)
 
     query = f"s={sentence(TOKENS).replace(' ', '+')}&vectors=random&d_model={D_MODEL}&heads={HEADS}"
+    query += "&variant=multihead&fold=all+heads&words=all+words"
     with chromium() as browser, serve(APP.script) as server:
         page = browser.new_page(viewport=VIEWPORT)
         page.on("websocket", lambda socket: socket.on("framereceived", count))
-        page.goto(f"http://127.0.0.1:{server.port}/heads?{query}")
-        page.locator(".map canvas").wait_for(state="attached", timeout=PAINT_MS)
+        page.goto(f"http://127.0.0.1:{server.port}/explore?{query}")
+        page.locator(".st-key-all_heads canvas").first.wait_for(state="attached", timeout=PAINT_MS)
         page.wait_for_selector(IDLE, timeout=PAINT_MS)
         page.wait_for_timeout(500)
         if page.locator(EXCEPTION).count():
@@ -66,7 +67,7 @@ def run(_quick: bool, progress: Callable[[str], None]) -> Iterator[str]:
     """Measure both; yields one table."""
     progress(f"{HEADS} heads over {TOKENS} tokens")
     ours = page_megabytes()
-    rows = [at_most("the page Heads, all it receives", ours, MAX_MB, "MB")]
+    rows = [at_most("all heads on Play, all it receives", ours, MAX_MB, "MB")]
     try:
         theirs, seconds = bertviz()
     except ImportError as error:

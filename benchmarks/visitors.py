@@ -51,16 +51,16 @@ PIECES = "the cat walks on the street " * 80
 # What costs the server most on each page; {} is another number each time, so that nothing is known.
 HEAVY = (
     ("", {"s": f"{WORDS} {{}}", "variant": "multihead", "heads": "50", "positions": "alibi"}),
-    ("heads", {"s": f"{WORDS} {{}}", "heads_variant": "talking", "heads": "50"}),
-    ("steps", {"s": f"{WORDS} {{}}", "variant": "additive"}),
+    ("", {"s": f"{WORDS} {{}}", "fold": "all heads", "variant": "talking", "heads": "50"}),
+    ("", {"s": f"{WORDS} {{}}", "fold": "how", "variant": "additive"}),
     ("model", {"s": f"{{}} {PIECES}", "model": "minilm"}),
     ("model", {"s": f"{{}} {PIECES}", "model": "en-pt"}),
     ("model", {"s": f"{{}} {PIECES[:200]}", "model": "smollm2", "off": "23.4"}),
     ("model", {"s": f"{{}} {PIECES[:200]}", "model": "smollm2", "more": "layer by layer"}),
     ("model", {"s": f"{{}} {PIECES[:200]}", "model": "minilm", "more": "associations"}),
     ("cross", {"target": f"{WORDS} {{}}", "memory": WORDS, "variant": "additive"}),
-    ("compare", {"s": f"{{}} {'a b ' * 255}", "s2": "a " * 512, "compare": "pair"}),
-    ("compare", {"s": f"{WORDS} {{}}", "compare": "sweep", "variant": "multihead"}),
+    ("", {"s": f"{{}} {'a b ' * 255}", "s2": "a " * 512, "fold": "against"}),
+    ("", {"s": f"{WORDS} {{}}", "fold": "against", "differs": "scale", "words": "all words"}),
     ("identities", {"s": f"{WORDS} {{}}", "claim": "influence", "tokens": "24"}),
 )
 HEADER = ("visitors", "page", "changes", "p50", "p95", "first", "CPU", "memory", "errors")

@@ -180,27 +180,6 @@ def _settings_of(schema: Any) -> Declared:
     }
 
 
-def prefixed(declared: Declared, prefix: str) -> Declared:
-    """Prefix the names of settings, for a second set of them.
-
-    What they refer to is the second one too, where there are two of it.
-    """
-
-    def second(name: str) -> str:
-        return prefix + name if name in declared or name == "d_model" else name
-
-    return {
-        prefix + name: dataclasses.replace(
-            about,
-            name=prefix + name,
-            when=about.when and (second(about.when[0]), *about.when[1:]),
-            unless=about.unless and (second(about.unless[0]), about.unless[1]),
-            divides=about.divides and second(about.divides),
-        )
-        for name, about in declared.items()
-    }
-
-
 def read_numbers(text: str) -> list[int]:
     """The numbers that a text names, as in "0,2,3", each once, in order.
 

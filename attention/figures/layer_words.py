@@ -1,26 +1,15 @@
-"""Layers of a trained model in pieces or words, and what the model says with a layer changed."""
+"""Layers of a trained model in pieces or words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import torch
-from torch import Tensor
+from collections.abc import Sequence
 
 from attention.analysis import heads as analysed
 from attention.analysis.heads import Keys, Overview
 from attention.analysis.words import Words, slots, whole_words
-from attention.changing.change import Change
-from attention.changing.known import hidden
 from attention.core.functional import Trace
-from attention.core.printing import distinct_names, listed, percent
-from attention.figures.tables import number
 from attention.pipeline import Result
 from attention.trained import sources
-from attention.trained.models import Model, Run, Transformer
-
-LIKELIEST_OF_EACH = 5  # with a change, and without
-AS_TRAINED = "as trained"
 
 
 def words_of(result: Result) -> Words | None:
@@ -91,67 +80,3 @@ def piece_at(result: Result, query: int) -> int:
     if words := words_of(result):
         return words.rows.index(min(query, len(words.tokens) - 1))
     return min(query, len(result.tokens) - 1)
-
-
-def changed_states(model: Model, run: Run, result: Result) -> Tensor:
-    """The last hidden states if the heads of a layer put out what they do in a result.
-
-    What is ignored there stays as it was trained. (pieces, d_model).
-    """
-    assert result.trained is not None
-    position = result.trained.position
-    changed = result.layer_trace.output.clone()
-    changed[[*result.trained.cut]] = 0.0
-    kept = run.inputs[position].pieces.kept(result.settings.special == "ignored")
-    with torch.no_grad():
-        return hidden(model, run, [[Change(position, to=changed, positions=kept)]])[0]
-
-
-def following(
-    model: Transformer, run: Run, states: Mapping[str, Tensor]
-) -> tuple[list[str], Mapping[str, Sequence[float]]]:
-    """Names and columns: how likely pieces are to come next, as trained and with each change.
-
-    states: the last hidden states with each change, by its name. Of each column the likeliest
-    `LIKELIEST_OF_EACH` are there, those first that are likeliest as trained.
-    """
-    shares = {
-        name: model.scores(hidden[-1]).double().softmax(-1)
-        for name, hidden in {AS_TRAINED: run.hidden, **states}.items()
-    }
-    likeliest = {
-        int(piece) for share in shares.values() for piece in share.topk(LIKELIEST_OF_EACH).indices
-    }
-    ids = sorted(likeliest, key=lambda piece: -float(shares[AS_TRAINED][piece]))
-    columns = {name: share[ids].tolist() for name, share in shares.items()}
-    return distinct_names(model.shown(ids)), columns
-
-
-def following_words(names: Sequence[str], columns: Mapping[str, Sequence[float]]) -> str:
-    """Name the likeliest next piece, as trained and with each change, in a sentence."""
-    said: dict[str, list[str]] = {}
-    for title, shares in columns.items():
-        most = max(shares)
-        said.setdefault(names[shares.index(most)], []).append(f"{title} ({percent(most, 1)})")
-    told = ", ".join(f"“{name}” {listed(titles)}" for name, titles in said.items())
-    return f"The likeliest next piece is {told}."
-
-
-def moved_table(
-    names: Sequence[str], cosines: Mapping[str, Tensor]
-) -> tuple[list[str], Mapping[str, Sequence[float]], list[str]]:
-    """Names, columns and means of the cosines of A and B by name; see `scene.Table`."""
-    means = [number(float(column.double().mean())) for column in cosines.values()]
-    columns = {f"cosine {side}": column.double().tolist() for side, column in cosines.items()}
-    return [*names], columns, ["mean", *means]
-
-
-def importance_table(cosines: Tensor) -> tuple[list[str], Mapping[str, Sequence[float]]]:
-    """The heads of a layer by how much the model's output moves without them, most first."""
-    means, least = cosines.double().mean(-1), cosines.double().min(-1).values
-    order = means.argsort(stable=True).tolist()
-    columns = {
-        "mean cosine": means[order].tolist(),
-        "least cosine": least[order].tolist(),
-    }
-    return [f"without head {head}" for head in order], columns

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from attention.figures.layer_words import layer_words, words_of
+from attention.figures.layer_words import layer_words
 from attention.figures.scene import Words, note
 from attention.pipeline import Result
 from attention.trained import sources
 
 EMPTY = "Type a sentence above, or take one of the examples."
 JOINED = "Rows of a word are averaged, its columns summed."
-OVER_ANOTHER = (
-    "This layer looks from one sentence at another. Explore and A real model show such layers; "
-    "choose another layer to go on here."
-)
 
 
 def unknown_words(words: Iterable[str], so: str = "they count as zeros") -> list[Words]:
@@ -35,18 +31,6 @@ def problems(result: Result) -> list[Words]:
 def _not_used(result: Result) -> list[Words]:
     unknown = [*result.unknown, *(result.memory.unknown if result.memory else ())]
     return [*unknown_words(unknown), *map(note, result.notes)]
-
-
-def problems_of_both(results: Sequence[Result]) -> list[Words]:
-    """Words without a vector in A or B, all else that could not be used as it was set, and what
-    is not as it was trained."""
-    lines = []
-    for side, result in zip("AB", results, strict=True):
-        lines += [f"{side}: {words}" for words in result.notes]
-        lines += [f"{side}: {left_out_words(result)}."] if result.left_out else []
-        lines += [f"{side}: {_changed(result)}"] if result.changes else []
-    unknown = unknown_words(token for result in results for token in result.unknown)
-    return [*unknown, *map(note, lines), *([Words(JOINED)] if words_of(results[0]) else [])]
 
 
 def left_out_words(result: Result) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from attention import subjects
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, SHARED, EmbedSettings
-from attention.app.state.sides import OTHER
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection
@@ -18,15 +17,13 @@ HEADER = ("name", "what it sets", "default", "values", "belongs to")
 
 
 def rows() -> list[tuple[str, ...]]:
-    """One row per name; those of B only where they differ from those of A."""
+    """One row per name."""
     declared = every_setting()
     names = [*SHARED, *settings_of(Selection), *settings_of(EmbedSettings)]
     names += [name for name in declared if name not in names]
     listed: list[tuple[str, ...]] = []
     for name in names:
         about = declared[name]
-        if name.startswith(OTHER) and about.default == declared[name[len(OTHER) :]].default:
-            continue
         listed.append((f"`{name}`", about.label, shown(about.default), values(about), owner(name)))
     return listed
 

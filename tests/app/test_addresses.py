@@ -49,32 +49,35 @@ def test_after_any_answer_of_a_component_its_address_shows_the_same(
     expect_the_same(opened(page, **link).tell(key, event, fitting), page)
 
 
-HEADS = {"s": "he said she said", "heads_variant": "talking", "heads": 10, "head": 7, "query": 2}
-HEADS |= {"cover": 0.5, "active": "0,7", "sort": "entropy", "mask": "causal", "stage": "mixed"}
+HEADS = {"s": "he said she said", "variant": "talking", "heads": 10, "head": 7, "query": 2}
+HEADS |= {"cover": 0.5, "active": "0,7", "sort": "entropy", "mask": "causal", "positions": "alibi"}
+AGAINST = {"fold": "against", "query": 3}
 CASES: list[tuple[str, dict[str, Any], Do]] = [
     (
-        "compare",
-        {"mask": "causal"},
-        lambda app: (
-            app.choose("b_variant", "gaussian")
-            .choose("b_sigma", 1.1)
-            .choose("b_mask", ["causal", "window"])
-        ),
+        "explore",
+        AGAINST | {"mask": "causal"},
+        lambda app: app.choose("differs", "mask").choose("b_mask", ["causal", "window"]),
     ),
-    ("compare", {}, lambda app: app.press("Swap A and B")),
+    (
+        "explore",
+        AGAINST,
+        lambda app: app.choose("differs", "variant").choose("b_variant", "gaussian"),
+    ),
+    ("explore", AGAINST, lambda app: app.choose("s2", "the dog walks on the road")),
     (
         "cross",
         {"cross": "batch", "batch_lens": "2 3 4"},
         lambda app: app.choose("dropout", 0.5).tell("sequence_1", "cell", [0, 2]),
     ),
     (
-        "steps",
-        {"input": "matrices", "step": "scores", "row": 1, "column": 2, "scale": "none"},
+        "explore",
+        {"fold": "how", "input": "matrices", "column": 2, "scale": "none", "query": 1},
         lambda app: app.tell("typed_matrices", "typed", TYPED).tell(
             "sizes", "resized", {"stack": "own_x", "change": "+ row"}
         ),
     ),
-    ("heads", HEADS | {"positions": "alibi"}, lambda app: app),
+    ("explore", HEADS | {"fold": "all heads"}, lambda app: app),
+    ("explore", HEADS | {"fold": "numbers"}, lambda app: app.move(query=1, stage="mixed")),
 ]
 
 
@@ -95,13 +98,12 @@ def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -
     expect_the_same(app, "model")
     app = opened("explore", model="minilm", layer=2, head=7, cut="3")
     expect_the_same(app, "explore")
-    expect_the_same(app.go("heads"), "heads")
 
 
 def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = opened("heads", head=1)
+    app = opened("explore", variant="multihead", head=1)
     for head in (2, 3):
-        app.step_to("heads", {"head": str(head)}, monkeypatch)
+        app.step_to("explore", {"variant": "multihead", "head": str(head)}, monkeypatch)
         assert app.session_state["visit"].newest("head", head - 1) == head

@@ -17,22 +17,27 @@ from attention.app.components.answers import (
     legal_address,
 )
 from attention.app.components.turns import KEYS
+from attention.app.state.openings import ALL_WORDS
 from tests.app.declarations import declarations
 from tests.running import opened
 
 SELECTION = {"query": 1, "stage": "scores"}
 TYPED = {"matrix": 0, "row": 0, "column": 1, "text": "2"}
+HOW, ALL = {"fold": "how"}, {"words": ALL_WORDS}
+HEADS = {"fold": "all heads", "variant": "multihead"}
 # Every component that answers: its page, a link, its key, an event, and an answer that fits.
 ANSWERS = (
-    ("explore", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
+    ("cross", {"mask": "cells"}, "mask_grid", "paint", {"cells": [[0, 1]], "allowed": False}),
     ("explore", {}, "examples", "example", 1),
     ("explore", {}, "selection", "selection", SELECTION),
-    ("compare", {"compare": "sweep"}, "sweep_view", "at", 0.5),
-    ("heads", {}, "head_grid", "head", 1),
-    ("heads", {}, "head_view", "active", [1]),
-    ("steps", {}, "matrices", "cell", [1, 1]),
-    ("steps", {}, "step_graph", "step", "scores"),
-    ("steps", {"input": "matrices"}, "typed_matrices", "typed", TYPED),
+    ("explore", HOW, "rows", "cell", [1, 1]),
+    ("explore", HOW | ALL, "matrices", "cell", [1, 1]),
+    ("explore", HEADS, "rows", "row", 1),
+    ("explore", HEADS, "rows", "marked", [1]),
+    ("explore", HEADS, "rows", "turn", 1),
+    ("explore", HEADS | ALL, "head_grid", "head", 1),
+    ("explore", {"fold": "against", "differs": "scale"}, "rows", "factor", 0.5),
+    ("explore", {"input": "matrices"}, "typed_matrices", "typed", TYPED),
     ("operations", {}, "picture_0", "cell", [0, 1]),
     ("operations", {}, "sizes", "resized", {"stack": "bmm_a", "change": "+ row"}),
 )
@@ -44,11 +49,10 @@ EVENTS = sorted({answer[3] for answer in ANSWERS})
 MANY = 10**5  # more than the gate lets through
 # Answers that fit no page, by the events whose shape they have: those need the page to tell.
 SHAPED: tuple[tuple[set[str], tuple[Any, ...]], ...] = (
-    ({"step"}, ("", "nope", "1")),
-    ({"at"}, (11.5, -0.5)),
-    ({"at", "example", "head"}, (10**4000, -1, 10**9)),
-    ({"active", "cell"}, ([0, 10**9], [0, -1], [10**4000, -1])),
-    ({"active"}, ([0, 1, 10**9],)),
+    ({"factor"}, (11.5, -0.5)),
+    ({"factor", "example", "head", "row", "turn"}, (10**4000, -2, 10**9)),
+    ({"marked", "cell"}, ([0, 10**9], [0, -1], [10**4000, -1])),
+    ({"marked"}, ([0, 1, 10**9],)),
     ({"typed"}, ({**TYPED, "matrix": 9}, {**TYPED, "row": -1}, {**TYPED, "column": 10**4000})),
     ({"resized"}, ({"stack": "s", "change": "+ row"}, {"stack": "bmm_a", "change": "+ all"})),
     ({"paint"}, ({"cells": [[0, 10**9]], "allowed": False},)),
@@ -62,7 +66,8 @@ SHAPED: tuple[tuple[set[str], tuple[Any, ...]], ...] = (
     (
         set(),
         (
-            *(None, float("nan"), [float("nan"), 0], [0, float("nan")], [True, True], [[[[]]]]),
+            *("", "nope", None, float("nan"), [float("nan"), 0], [0, float("nan")]),
+            *([True, True], [[[[]]]]),
             *([0, -0.5], [0.5, 0.5], [0, 0.5, 1], [["1"]] * MANY, [["1"] * 9000]),
             *({"cells": [[0, 1]] * many, "allowed": False} for many in (MANY, 5001)),
             *({"cells": cells, "allowed": False} for cells in ([[0]], None)),
@@ -126,10 +131,10 @@ def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     declarations()  # loads all figures
     for *_, event, fitting in ANSWERS:
         assert told(events(event, fitting)) == [{"event": event, "value": [1, fitting]}]
-    repeated = json.loads(events("head", *range(1000))) + json.loads(events("at", 1, 2.5))
-    last = [{"event": "head", "value": [1, 999]}, {"event": "at", "value": [1, 2.5]}]
+    repeated = json.loads(events("head", *range(1000))) + json.loads(events("factor", 1, 2.5))
+    last = [{"event": "head", "value": [1, 999]}, {"event": "factor", "value": [1, 2.5]}]
     assert told(json.dumps(repeated)) == last
-    early = json.loads(events("head", 1)) + json.loads(events("at", *[2.5] * MAX_EVENTS))
+    early = json.loads(events("head", 1)) + json.loads(events("factor", *[2.5] * MAX_EVENTS))
     assert told(json.dumps(early)) == last[1:], "so many are looked at, from the last one on"
     for wrong, shaped in WRONG:
         passed = {event for event in EVENTS if told(events(event, wrong))}

@@ -106,7 +106,7 @@ def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch
     weights = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
     assert measures(weights)["last"].tolist() == [0.375]
     assert settings_of(HeadSettings)["sort"].choices[-1] == "last"
-    app = opened("heads", sort="last", s="measured by one more")
-    table = next(table for table in app.tables if "last" in table)
-    shares = [float(share.replace("−", "-")) for share in table["last"][:-1]]
+    link = {"fold": "all heads", "variant": "multihead", "sort": "last"}
+    app = opened("explore", **link, s="measured by one more")
+    shares = [float(row["beside"]) for row in app.sent["rows"].header["rows"]]
     assert shares == sorted(shares, reverse=True)

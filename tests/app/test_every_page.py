@@ -9,15 +9,14 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from attention.app.state.links import every_setting, read_link
+from attention.app.state.openings import AGAINST, ALL_WORDS, FOLDS, HOW
 from attention.app.state.pages import (
     PAGES,
     SHARED,
-    VARIANT_MENUS,
     Page,
     first_page,
     variant_settings,
 )
-from attention.app.state.sides import OTHER
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize
@@ -32,14 +31,16 @@ Link = dict[str, str]
 BATCH = {"cross": "batch"}
 OF_SENTENCES: dict[str, list[Link]] = {
     "guide": [{"chapter": "scores"}],
-    "steps": [{"step": "weights"}],
+    "explore": [
+        *({"fold": fold, "variant": "multihead"} for fold in FOLDS),
+        *({"fold": fold, "words": ALL_WORDS} for fold in (HOW, AGAINST)),
+    ],
     "cross": [{}, BATCH],
-    "compare": [{"compare": kind} for kind in ("settings", "sweep", "pair")],
     "identities": [{"source": "sentence", "claim": claim} for claim in CLAIMS],
 }
 OF_NUMBERS: dict[str, list[Link]] = {
     "guide": [{"chapter": chapter} for chapter in ("one-word", "softmax")],
-    "steps": [{"input": "matrices"}],
+    "explore": [{"input": "matrices"}],
     "operations": [{"operation": name} for name in OPERATIONS],
 }
 USUAL = {name: about.default for name, about in every_setting().items()}
@@ -131,31 +132,21 @@ def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Pa
     assert app.values == opened(page.name).values
 
 
-def menus(page: Page) -> list[str]:
-    """The names of the menus of variants that a page has."""
-    beside = page.beside(USUAL)
-    names = [*beside, *page.declared]
-    return [name for name in names if name.removeprefix(OTHER) in VARIANT_MENUS]
-
-
 @pytest.mark.parametrize(
-    ("page", "menu", "variant"),
+    ("page", "variant"),
     [
-        pytest.param(page.name, menu, name, id=f"{page.name} {menu} {name}")
+        pytest.param(page.name, name, id=f"{page.name} {name}")
         for page in PAGES
-        for menu in menus(page)
-        for name in every_setting()[menu].choices[0 if page.first else -1 :]
+        if "variant" in page.beside(USUAL)
+        for name in every_setting()["variant"].choices[0 if page.first else -1 :]
     ],
 )
-def test_every_variant_is_shown_wherever_one_can_be_chosen(
-    page: str, menu: str, variant: str
-) -> None:
-    app = opened(page, **{menu: variant})
-    assert app.controls[menu].value == variant
+def test_every_variant_is_shown_wherever_one_can_be_chosen(page: str, variant: str) -> None:
+    app = opened(page, variant=variant).unfold()
+    assert app.controls["reader" if page == first_page().name else "variant"].value == variant
     assert not app.notes
-    side = OTHER if menu.startswith(OTHER) else ""
     own = settings_of(VARIANTS[variant].Config).keys() - SHARED.keys()
-    assert {side + name for name in own} <= app.controls.keys()
+    assert own <= app.controls.keys()
 
 
 def test_settings_go_along_from_page_to_page() -> None:
@@ -164,20 +155,20 @@ def test_settings_go_along_from_page_to_page() -> None:
     for page in [*PAGES, first_page()]:
         if page.models == "needed":
             continue  # where there are no vectors to choose
-        drawn = app.go(page.name).values
+        drawn = app.go(page.name).unfold().values
         if page.name == "guide":
             drawn = drawn | {"s": chosen["s"]}  # it is back on the next page
         assert {name: drawn.get(name, value) for name, value in chosen.items()} == chosen
     assert chosen.items() <= drawn.items()
     app, last = opened("explore", query=3, scale="none").move(stage="scores"), 3
-    for name, query in (("heads", 1), ("cross", 2), ("compare", 5), ("explore", 0)):
+    for name, query in (("cross", 2), ("explore", 0)):
         assert app.go(name).selection == {"query": last, "stage": "scores"}
         last = app.move(query=query).selection["query"]
         assert last == query
     assert opened("explore", query=2).selection == {"query": 2, "stage": "weights"}
 
 
-@over("page", ["explore", "steps"])
+@over("page", ["explore", "cross"])
 def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(
     page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,9 +34,9 @@ def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it() -> None:
 @over(
     "case",
     [
-        ("explore", {}, "Explore · the cat walks on the street"),
-        ("explore", {"s": " "}, "Explore"),
-        ("steps", {"s": "x" * 41}, f"Step by step · {'x' * 39}…"),
+        ("explore", {}, "Play · the cat walks on the street"),
+        ("explore", {"s": " "}, "Play"),
+        ("explore", {"s": "x" * 41}, f"Play · {'x' * 39}…"),
         ("cross", {"target": "hola"}, "Two sequences · hola"),
         ("operations", {}, "Operations"),
         ("guide", {}, "Guide · apple sells computers and software"),
@@ -53,13 +53,13 @@ def test_the_tab_says_the_page_and_its_sentence_shortened(
 def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
     app = opened("explore", variant="additive", scale="none", d_hidden=3, mask="causal", s="a cat")
     assert shared(app)["caption"] == (
-        "Explore. See which words each word looks at. Sentence: "
+        "Play. See which words each word looks at. Sentence: "
         "“a cat”. Additive attention. Scale: none. Masks: causal. Hidden units: 3. The variant: "
         "Bahdanau et al. 2015 (https://arxiv.org/abs/1409.0473), appendix A.1.2."
     )
     app.choose("s", "a dog")
-    assert "Sentence: “a dog”" in app.heading[2]
-    assert shared(app)["title"] == "Explore · a dog · Attention explorer"
+    assert "Sentence: “a dog”" in app.heading[-1]
+    assert shared(app)["title"] == "Play · a dog · Attention explorer"
     app = opened("model", model="minilm", layer=2)
     assert "all-MiniLM-L6-v2. Layer: 2." in shared(app)["caption"]
     assert f"{papers.plain(sources.about('minilm').source)}." in shared(app)["caption"]
@@ -71,11 +71,16 @@ def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
     [
         ("cross", {}, ["Queries from: “bonjour le monde”", "“hello world”", "Scale: 1/√d_k"], []),
         ("cross", {"cross": "batch"}, ["Show: batch", "Scale: 1/√d_k"], []),
-        ("compare", {}, ["A → B: scale: 1/√d_k → none"], []),
-        ("compare", {"compare": "pair"}, ["Second sentence: “the cat sleeps on the street”"], []),
+        ("explore", {"fold": "against", "s2": "a dog"}, ["The sentence of B: “a dog”"], []),
+        (
+            "explore",
+            {"fold": "against", "differs": "mask", "b_mask": "causal"},
+            ["Masks of B: causal"],
+            [],
+        ),
         ("operations", {"operation": "softmax"}, ["softmax"], []),
         ("identities", {"claim": "merge", "tokens": 4}, ["Claim: merge", "Tokens: 4"], []),
-        ("steps", {"variant": "qkv", "d_k": 3}, ["d_k: 3"], []),
+        ("explore", {"variant": "qkv", "d_k": 3}, ["d_k: 3"], []),
         ("model", {"model": "minilm", "layer": 3}, ["Layer: 3", "Head: 0"], ["Temperature"]),
         ("guide", {"model": "minilm", "layer": 3}, [], ["Layer", "all-MiniLM-L6-v2"]),
     ],
@@ -84,24 +89,26 @@ def test_what_is_set_is_told_in_one_line_for_paper(
     case: tuple[str, dict[str, Any], list[str], list[str]],
 ) -> None:
     page, link, words, absent = case
-    line = opened(page, **link).heading[2]
+    line = opened(page, **link).heading[-1]
     assert [word for word in [*words, *absent] if word in line] == words
 
 
 @over("text", [" ".join(HOSTILE), HOSTILE[19], HOSTILE[22]])
 def test_a_hostile_sentence_is_text_in_the_heading(text: str) -> None:
     app = opened("explore", s=text)
-    assert len(app.heading) == 3
+    assert len(app.heading) == 1
     assert "<script" not in app.said
     assert "\n" not in shared(app)["title"]
-    assert len(shared(app)["title"]) <= len("Explore · ") + 40 + len(" · Attention explorer")
+    assert len(shared(app)["title"]) <= len("Play · ") + 40 + len(" · Attention explorer")
     assert not set("\u202e\u2066\x00") & set(shared(app)["title"])
 
 
 def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
     link = {"variant": "qkv", "d_k": 3, "scale": "none", "s": "a cat sat"}
-    shown, hidden = opened("explore", **link), opened("explore", **link, hide="variant,d_k,scale,s")
-    assert shown.controls.keys() - hidden.controls.keys() == {"variant", "d_k", "scale", "s"}
+    shown = opened("explore", **link).unfold()
+    hidden = opened("explore", **link, hide="variant,d_k,scale,s").unfold()
+    gone = shown.controls.keys() - hidden.controls.keys()
+    assert gone - {"long"} == {"reader", "d_k", "scale", "s"}
     assert not hidden.controls.keys() - shown.controls.keys()
     assert "examples" not in hidden.sent
     assert hidden.sent["picture"].numbers.equal(shown.sent["picture"].numbers)
@@ -112,7 +119,7 @@ def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
 def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
     app = opened("explore", variant="qkv", mask=["causal", "length"], hide="variant,mask")
     app.query_params.clear()
-    app.go("steps")
+    app.go("cross")
     assert (app.values["variant"], app.values["mask"]) == ("qkv", ["causal", "length"])
 
 
@@ -136,15 +143,17 @@ def test_a_link_that_hides_what_is_no_setting_says_so() -> None:
     app = opened("explore", hide="variant,foo,<b>")
     expected = [f"“{name}” cannot be hidden: it is not a setting." for name in ("foo", "<b>")]
     assert (app.notes, app.query_params["hide"]) == (expected, "variant")
-    assert "variant" not in app.controls
+    assert "reader" not in app.controls
 
 
-def test_of_explore_a_figure_alone_is_all_that_is_sent_if_it_is_there() -> None:
-    app = opened("explore", figure="lines")
-    assert (app.notes, app.sent["picture"].header["parts"]) == ([], ["lines"])
-    app = opened("explore", figure="sweep")
-    assert app.notes == ["Explore has no figure “sweep” to stand alone, only lines, heatmap, sum."]
-    assert app.sent["picture"].header["parts"] == ["lines", "heatmap", "sum", "diagram"]
+def test_of_play_a_figure_stands_alone_if_it_is_there() -> None:
+    app = opened("explore", figure="rows", fold="how")
+    assert app.notes == []
+    app = opened("explore", figure="window")
+    assert app.notes == [
+        "Play has no figure “window” to stand alone, only arcs, rows, heatmap, sum, heads, "
+        "comparison, matrices."
+    ]
     (problem,) = opened("explore", figure="<b>").notes
     assert problem.startswith("figure must be one of all, ")
     assert problem.endswith("got '<b>'; showing all instead.")

@@ -11,7 +11,6 @@ import pytest
 
 from attention.app.state.links import MAX_PROBLEMS, every_setting, read_link
 from attention.app.state.pages import PAGES
-from attention.app.state.sides import OF_BOTH, OTHER
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.vectors import OWN_VECTORS_VARIABLE
@@ -86,15 +85,6 @@ def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
             assert about.divides in declared
 
 
-def test_the_other_side_has_every_setting_but_what_both_share() -> None:
-    declared = every_setting()
-    for name in settings_of(Settings):
-        assert (OTHER + name in declared) == (name not in OF_BOTH)
-    assert declared[f"{OTHER}cut"].unless == ("model", "none")
-    assert declared[f"{OTHER}radius"].when == (f"{OTHER}mask", "window")
-    assert declared[f"{OTHER}groups"].divides == f"{OTHER}heads"
-
-
 @over(
     "case",
     [
@@ -111,7 +101,6 @@ def test_the_other_side_has_every_setting_but_what_both_share() -> None:
         ({"mask": "<b>"}, r"mask must be some of causal, .*, got \('<b>',\); showing none .*"),
         ({"heads": "12"}, "heads must divide d_model = 50, got 12; showing 10 instead."),
         ({"groups": "2"}, "groups must divide heads = 5, got 2; showing 1 instead."),
-        ({"b_heads": "3"}, "b_heads must divide b_d_model = 50, got 3; showing 2 instead."),
     ],
 )
 def test_what_a_link_says_wrongly_is_left_out_with_a_word(case: tuple[dict[str, Any], str]) -> None:
@@ -164,21 +153,21 @@ MEANINGS: dict[str, dict[str, Any]] = {
     "explore?vectors=random&d_model=48&heads=12&seed=3.0": {
         **{"vectors": "random", "d_model": 48, "heads": 12, "seed": 3},
     },
-    "explore?s=a+cat&numbers=hidden&query=1&stage=masked": {
-        **{"s": "a cat", "numbers": "hidden", "query": 1, "stage": "masked"},
+    "explore?s=a+cat&fold=numbers&query=1&stage=masked": {
+        **{"s": "a cat", "fold": "numbers", "query": 1, "stage": "masked"},
     },
     "explore?map=shown&probes=cat,street": {"map": "shown", "probes": "cat,street"},
-    "steps?input=matrices&own_x=1+2;+3+4&predict=on&column=1": {
-        **{"input": "matrices", "own_x": "1 2; 3 4", "predict": "on", "column": 1},
+    "explore?fold=how&input=matrices&own_x=1+2;+3+4&predict=on&column=1": {
+        **{"fold": "how", "input": "matrices", "own_x": "1 2; 3 4", "predict": "on", "column": 1},
     },
-    "heads?heads_variant=grouped&groups=5&cover=0.6": {
-        **{"heads_variant": "grouped", "groups": 5, "cover": 0.6},
+    "explore?fold=all+heads&variant=grouped&groups=5&cover=0.6&active=0,2": {
+        **{"fold": "all heads", "variant": "grouped", "groups": 5, "cover": 0.6, "active": "0,2"},
     },
-    "compare?b_scale=factor&b_factor=0.1414213562373095": {
-        **{"b_scale": "factor", "b_factor": 0.1414213562373095},
+    "explore?fold=against&differs=scale&b_factor=0.35&words=all+words": {
+        **{"fold": "against", "differs": "scale", "b_factor": 0.35, "words": "all words"},
     },
-    "compare?compare=sweep&sweep=temperature&sweep_at=2&b_mask=window": {
-        **{"compare": "sweep", "sweep": "temperature", "sweep_at": 2.0, "b_mask": ("window",)},
+    "explore?fold=against&differs=mask&b_mask=window": {
+        **{"fold": "against", "differs": "mask", "b_mask": ("window",)},
     },
     "cross?target=bonjour&memory=a+cat&model=smollm2": {"target": "bonjour", "memory": "a cat"},
     "model?model=smollm2&layer=20&head=1&off=20.1&off_to=zero&lens=looks": {

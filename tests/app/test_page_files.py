@@ -6,30 +6,51 @@ from typing import Any
 
 import pytest
 
+from attention.app.state.openings import ALL_WORDS
 from attention.figures import files
 from attention.subjects.model import words as model_words
 from tests.running import App, opened
 
-NUMBERS: dict[str, tuple[dict[str, Any], set[str]]] = {  # by page a link, and some of its files
-    "explore": ({"query": 1, "map": "shown"}, {"Masked scores", "Row 1 term by term"}),
-    "steps": ({"step": "scores"}, {"Q", "K", "Scores", "Working of the chosen cell"}),
-    "heads": ({"query": 2}, {"Weights · head 0", "What each head adds to token 2"}),
-    "compare": ({}, {"Weights B − A", "Divergence of each row"}),
-    "model": (
+HOW = {"fold": "how", "words": ALL_WORDS, "column": 1}
+HEADS = {"fold": "all heads", "variant": "multihead"}
+Case = tuple[str, dict[str, Any], set[str]]
+NUMBERS: list[Case] = [  # a page, a link, and some of its files
+    ("explore", {}, {"Weights"}),
+    ("explore", {"fold": "how"}, {"Stages of the computation"}),
+    ("explore", HOW, {"Q", "K", "Scores", "Working of the chosen cell"}),
+    ("explore", HEADS, {"Heads of the layer"}),
+    ("explore", {"fold": "against"}, {"A and B"}),
+    ("explore", {"fold": "against", "words": ALL_WORDS}, {"Weights B − A"}),
+    (
+        "explore",
+        {"fold": "numbers", "query": 1, "map": "shown", "variant": "multihead"},
+        {"Masked scores", "Row 1 term by term", "What each head adds to token 1"},
+    ),
+    (
+        "model",
         {"model": "minilm", "layer": 3, "more": model_words.REASONS},
         {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
-    "cross": ({}, {"Weights", "Vectors x", "New vectors y"}),
-    "learning": ({}, {"Runs side by side"}),
-    "operations": ({}, {"A[0]", "C[1]"}),
-    "identities": (
+    ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
+    ("learning", {}, {"Runs side by side"}),
+    ("operations", {}, {"A[0]", "C[1]"}),
+    (
+        "identities",
         {"claim": "scale"},
         {"q·k / √d_k · Four ways to the same scores", "X · given", "Differences of the checks"},
     ),
+<<<<<<< HEAD
     "guide": ({"chapter": "scores"}, {"Scores"}),
     "own": ({}, {"Weights · layer 0, head 0", "Measures of all heads"}),
     "write": ({}, set()),
 }
+=======
+    ("guide", {"chapter": "scores"}, {"Scores"}),
+    ("own", {}, {"Weights · layer 0, head 0", "Measures of all heads"}),
+    ("write", {}, set()),
+    ("answers", {}, set()),
+]
+>>>>>>> 5ff5d158 (Tell of Play's folds in the docs, and take out what no page calls)
 
 
 def asked(page: str, link: dict[str, Any]) -> App:
@@ -46,11 +67,11 @@ def labels(app: App) -> set[str]:
     return {item.proto.label for item in app.get("download_button")}
 
 
-@pytest.mark.parametrize("page", NUMBERS)
+@pytest.mark.parametrize("case", NUMBERS, ids=lambda case: " ".join([case[0], *map(str, case[1])]))
 def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
-    page: str, monkeypatch: pytest.MonkeyPatch
+    case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link, expected = NUMBERS[page]
+    page, link, expected = case
     alike: list[str] = []
     another = files._another
 
@@ -67,6 +88,6 @@ def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
 
 
 def test_what_is_to_be_guessed_is_in_no_file() -> None:
-    link = {"step": "scores", "predict": "on"}
-    assert "Scores, CSV" not in labels(asked("steps", link))
-    assert "Q, CSV" in labels(asked("steps", link))
+    link = HOW | {"step": "scores", "predict": "on"}
+    assert "Scores, CSV" not in labels(asked("explore", link))
+    assert "Q, CSV" in labels(asked("explore", link))

@@ -11,7 +11,6 @@ import pytest
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, Page
-from attention.app.state.sides import OTHER
 from attention.app.state.view import View, view_of
 from attention.app.state.visit import Entry, Visit
 from attention.trained import sources
@@ -23,7 +22,7 @@ from tests.properties import strategies as st
 from tests.running import opened
 
 page_named = {page.name: page for page in PAGES}
-EXPLORE, STEPS = page_named["explore"], page_named["steps"]
+EXPLORE, CROSS = page_named["explore"], page_named["cross"]
 
 
 def view(page: Page = EXPLORE, widgets: dict[str, Any] | None = None, **link: str) -> View:
@@ -38,11 +37,11 @@ def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
         (Visit(), EXPLORE, False, Entry.OPENED),
         (Visit(), EXPLORE, True, Entry.OPENED),
         (there, EXPLORE, False, Entry.STAYED),
-        (there, STEPS, False, Entry.ARRIVED),
-        (there, STEPS, True, Entry.RETURNED),
+        (there, CROSS, False, Entry.ARRIVED),
+        (there, CROSS, True, Entry.RETURNED),
         (there, EXPLORE, True, Entry.RETURNED),
         (taking, EXPLORE, False, Entry.OPENED),
-        (taking, STEPS, True, Entry.RETURNED),
+        (taking, CROSS, True, Entry.RETURNED),
     ):
         assert visit.entry(page, returned=returned) is entry
 
@@ -51,8 +50,8 @@ def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
 def test_the_address_decides_where_a_link_is_opened_or_returned_to(entry: Entry) -> None:
     anew = entry in (Entry.OPENED, Entry.RETURNED)
     before = Visit(page="explore", problems=("old",), selected={"query": 3}, opened_as="as it was")
-    now = before.entered(STEPS, entry, ["new"])
-    assert (now.page, now.started) == ("steps", {"steps"})
+    now = before.entered(CROSS, entry, ["new"])
+    assert (now.page, now.started) == ("cross", {"cross"})
     assert now.problems == ("new" if anew else "old",)
     assert dict(now.selected) == ({} if anew else {"query": 3})
     assert now.opened_as == (None if anew else "as it was")
@@ -93,7 +92,7 @@ def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_al
         shown["s"] = "a cat"  # type: ignore[index]
     for frozen in (shown, Visit()):
         with pytest.raises(dataclasses.FrozenInstanceError):
-            frozen.page = STEPS  # type: ignore[assignment, misc]
+            frozen.page = CROSS  # type: ignore[assignment, misc]
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(PAGES))
@@ -104,15 +103,12 @@ def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw: Any, page: 
     for name, about in declared.items():
         assert about.problem(shown[name]) is None, name
     shown.settings()
-    shown.settings(OTHER)
 
 
-@over("side", ["", OTHER])
-def test_a_number_that_must_divide_another_is_lowered_until_it_does(side: str) -> None:
-    link = {f"{side}vectors": "random", f"{side}d_model": "12", f"{side}heads": "5"}
-    shown = view(**link)
-    assert (shown[f"{side}heads"], shown.divided(f"{side}heads")) == (4, 12)
-    assert view(**{f"{side}heads": "10"})[f"{side}heads"] == 10  # of 50
+def test_a_number_that_must_divide_another_is_lowered_until_it_does() -> None:
+    shown = view(vectors="random", d_model="12", heads="5")
+    assert (shown["heads"], shown.divided("heads")) == (4, 12)
+    assert view(heads="10")["heads"] == 10  # of 50
 
 
 @over("page", PAGES)
@@ -137,7 +133,7 @@ def test_a_view_is_made_once_for_all_parts_of_a_run(monkeypatch) -> None:
         made.append(view_of(*given))
         return made[-1]
 
-    app = opened("steps")
+    app = opened("cross")
     app.run()
     monkeypatch.setattr(session, "view_of", counted)
     app.run()

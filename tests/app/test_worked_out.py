@@ -12,11 +12,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import sweeps
 from attention.core.analysis import contributions, rounding, shares
+from attention.core.functional import masked_softmax
 from attention.figures.messages import message
-from attention.inputs.vectors import PackagedGlove
-from attention.pipeline import Result, Settings, compute
+from attention.pipeline import Result
 from tests.cases import over
 from tests.running import Sent, opened
 from tests.subjects.explore.how.making import result_of
@@ -84,7 +83,8 @@ def test_every_number_of_the_weighted_sum_is_torchs_own(
 ) -> None:
     sentence, settings = case
     settings = settings | {"d_model": 10}
-    sent = opened("explore", s=sentence, vectors="random", **settings).sent["picture"]
+    link = {"s": sentence, "vectors": "random", "fold": "numbers"}
+    sent = opened("explore", **link, **settings).sent["sum_picture"]
     result = result_of(sentence, **settings)
     for query, found in zip((0, 4), worked_out("picture", sent, [0, 4], tmp_path), strict=True):
         check_terms(found, result, query)
@@ -97,28 +97,15 @@ def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path: Path)
     check_terms(found, result_of("a b c", "d e", d_model=10, mask=("causal",)), 1)
 
 
-@over(
-    "case",
-    [
-        ("scale", {"positions": "alibi", "mask": ("causal",)}),
-        ("temperature", {"scale": "none"}),
-        ("window", {"mask": ("length",), "valid_len": 4}),
-    ],
-)
-def test_every_weight_and_entropy_along_a_slider_is_torchs_own(
-    case: tuple[str, dict[str, Any]], glove: PackagedGlove, tmp_path: Path
+@over("factor", [0.0, 0.5, 3.0])
+def test_every_weight_along_the_slider_of_a_scale_is_torchs_own(
+    factor: float, tmp_path: Path
 ) -> None:
-    kind, settings = case
-    sent = opened("compare", compare="sweep", sweep=kind, **settings).sent["sweep_view"]
-    result = compute(Settings(**settings), lambda name: glove)
-    swept = sweeps.sweep(result.trace, kind, 1.0, result.masks)
-    found = worked_out("sweep", sent, [*swept.values], tmp_path)
-    for value, shown in zip(swept.values, found, strict=True):
-        weights = swept.weights(value)
-        numbers = [0.0 if number is None else number for number in shown["weights"]]
-        assert_close(torch.tensor(numbers).double(), weights.flatten(), atol=1e-6, rtol=1e-5)
-        bits = -torch.xlogy(weights, weights).sum(-1) / torch.tensor(2.0).double().log()
-        empty = [not bool(row.any()) for row in weights]
-        assert [number is None for number in shown["entropy"]] == empty
-        told = [0.0 if number is None else number for number in shown["entropy"]]
-        assert_close(torch.tensor(told).double(), bits, atol=1e-5, rtol=1e-5)
+    settings: dict[str, Any] = {"s": "a b c d e", "mask": ("causal",)}
+    link = settings | {"vectors": "random", "d_model": 7}
+    sent = opened("explore", fold="against", differs="scale", **link).sent["rows"]
+    trace = result_of("a b c d e", mask=("causal",)).trace
+    (rows,) = worked_out("slider", sent, [factor], tmp_path)
+    found = torch.tensor([[number or 0.0 for number in row] for row in rows])
+    expected = masked_softmax(trace.scaled * factor, trace.mask)
+    assert_close(found, expected, atol=1e-6, rtol=1e-5)

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import * as head_view from "../../attention/browser/head_view/index.js"
 import { cellAfter, cellAt, itemAfter, rowAfter } from "../../attention/browser/shared/choosing.js"
 import { headAfter } from "../../attention/browser/shared/head_map.js"
 
@@ -48,25 +47,6 @@ test("in the grid of heads an arrow down goes to the head below, or beyond the l
   const columns = { across: 4, turned: true }
   assert.equal(headAfter("ArrowDown", 1, 8, columns), 2)
   assert.equal(headAfter("ArrowRight", 1, 8, columns), 5)
-})
-
-test("a click turns a head on or off, or keeps it alone, and some head is always on", () => {
-  const after = (active, head, alone) => [...head_view.toggled(new Set(active), head, 3, alone)]
-  assert.deepEqual(after([0, 1], 1, false), [0])
-  assert.deepEqual(after([0], 2, false), [0, 2])
-  assert.deepEqual(after([0], 0, false), [0, 1, 2])
-  assert.deepEqual(after([0, 1, 2], 1, true), [1])
-  assert.deepEqual(after([1], 1, true), [0, 1, 2])
-})
-
-test("the weights of a head are those of the query asked for, and none where they were not sent", () => {
-  const tokens = ["a", "b"]
-  const whole = { numbers: Float32Array.of(0, 1, 2, 3, 4, 5, 6, 7), tokens, whole: true, query: 0 }
-  assert.deepEqual([...(head_view.rowOf(whole, 1, 0) ?? [])], [4, 5])
-  assert.deepEqual([...(head_view.rowOf(whole, 0, 1) ?? [])], [2, 3])
-  const one = { numbers: Float32Array.of(2, 3, 6, 7), tokens, whole: false, query: 1 }
-  assert.deepEqual([...(head_view.rowOf(one, 1, 1) ?? [])], [6, 7])
-  assert.equal(head_view.rowOf(one, 1, 0), null)
 })
 
 test("arrow keys to the side go through a line and stay at either end", () => {

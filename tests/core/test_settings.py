@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attention.core.settings import Config, prefixed, setting, settings_of, validate, with_divisors
+from attention.core.settings import Config, setting, settings_of, validate, with_divisors
 from tests.cases import over
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
@@ -150,14 +150,3 @@ def test_a_number_that_must_divide_another_becomes_the_greatest_below_it_that_do
         fitting = with_divisors(settings_of(Own), values)
         assert fitting == {"reach": 1} | values | {"heads": heads, "groups": groups}
         Own(**fitting)  # type: ignore[arg-type]
-
-
-def test_a_second_set_of_settings_has_names_of_its_own_all_through() -> None:
-    second = prefixed(DECLARED | settings_of(Own), "b_")
-    assert list(second)[:2] == ["b_whole", "b_number"]
-    assert all(name == about.name for name, about in second.items())
-    assert second["b_drink"].when == ("b_word", "blue")
-    assert second["b_of_two"].when == ("b_some", "a", "c")
-    assert second["b_heads"].divides == "b_d_model"
-    assert (second["b_whole"].when, second["b_whole"].divides) == (None, "")
-    assert second["b_text"].problem("123456") == "b_text must have at most 5 characters, got 6"

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import copy
-import functools
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
-from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 
 from attention.analysis import continuing, glances
 from attention.analysis import heads as analysed
 from attention.analysis import words as joining
 from attention.analysis.continuing import SamplingSettings
-from attention.changing import known as known_runs
-from attention.changing.effects import effects
 from attention.core import analysis
 from attention.core.functional import LongTrace
 from attention.figures import layer_words
 from attention.pipeline import Result, Settings, compute, computing
-from attention.trained.layers import Layer
-from attention.trained.models import Model, Run, Start, Transformer
-from attention.trained.sampling import next_scores
+from attention.trained.models import Model, Run
 from tests.cases import over
-from tests.subjects.explore.how.making import drawn, no_vectors
+from tests.subjects.explore.how.making import no_vectors
 from tests.trained.built import writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 
@@ -49,97 +40,6 @@ def as_words(result: Result) -> Result:
 
 def run_of(name: str) -> tuple[Model, Run]:
     return packaged(name), run_model(name, SENTENCE)
-
-
-def moved_by(model: Model, run: Run, result: Result) -> Tensor:
-    """Distance by which the layer of a result moves what comes out of the model."""
-    states = layer_words.changed_states(model, run, result)
-    return cosine_similarity(states, run.hidden, dim=-1)
-
-
-@each_packaged
-def test_a_changed_layer_moves_what_comes_out_as_a_model_with_that_layer_does(name: str) -> None:
-    model, run = run_of(name)
-
-    def expected(position: int, change: Callable[[Layer], Layer]) -> Tensor:
-        other: Any = copy.copy(model)
-        other.layers = [*model.layers]
-        other.layers[position] = change(model.layers[position])
-        with torch.no_grad():
-            return cosine_similarity(other.hidden(run.batch), run.hidden, dim=-1)
-
-    for position in {2, len(model.layers) - 1}:
-        moved = moved_by(model, run, computed(name, layer=position, cut="1,4"))
-        assert float(moved.min()) < 0.9999
-        cut = expected(position, lambda one: replace(one, attention=one.attention.without([1, 4])))
-        assert_close(moved, cut, **CLOSE)
-    if name != "smollm2":  # its layers are causal
-        moved = moved_by(model, run, computed(name, layer=0, mask=("causal",)))
-        assert_close(moved, expected(0, lambda layer: replace(layer, causal=True)), **CLOSE)
-
-
-def test_special_tokens_that_are_set_aside_keep_what_the_layer_adds_to_them() -> None:
-    model, run = run_of("minilm")
-    result = computed("minilm", layer=4, special="ignored")
-    layer, x = run.inputs[4].layer, run.inputs[4].x
-    attended = layer.attention.output(layer.trace(x))
-    attended[1:-1] = result.layer.output(result.layer_trace)
-    normed = layer.attention_norms.after(x + attended)
-    after = layer.feed_norms.after(normed + layer.feed_forward(normed))
-    with torch.no_grad():
-        hidden = model.hidden(run.batch, start=Start(5, after))
-    expected = cosine_similarity(hidden, run.hidden, dim=-1)
-    assert_close(moved_by(model, run, result), expected, **CLOSE)
-    cosines = moved_by(model, run, computed("minilm", layer=5, special="ignored"))
-    assert_close(cosines[[0, -1]], torch.ones(2), **CLOSE)
-    assert max(float(expected.min()), float(cosines[1:-1].min())) < 0.999
-
-
-@pytest.mark.parametrize(
-    ("name", "most"), [("minilm", 768), ("minilm", 0), ("en-pt", 64), ("smollm2", 64)]
-)
-def test_without_each_head_is_what_cutting_that_one_alone_comes_to(
-    monkeypatch: pytest.MonkeyPatch, name: str, most: int
-) -> None:
-    monkeypatch.setattr(known_runs, "MAX_PIECES_AT_ONCE", most)
-    if most == 0:
-        monkeypatch.setattr(computing, "MAX_KEPT", 0)  # all runs are long ones
-    model, run = run_of(name)
-    cosine = functools.partial(cosine_similarity, run.hidden, dim=-1)
-    for position in (len(model.layers) - 5, len(model.layers) - 1):
-        cosines = effects(model, run, cosine, layers=[position]).after[0]
-        assert cosines.shape == (model.layers[position].attention.heads, len(run.hidden))
-        for head in (0, 3, len(cosines) - 1):
-            result = computed(name, layer=position, cut=str(head))
-            assert isinstance(result.layer_trace, LongTrace) == (most == 0)
-            assert_close(moved_by(model, run, result), cosines[head], **CLOSE)
-
-
-def test_the_head_without_which_most_moves_comes_first() -> None:
-    cosines = torch.tensor([[1.0, 0.5], [0.25, 0.75], [1.0, 1.0], [0.0, 1.0]])
-    names, columns = layer_words.importance_table(cosines)
-    assert names == [f"without head {head}" for head in (1, 3, 0, 2)]
-    assert [*columns.values()] == [[0.5, 0.5, 0.75, 1.0], [0.25, 0.0, 0.5, 1.0]]
-
-
-def test_the_likeliest_pieces_of_all_columns_stand_with_the_share_they_have_in_each(
-    written: Transformer,
-) -> None:
-    run = written.run("abcab")
-    width = run.hidden.shape[-1]
-    states = {f"with {side}": run.hidden + drawn(width, seed=ord(side)) for side in "AB"}
-    names, columns = layer_words.following(written, run, states)
-    shares = {
-        title: next_scores(written, replace(run, hidden=hidden)).softmax(-1)
-        for title, hidden in {"as trained": run.hidden, **states}.items()
-    }
-    ids = [*{int(id_) for share in shares.values() for id_ in share.topk(5).indices}]
-    assert sorted(names) == sorted(written.shown(ids))
-    assert [*columns] == [*shares]
-    assert columns["as trained"] == sorted(columns["as trained"], reverse=True)
-    for title, column in columns.items():
-        by_name = dict(zip(written.shown(ids), shares[title][ids].tolist(), strict=True))
-        assert column == pytest.approx([by_name[name] for name in names], abs=1e-5)
 
 
 @each_packaged

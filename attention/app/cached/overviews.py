@@ -1,22 +1,18 @@
-"""Heads at a glance: of a layer, of a whole model, and without each of them."""
+"""Heads at a glance: of a layer, and of a whole model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
 
 from attention.analysis import glances
 from attention.analysis.glances import Glance
 from attention.analysis.heads import Overview
 from attention.app.cached import kept
 from attention.app.cached.runs import result_of, run_model, sentence_of
-from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.changing.effects import effects
 from attention.figures import layer_words
-from attention.inputs.text import plain
 from attention.pipeline import Settings
 
 
@@ -38,20 +34,3 @@ def rows_in_all_layers(view: View, query: int) -> Tensor:
 def overview_of(settings: Settings) -> Overview:
     """All heads of the layer at a glance, the same whichever of them is looked at."""
     return layer_words.overview(result_of(settings))
-
-
-@kept(32)
-def _without_each(name: str, text: str, layer: int) -> Tensor:
-    run = run_model(name, text)
-
-    def cosines(states: Tensor) -> Tensor:
-        return cosine_similarity(states, run.hidden, dim=-1)
-
-    return effects(load_model(name), run, cosines, layers=[layer]).after[0]
-
-
-def without_each(view: View) -> Tensor:
-    """Cosines of what comes out of the chosen model with and without each head of the layer."""
-    settings = view.settings()
-    last = len(load_model(settings.model).layers) - 1
-    return _without_each(settings.model, plain(settings.s), min(settings.layer, last))

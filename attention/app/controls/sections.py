@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from attention.app.cached import pictures, runs
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.controls.part import part
 from attention.app.state import session
 from attention.app.state.view import View
-from attention.figures import layer_words, result_pictures, result_words
+from attention.figures import layer_words, result_pictures
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
 from attention.pipeline import Result, Settings
@@ -26,14 +24,6 @@ def attention_of(view: View, result: Result, after: str = "") -> None:
     draw(pictures.attention_of(view, result, after), key="attention", selection=view.selection)
     if not layer_words.words_of(result):
         _rest(view, result.settings, result.memory_text)
-
-
-def over_another(result: Result) -> bool:
-    """True if a layer attends over another sequence; then says where that is shown."""
-    if result.memory is None:
-        return False
-    st.info(result_words.OVER_ANOTHER)
-    return True
 
 
 @part

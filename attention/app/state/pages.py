@@ -56,8 +56,7 @@ class Page:
     chapter: Callable[[Values], str] | None = None
     place: int = 0  # in the menu
     first: bool = False  # whether it is at the address without a path
-    # True if drawn without its numbers, with nothing at its side
-    calm: Callable[[Values], bool] = lambda values: False
+    calm: bool = False  # whether nothing stands at its side
     # the position that it opens on, among the tokens of a sentence, None = the first
     asks: Callable[[Values, Sequence[str]], int | None] = lambda values, tokens: None
     # its title and purpose under the query of a link, None = as always

@@ -53,8 +53,8 @@ class View(Mapping[str, Any]):
 
     @property
     def calm(self) -> bool:
-        """True if the page is drawn without its numbers, with nothing at its side."""
-        return self.page.calm(self)
+        """True if nothing stands at the side of the page."""
+        return self.page.calm
 
     @property
     def selection(self) -> Selection:

@@ -82,7 +82,7 @@ PAGE = Page(
     chapter=_figure_of_chapter,
     place=20,
     first=True,
-    calm=lambda values: True,
+    calm=True,
     asks=lambda values, tokens: asked_about(tokens),
 )
 

@@ -15,17 +15,16 @@ from torch.nn.functional import cosine_similarity
 from torch.testing import assert_close
 from torchtext.vocab import Vectors
 
-from attention.analysis import sweeps
 from attention.analysis.sentences import PRONOUNS, marked
 from attention.analysis.spread import spread_of_scores
-from attention.analysis.sweeps import MAX_TEMPERATURE, MIN_TEMPERATURE
 from attention.app.state.links import settings_of_link
 from attention.atlas.earned import names_of
-from attention.core.functional import Trace
+from attention.core.functional import Trace, masked_softmax
 from attention.core.printing import percent
 from attention.figures import layer_words
 from attention.inputs.vectors import look_up
 from attention.pipeline import Result, compute
+from attention.subjects.explore.against.words import MAX_FACTOR
 from attention.subjects.guide import finale
 from attention.subjects.guide.chapter_page import training_of
 from attention.subjects.guide.chapters import GUIDE, Chapter
@@ -53,8 +52,7 @@ class Shown:
         """The result, with other settings where they are given."""
         here = self.chapter.where([self.chapter.model])
         link = {**here.link, **{name: [text] for name, text in changed.items()}}
-        menu = "heads_variant" if here.figure == "heads" else "variant"
-        settings = settings_of_link(link, sentence or link["s"][-1], "", menu)
+        settings = settings_of_link(link, sentence or link["s"][-1])
         if settings.model != "none":
             packaged(settings.model)
         return compute(settings, lambda name: self.glove, None, run_model).looked_at(settings)
@@ -151,25 +149,19 @@ def _(shown: Shown) -> None:
 @says(
     "04",
     "exp of each score becomes exp(3) times as large, and so does their sum",
-    "The higher the temperature, the more alike the shares.",
-    "Near 0 the greatest score takes everything, and equal ones share it.",
+    "At a large scale the greatest score takes everything, and equal ones share it.",
+    "At 0 all shares are alike.",
     "Scores may be negative, shares may not.",
 )
 def _(shown: Shown) -> None:
-    trace = shown.a.trace
-    scores = trace.scores
-    sharp, *some, flat = (
-        sweeps.sweep(trace, "temperature", at, {}).weights(at)
-        for at in (MIN_TEMPERATURE, 1, 2, 5, MAX_TEMPERATURE)
-    )
-    spreads = torch.stack([weights.amax(-1) - weights.amin(-1) for weights in some])
-    assert (spreads.diff(dim=0) < 0).all()
-    assert_close(flat, torch.full_like(flat, 1 / flat.shape[-1]), atol=0.02, rtol=0)
-    greatest = (scores > scores.amax(-1, keepdim=True) - 1e-3).double()
-    assert_close(sharp, greatest / greatest.sum(-1, keepdim=True), atol=1e-3, rtol=0)
+    scores = shown.a.trace.scaled
+    even, as_it_is, sharp = (masked_softmax(scores * factor) for factor in (0.0, 1.0, MAX_FACTOR))
+    assert_close(even, torch.full_like(even, 1 / even.shape[-1]))
+    assert_close(masked_softmax(scores + 3), as_it_is)
+    greatest = (scores > scores.amax(-1, keepdim=True) - 1e-3).float()
+    assert_close(sharp, greatest / greatest.sum(-1, keepdim=True), atol=0.01, rtol=0)
     the = [at for at, token in enumerate(shown.a.tokens) if token == "the"]
-    assert len(the) == 3
-    assert_close(sharp[the][:, the], torch.full((3, 3), 1 / 3).double(), atol=1e-4, rtol=0)
+    assert_close(sharp[the][:, the], torch.full((3, 3), 1 / 3), atol=1e-3, rtol=0)
     assert sharp.min() >= 0
 
 

@@ -107,7 +107,7 @@ def picture_in(drawn: Scene, key: str = "picture") -> AttentionPicture:
 
 @each_chapter
 def test_the_scene_of_a_chapter_holds_the_figure_that_its_file_names(name: str) -> None:
-    keys = {"compare": "comparison", "sweep": "sweep_view", "heads": "head_grid", "map": "word_map"}
+    keys = {"how": "rows", "against": "rows", "heads": "head_grid", "map": "word_map"}
     view, chapter = of_chapter(name)
     if chapter.figure == "finale":
         fitting.ending_of(chapter.sentence or "")
@@ -370,7 +370,7 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     assert sum(card["weights"]) == pytest.approx(1, abs=1e-4)
     assert app.tables[-1][""][:2] == ["with all heads", "without layer 23 head 4"]
     links = [button.proto.url.partition("?") for button in app.get("link_button")]
-    assert [page for page, *_ in links] == [".", "model", "steps"]
+    assert [page for page, *_ in links] == [".", "model", "."]
     for page, _, query in links:
         assert check(parse_qs(query), page.replace(".", first_page().name)) == []
     app.tell("next_pieces", "piece", 0)
@@ -394,10 +394,12 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
 
 
 def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
-    app = chapter_of("softmax").tell("sweep_view", "at", 5.0)
-    assert (app.sent["sweep_view"].header["at"], "sweep_at" in app.query_params) == (5, False)
-    app.press("Next").press("Back")
-    assert app.sent["sweep_view"].header["at"] == 1
+    def factor(app: App) -> float:
+        return float(app.sent["rows"].header["slider"]["at"])
+
+    app = chapter_of("softmax").tell("rows", "factor", 5.0)
+    assert (factor(app), "b_factor" in app.query_params) == (5, False)
+    assert factor(app.press("Next").press("Back")) == 3
 
 
 @over("name", [name for name, chapter in NAMED.items() if chapter.reveal])

@@ -9,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from attention.app.cached import runs
+from attention.app.state.openings import FOLDS, HOW
 from attention.changing.answers import answer_at
 from attention.changing.effects import effects
 from attention.changing.known import states_without
@@ -19,6 +20,7 @@ from attention.subjects.model.words import LOOKS, LOST, SAYS, ZERO
 from attention.trained import sources
 from attention.trained.hooked import ByTransformers
 from attention.trained.sources import Own, OwnModels
+from tests.cases import over
 from tests.running import opened, viewed
 from tests.subjects.model.shown import effects_of
 from tests.trained.built import offer
@@ -96,11 +98,10 @@ def test_each_tab_shows_what_it_can_and_says_what_needs_a_known_layout(
     assert missing == (tab == model_words.ASSOCIATIONS)
 
 
-def test_pages_that_show_each_projection_say_that_they_need_a_layout(neox: ByTransformers) -> None:
-    for page in ("explore", "compare", "heads", "steps"):
-        app = opened(page, model=NAME, s=SENTENCE)
-        assert not app.exception
-        assert (UNKNOWN in app.notes) == (page == "steps"), page
+@over("fold", FOLDS)
+def test_of_play_the_stages_alone_need_a_layout(neox: ByTransformers, fold: str) -> None:
+    app = opened("explore", model=NAME, s=SENTENCE, fold=fold)
+    assert (UNKNOWN in app.notes) == (fold == HOW)
 
 
 def test_norms_on_the_path_of_an_encoder_are_not_guessed(

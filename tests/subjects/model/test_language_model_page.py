@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from torch.testing import assert_close
 
 from attention.analysis import glances
 from attention.analysis.heads import strongest_edges
 from attention.app.cached import runs
-from attention.changing.change import Change
-from attention.changing.known import hidden
+from attention.app.state.openings import ALL_WORDS
 from attention.core.printing import percent
 from attention.subjects.model import scene
 from attention.subjects.model.figures import LinesThroughLayers
@@ -26,6 +24,11 @@ def visit(page: str = "model", **settings: object) -> App:
     return opened(page, **{"model": "smollm2", "s": TEXT} | settings)
 
 
+def how(**settings: object) -> App:
+    """The stages of the computation in matrices."""
+    return visit("explore", fold="how", words=ALL_WORDS, **settings)
+
+
 def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
     model = packaged("smollm2")
     assert isinstance(model, Transformer)
@@ -34,7 +37,7 @@ def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
 
 def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_changed() -> None:
     app, (_, run) = (
-        visit("steps", layer=5, head=4, step="rotated keys", row=2, column=35),
+        how(layer=5, head=4, step="rotated keys", query=2, column=35),
         (model_and_run()),
     )
     before, after = app.sent["matrices"].matrices
@@ -45,24 +48,8 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_change
     assert app.tables[0][""] == ["dimension 35, × cos θ", "dimension 3, × sin θ", "sum"]
     frequency = 100_000 ** (-2 * 3 / 64)
     assert f"position 2 × frequency {frequency:.7f} = {2 * frequency:.4f}." in app.said
-    app = visit("steps", layer=5, trained_positions="removed")
+    app = how(layer=5, trained_positions="removed")
     assert any("the model's own positions: removed" in note for note in app.notes)
-
-
-def test_what_comes_next_is_told_as_trained_and_with_each_side_that_changes_the_layer() -> None:
-    model, run = model_and_run()
-    app = visit("compare", layer=18, b_scale="1/√d_k", b_cut="6")
-    table = app.table_with("with B")
-    assert [*table] == ["", "as trained", "with B"]
-    ((without,),) = hidden(model, run, [[Change(18, heads=[6])]]).unsqueeze(0)
-    for title, states in (("as trained", run.hidden), ("with B", without)):
-        likeliest = model.scores(states[-1]).softmax(-1).topk(5)
-        named = dict(zip(table[""], map(float, table[title]), strict=True))
-        for id_, share in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True):
-            assert named[model.shown([id_])[0]] == pytest.approx(share, abs=1e-4)
-    assert any(words.startswith("The likeliest next piece is “") for words in app.told)
-    app = visit("compare", layer=18, b_scale="1/√d_k")
-    assert not any("as trained" in table for table in app.tables)
 
 
 def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:

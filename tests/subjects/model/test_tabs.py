@@ -16,8 +16,8 @@ from attention.subjects.model.effect_charts import guess_lines, part_bars
 from attention.subjects.model.words import LAYERS, REASONS
 from attention.trained.models import Transformer
 from tests.running import opened, viewed
-from tests.subjects.model.shown import part
 from tests.subjects.explore.how.making import shown as read
+from tests.subjects.model.shown import part
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 

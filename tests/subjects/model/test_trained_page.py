@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis import additions, continuing
+from attention.analysis import continuing
 from attention.analysis.continuing import SamplingSettings
 from attention.app.shell import server
+from attention.app.state.openings import ALL_WORDS, FOLDS
 from attention.app.state.pages import OF_MODELS, PAGES
-from attention.changing.effects import effects
 from attention.core.settings import settings_of
 from attention.figures import layer_words
 from attention.figures.scene import Table
@@ -29,17 +28,12 @@ from attention.trained import sources
 from attention.trained.models import Run, Transformer
 from attention.trained.sampling import next_scores
 from tests.cases import over
-from tests.figures.test_layer_words import moved_by
 from tests.running import App, Sent, opened
 from tests.subjects.explore.how.making import no_vectors, shown
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 
 SENTENCE = "she unhappily sat by the river bank"
-CROSSES = (
-    "This layer looks from one sentence at another. Explore and A real model show such layers; "
-    "choose another layer to go on here."
-)
 OFFERING = [page.name for page in PAGES if page.models == "offered"]
 NOT_AS = "Not as all-MiniLM-L6-v2 was trained: "
 
@@ -114,15 +108,20 @@ def test_the_chosen_head_of_the_window_is_a_link_away_on_explore(
     assert app.selection["query"] == 1
 
 
-def test_on_heads_all_pictures_are_of_words_and_what_is_added_of_the_words_first_piece() -> None:
+def test_heads_of_joined_words_are_told_by_words() -> None:
     result = result_of("minilm", layer=1, join="words")
     seen, words = layer_words.overview(result), layer_words.words_of(result)
     assert words is not None
-    app = visit("heads", "minilm", layer=1, join="words", query=words.tokens.index("river"))
+    link = {"layer": 1, "join": "words", "query": words.tokens.index("river")}
+    app = visit("explore", "minilm", fold="all heads", **link)
+    sent = app.sent["rows"]
+    assert sent.header["tokens"] == [*words.tokens]
+    rows = sent.numbers.reshape(12, -1, len(words.tokens))
+    assert_close(rows.sum(-1), torch.ones(rows.shape[:2]))
+    assert_close(rows[0, -1], layer_words.shown(result)[2].weights[link["query"]])
+    app = visit("explore", "minilm", fold="all heads", words=ALL_WORDS, **link)
     dots = torch.frombuffer(bytearray(app.sent["head_grid"].rest), dtype=torch.uint8).int()
     assert_close(dots, seen.dots.flatten().int(), atol=1, rtol=0)
-    assert app.sent["head_view"].header["tokens"] == [*words.tokens]
-    assert "“river”" in "\n".join(app.told)
 
 
 @over("page", ["model", *OFFERING])
@@ -158,7 +157,7 @@ def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever(
         (note, *_) = app.notes
         assert note.startswith("model must be one of none, got 'minilm'")
         assert app.values["s"] == "the cat sat"
-        assert not app.controls.keys() & {*OF_MODELS, *(f"b_{name}" for name in OF_MODELS)}
+        assert not app.controls.keys() & {*OF_MODELS}
         assert len(app.sent) > 2
 
 
@@ -186,35 +185,32 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
 # On other pages
 
 
-@over(
-    "case", [("explore", "smollm2"), ("steps", "minilm"), ("heads", "minilm"), ("compare", "en-pt")]
-)
+@over("case", [("all heads", "smollm2"), ("how", "minilm"), ("against", "en-pt")])
 def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a_variants(
     case: tuple[str, str],
 ) -> None:
-    page, name = case
-    app, run = visit(page, name, layer=1, head=2), run_of(name)
+    fold, name = case
+    app, run = visit("explore", name, layer=1, head=2, fold=fold).unfold(), run_of(name)
     pieces, special, layer = list(run.pieces.texts), sum(run.pieces.special), run.inputs[1].layer
     assert any(names[: len(pieces)] == pieces for names in app.names_sent)
     assert {"model", "layer", "special", "cut", "scale", "mask", "positions"} <= app.values.keys()
-    assert not app.controls.keys() & {"variant", "heads_variant", "vectors", "seed", "d_k", "heads"}
+    assert not app.controls.keys() & {"vectors", "seed", "d_k", "heads"}
     assert ("trained_mask" in app.controls) == bool(layer.masks(1, 1))
     assert ("trained_positions" in app.controls) == (layer.attention.rotary is not None)
     words = f"{len(pieces)} tokens" + (f", {special} of them special" if special else "")
     assert app.sent["examples"].header["words"].startswith(f"{words}. ")
 
 
-def test_pages_show_the_numbers_of_the_chosen_layer() -> None:
+def test_folds_show_the_numbers_of_the_chosen_layer() -> None:
     settings: dict[str, Any] = {"layer": 4, "head": 7, "special": "ignored"}
     settings |= {"mask": ("causal",), "scale": "factor", "factor": 0.35}
     result = result_of("minilm", **settings)
-    for page in ("explore", "heads"):
-        app = visit(page, "minilm", **settings)
-        assert_close(app.sent["picture"].parts["weights"], result.trace.weights)
-        assert sides(app.sent["picture"]) == ([*result.tokens], [*result.key_tokens])
-    added = additions.additions(result.layer, result.layer_trace, 0)
-    assert_close(app.sent["added"].matrices, [added.parts, added.output[None]])
-    steps = visit("steps", "minilm", step="weights", **settings)
+    app = visit("explore", "minilm", **settings, fold="all heads")
+    assert_close(app.sent["picture"].parts["weights"], result.trace.weights)
+    assert sides(app.sent["picture"]) == ([*result.tokens], [*result.key_tokens])
+    rows = app.sent["rows"].numbers.reshape(12, -1, len(result.tokens))
+    assert_close(rows[:, -1], result.weights_for(len(result.tokens) - 1)[:, -1])
+    steps = visit("explore", "minilm", fold="how", words=ALL_WORDS, step="weights", **settings)
     assert_close(steps.sent["matrices"].result.nan_to_num(0), result.trace.weights)
 
 
@@ -230,13 +226,12 @@ def test_what_is_not_as_it_was_trained_is_said() -> None:
     assert any(note.endswith("got '<b>'; no head is cut out.") for note in problem)
 
 
-@over("page", ["steps", "heads", "compare"])
-def test_a_layer_that_looks_at_another_sentence_says_where_that_is_shown(page: str) -> None:
-    app = visit(page, "en-pt", layer=7)
-    assert app.missing == [CROSSES]
-    assert app.tables == []
-    assert not app.sent.keys() & {"matrices", "head_grid", "comparison"}
-    assert CROSSES not in visit(page, "en-pt", layer=5).all_words
+@over("fold", FOLDS)
+def test_a_layer_that_looks_at_another_sentence_has_its_weights_and_no_folds(fold: str) -> None:
+    app = visit("explore", "en-pt", layer=7, fold=fold)
+    assert sides(app.sent["picture"])[0] != sides(app.sent["picture"])[1]
+    assert not app.sent.keys() & {"rows", "matrices", "head_grid", "comparison"}
+    assert "fold" not in app.controls
 
 
 def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after() -> None:
@@ -259,45 +254,6 @@ def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_withou
     without = opened(page, s=SENTENCE)
     assert (app.notes, app.values) == (without.notes, without.values)
     assert [*app.names_sent] == [*without.names_sent]
-
-
-# Compare
-
-
-def test_both_sides_share_the_model_and_its_layer_and_begin_as_it_was_trained() -> None:
-    app = visit("compare", "minilm", layer=2, b_scale="1/√d_k")
-    assert app.controls.keys() >= {"b_special", "b_cut", "b_mask", "b_scale", "b_head"}
-    assert not app.controls.keys() & {"b_model", "b_layer", "b_variant", "b_vectors", "b_s"}
-    assert any("A and B are the same setting" in note for note in app.notes)
-    assert "A and B leave the layer as it was trained" in app.all_words
-    size = app.sent["comparison"].header["size"]
-    both = app.sent["comparison"].numbers[: 2 * size * size].reshape(2, size, size)
-    assert_close(both, result_of("minilm", layer=2).trace.weights.expand(2, -1, -1))
-
-
-def test_how_far_what_comes_out_moves_stands_beside_what_hangs_on_each_head() -> None:
-    app = visit("compare", "minilm", layer=3, cut="1,2", b_scale="none")
-    *_, moved, matters = app.tables
-    model, run = packaged("minilm"), run_of("minilm")
-    for side, change in (("cosine A", {"cut": "1,2"}), ("cosine B", {"scale": "none"})):
-        cosines = moved_by(model, run, result_of("minilm", layer=3, **change))
-        assert numbers(moved[side])[:-1] == pytest.approx(cosines.tolist(), abs=1e-4)
-    cosine = functools.partial(torch.cosine_similarity, run.hidden, dim=-1)
-    means = effects(model, run, cosine, layers=[3]).after[0].double().mean(-1)
-    assert matters[""] == [f"without head {head}" for head in means.argsort(stable=True)]
-    assert numbers(matters["mean cosine"]) == pytest.approx(means.sort().values.tolist(), abs=1e-4)
-    assert {f"A: {NOT_AS}heads cut out: 1, 2.", f"B: {NOT_AS}scale: none."} <= {*app.notes}
-
-
-def test_what_two_sides_do_not_share_stands_beside_nothing() -> None:
-    app = visit("compare", "minilm", b_special="ignored", b_scale="1/√d_k")
-    header = app.sent["comparison"].header
-    assert header["names"] == list(run_of("minilm").pieces.texts)
-    assert header["both"] == [False, *[True] * (len(header["names"]) - 2), False]
-    assert list(app.tables[-2]) == ["", "cosine B"]
-    app = visit("compare", "minilm", compare="pair", s2="he sat by the river bank", layer=5)
-    assert {"[CLS]", "she / he"} < {*app.sent["comparison"].header["names"]}
-    assert "The output of the model" not in app.all_words
 
 
 # A model that goes on writing

@@ -177,10 +177,10 @@ def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
         assert (chapter.figure, chapter.page) == ("picture", "explore")
         assert chapter.link == made | {"query": ["1"], "s": [sentence]}
     written = text(app)
-    app.go("compare").choose("compare", "sweep").go("write")
+    app.go("explore").choose("fold", "against").go("write")
     assert text(app) == written == unpack(str(app.query_params["carried"]))
     app.press("Use the view I just made")
-    assert lesson_of(app).chapters[1].figure == "sweep"
+    assert lesson_of(app).chapters[1].figure == "against"
 
 
 @over("name", [page.name for page in PAGES if page.chapter])
