@@ -42,7 +42,7 @@ function build({ root, content, send }) {
     ...{ content, frame, factor, title, slider, output, grid, readout, around, send },
     ...{ width: 0, left: 0, outline: "", at: 0, query: -1, layout: /** @type {Layout} */ ("own") },
     key: /** @type {number | null} */ (null),
-    focus: /** @type {Cell} */ ([0, 0]),
+    focus: /** @type {Cell} */ ([Math.max(0, content.chosen), 0]),
     widths: /** @type {number[]} */ ([]),
     rows: /** @type {HTMLElement[][]} */ ([]), // of each its name, then its cells
     heads: /** @type {HTMLElement[]} */ ([]),
