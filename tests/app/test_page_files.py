@@ -39,18 +39,10 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
         {"claim": "scale"},
         {"q·k / √d_k · Four ways to the same scores", "X · given", "Differences of the checks"},
     ),
-<<<<<<< HEAD
-    "guide": ({"chapter": "scores"}, {"Scores"}),
-    "own": ({}, {"Weights · layer 0, head 0", "Measures of all heads"}),
-    "write": ({}, set()),
-}
-=======
     ("guide", {"chapter": "scores"}, {"Scores"}),
     ("own", {}, {"Weights · layer 0, head 0", "Measures of all heads"}),
     ("write", {}, set()),
-    ("answers", {}, set()),
 ]
->>>>>>> 5ff5d158 (Tell of Play's folds in the docs, and take out what no page calls)
 
 
 def asked(page: str, link: dict[str, Any]) -> App:

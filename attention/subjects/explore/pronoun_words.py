@@ -34,7 +34,7 @@ NO_NOUNS = re.compile(r"(?:ly|ous|ful|ive|able|ible|[^aeiou]{1,2}ed)$")
 
 
 def question(name: str, on_vectors: bool = False) -> str:
-    """The question that arcs from a word answer; on_vectors: no trained model reads the sentence."""
+    """The question that arcs from a word answer; on_vectors: no trained model reads it."""
     asked = f"hich word does “{name}” look at?"
     return f"On word vectors, w{asked}" if on_vectors else f"W{asked}"
 
