@@ -226,6 +226,8 @@ class AttentionPicture(
         return "heatmap" in self._drawn
 
     def offer(self) -> None:
+        if self.drawn == ("arcs",):  # the numbers are those of a figure below it
+            return
         trace, of = self.shown.trace, self.shown.of
         asking = [f"{position} {token}" for position, token in enumerate(self.shown.tokens)]
         asked = [

@@ -103,7 +103,7 @@ def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -
 def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = opened("explore", variant="multihead", head=1)
-    for head in (2, 3):
-        app.step_to("explore", {"variant": "multihead", "head": str(head)}, monkeypatch)
-        assert app.session_state["visit"].newest("head", head - 1) == head
+    app = opened("cross", vectors="random", seed=1)
+    for seed in (2, 3):
+        app.step_to("cross", {"vectors": "random", "seed": str(seed)}, monkeypatch)
+        assert app.session_state["visit"].newest("seed", seed - 1) == seed

@@ -113,7 +113,7 @@ def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
     assert "examples" not in hidden.sent
     assert hidden.sent["picture"].numbers.equal(shown.sent["picture"].numbers)
     assert not hidden.notes
-    assert VARIANTS["qkv"].title not in hidden.all_words
+    assert VARIANTS["qkv"].source not in hidden.all_words
 
 
 def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
@@ -125,7 +125,8 @@ def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
 
 @every_page
 def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(page: Page) -> None:
-    app = opened(page.name)
+    # above a sentence the question on its chosen word is the title of Play
+    app = opened(page.name, **({"input": "matrices"} if page.first else {}))
     title, purpose, _ = app.heading
     of_its_head = page is page_named("model")  # the window's title is about what it shows
     assert of_its_head or (title, purpose) == (page.title, page.purpose)

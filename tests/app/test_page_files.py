@@ -24,7 +24,7 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
     (
         "explore",
         {"fold": "numbers", "query": 1, "map": "shown", "variant": "multihead"},
-        {"Masked scores", "Row 1 term by term", "What each head adds to token 1"},
+        {"Masked scores · head 0", "Row 1 term by term · head 0", "What each head adds to token 1"},
     ),
     (
         "model",

@@ -195,7 +195,7 @@ def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(
     path, said = own(content, name), capsys.readouterr().err
     assert f"{OWN_VECTORS_VARIABLE} must name a GloVe or word2vec text file, got {path!r}" in said
     assert f": {problem}" in said
-    app = opened("explore", vectors="own")
+    app = opened("explore", vectors="own").unfold()
     note = "vectors must be one of glove, random, got 'own'; showing glove instead."
     assert (app.notes, app.values["vectors"]) == ([note], "glove")
     assert app.controls["vectors"].options == ["glove", "random"]
@@ -207,7 +207,7 @@ def test_vectors_are_read_once_at_start_however_many_visitors_come(
 ) -> None:
     Path(own(("\ufeff" + THREE_WORDS).encode())).unlink()
     for _ in range(2):
-        app = opened("explore", vectors="own", s="cat dog naïve")
+        app = opened("explore", vectors="own", s="cat dog naïve").unfold()
         assert (app.notes, app.values["vectors"]) == ([], "own")
         assert app.sent["picture"].header["columns"] == 3
 

@@ -19,7 +19,7 @@ from attention.analysis.words import same_word
 from attention.app.state.links import every_setting, read_link, value_in
 from attention.app.state.pages import OF_MODELS, PAGES, Page
 from attention.app.state.shared import width_of
-from attention.app.state.view import View, model_on, view_of
+from attention.app.state.view import View, model_on, own_settings, view_of
 from attention.app.state.visit import SELECTED, ChosenWord, Entry, Visit
 from attention.core.settings import Value
 from attention.hosting import reruns
@@ -355,7 +355,8 @@ def _undrawn(before: Visit) -> dict[str, Any]:
     if last is None or last[1].page.name != before.page or not last[1].calm:
         return {}
     left = last[1]
-    return {name: left[name] for name in left.page.beside(left) if name not in before.drawn}
+    names = [*left.page.beside(left), *own_settings(left["variant"])]
+    return {name: left[name] for name in names if name not in before.drawn}
 
 
 def _start(page: Page, before: Visit, arrived: View) -> None:

@@ -94,6 +94,7 @@ class CrossSettings:
         "", "Valid lengths", 400, help=f"Empty: counted from the sentences. {LENGTHS}"
     )
     sequence: int = whole(0, "Sequence", 0, MAX_SENTENCES - 1, help="Of the batch, from 0.")
+    row: int = whole(0, "Row", 0, 511)
     dimension: int = whole(0, "Dimension", 0, 299, help="Of the output, from 0.")
 
 

@@ -155,13 +155,16 @@ def _(shown: Shown) -> None:
 )
 def _(shown: Shown) -> None:
     scores = shown.a.trace.scaled
-    even, as_it_is, sharp = (masked_softmax(scores * factor) for factor in (0.0, 1.0, MAX_FACTOR))
+    even, as_it_is, most, sharp = (
+        masked_softmax(scores * factor) for factor in (0.0, 1.0, MAX_FACTOR, 100.0)
+    )
     assert_close(even, torch.full_like(even, 1 / even.shape[-1]))
     assert_close(masked_softmax(scores + 3), as_it_is)
     greatest = (scores > scores.amax(-1, keepdim=True) - 1e-3).float()
     assert_close(sharp, greatest / greatest.sum(-1, keepdim=True), atol=0.01, rtol=0)
     the = [at for at, token in enumerate(shown.a.tokens) if token == "the"]
     assert_close(sharp[the][:, the], torch.full((3, 3), 1 / 3), atol=1e-3, rtol=0)
+    assert most[shown.query].max() > 0.95, "as far as the slider goes"
     assert sharp.min() >= 0
 
 

@@ -370,7 +370,7 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     assert sum(card["weights"]) == pytest.approx(1, abs=1e-4)
     assert app.tables[-1][""][:2] == ["with all heads", "without layer 23 head 4"]
     links = [button.proto.url.partition("?") for button in app.get("link_button")]
-    assert [page for page, *_ in links] == [".", "model", "."]
+    assert [page for page, *_ in links] == [".", "model", "write"]
     for page, _, query in links:
         assert check(parse_qs(query), page.replace(".", first_page().name)) == []
     app.tell("next_pieces", "piece", 0)
@@ -390,7 +390,8 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
     assert app.selection == {"query": 3, "stage": "weights"}, "a selection is that of one chapter"
     app.go("explore")
     assert app.selection == {"query": 3, "stage": "weights"}
-    assert {name: app.values[name] for name in elsewhere} == elsewhere
+    values = app.values | {"variant": app.values["reader"]}
+    assert {name: values[name] for name in elsewhere} == elsewhere
 
 
 def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
