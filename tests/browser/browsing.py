@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -75,6 +76,7 @@ UNFOLDED = """() => {
   return folded.open && !folded.getAnimations({ subtree: true }).length
 }"""
 
+DROPDOWN = re.compile("st(SelectboxVirtual|MultiSelect)Dropdown")
 FOREIGN = "img, script, iframe, a[href*='//evil'], a[href^=javascript]"
 
 
@@ -199,6 +201,9 @@ def expect_harmless(page: Page) -> None:
 def unfolded(page: Page, name: str) -> Any:
     """The widget of a setting, with those folded away unfolded where it is one of them."""
     field = page.locator(f".st-key-{name}")
+    more = page.get_by_role("button", name="More", exact=True)
+    if more.count() and not field.locator("visible=true").count():
+        more.click()
     field.wait_for(state="attached")
     folded = page.locator(".st-key-more_settings details:not([open])").filter(has=field)
     if folded.count():
@@ -218,7 +223,10 @@ def choice(page: Page, name: str, option: str) -> Any:
     listed = field.get_by_role("combobox")
     field.locator("[role=radiogroup], [role=toolbar], [role=combobox]").first.wait_for()
     if listed.count():
-        options = page.get_by_test_id("stSelectboxVirtualDropdown").get_by_role("option")
+        taken_out = field.get_by_role("button", name=f"Remove {option}")
+        if taken_out.count():
+            return taken_out
+        options = page.get_by_test_id(DROPDOWN).get_by_role("option")
 
         def opened() -> bool:
             """A list that moves while it is unfolded closes again."""

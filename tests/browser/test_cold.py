@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.browser.browsing import Open, eventually, expect, expect_listed, expect_search
@@ -12,7 +13,7 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
     links = (
         "/explore?variant=qkv&query=2",
         "/?variant=qkv&query=2",
-        "/steps?step=weights&row=1&column=2",
+        "/?fold=how&step=weights&query=1&column=2",
     )
     with serving() as address:
         # All at once: whoever comes second may find the frame of the first.
@@ -24,20 +25,17 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
                 for link in links[1:]
             ],
         )
-        _, root, steps = page.context.pages
+        _, root, how = page.context.pages
         for explore in (page, root):
-            expect(explore.locator(".equation")).to_contain_text("ywalks =")
-            expect_listed(explore, "variant", "qkv")
+            expect(explore.locator(".equation-line")).to_contain_text("ywalks =")
+            expect_listed(explore, "reader", "qkv")
             expect_search(explore, {"variant": "qkv", "query": "2"})
-        expect(steps.locator(".working")).to_contain_text("“cat” to “walks”: ")
-        expect(steps).to_have_title(
-            "Step by step · the cat walks on the street · Attention explorer"
-        )
-        chosen = steps.locator(".st-key-step_graph [aria-current=step] .title")
-        expect(chosen).to_have_text("softmax")
-        expect_search(steps, {"step": "weights", "row": "1", "column": "2"})
-        for each in (page, root, steps):
-            expect(each.get_by_role("link", name="Step by step")).to_be_visible()
+        expect(how.locator(".working")).to_contain_text("cat")
+        expect(how).to_have_title(re.compile("the cat walks on the street · Attention explorer$"))
+        expect(how.get_by_role("row", selected=True)).to_contain_text("softmax")
+        expect_search(how, {"fold": "how", "step": "weights", "query": "1", "column": "2"})
+        for each in (page, root, how):
+            expect(each.get_by_role("link", name="A real model")).to_be_visible()
             expect(each.get_by_role("dialog")).to_have_count(0)
         page.context.close()
 
@@ -52,8 +50,8 @@ def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page
 
     page = open_page("/?scale=none", before=lambda page: page.route("**/Selectbox*.js", hold))
     eventually(page, lambda: len(held), 1)
-    page.get_by_role("link", name="Heads", exact=True).click()
-    expect(page.get_by_role("heading", name="Heads", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Two sequences", exact=True).click()
+    expect(page.get_by_role("heading", name="Two sequences", exact=True)).to_be_visible()
     expect_search(page, {"scale": "none"})
     held[0].continue_()
     expect_listed(page, "scale", "none")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.browser.browsing import Open, expect, expect_rest, expect_search
+from tests.browser.browsing import Open, expect, expect_rest
 
 FONT = "() => getComputedStyle(document.querySelector('.page-title h1')).fontSize"
 
@@ -10,23 +10,21 @@ FONT = "() => getComputedStyle(document.querySelector('.page-title h1')).fontSiz
 def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
     open_page: Open,
 ) -> None:
-    link = {"s": "she sat by", "scale": "none"}
-    page = open_page("/heads?s=she+sat+by&scale=none")
+    page = open_page("/operations?s=she+sat+by&scale=none")
     doors, views = page.get_by_test_id("stTopNav"), page.locator(".st-key-views")
     marked = doors.locator("[aria-current=page]")
-    expect(marked).to_have_text("Play")
-    views.get_by_role("link", name="Compare").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
-    expect(marked).to_have_text("Play")
-    expect_search(page, link)
+    expect(marked).to_have_text("Laboratory")
+    views.get_by_role("link", name="Identities").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Identities")
+    expect(marked).to_have_text("Laboratory")
     doors.get_by_role("link", name="Teach").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Write a lesson")
     expect(marked).to_have_text("Teach")
 
 
 def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: Open) -> None:
-    page = open_page("/heads?scale=none")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Heads")
+    page = open_page("/cross")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two sequences")
     expect_rest(page)
     chrome = [page.get_by_test_id("stHeader"), page.get_by_test_id("stSidebar")]
     chrome += [page.get_by_role("button", name="Copy link"), page.locator(".st-key-views")]

@@ -35,17 +35,16 @@ LONG = "s=the+cat+walks+on+the+street+and+on+the+bank+of+the+river"
 # words that are in it.
 VIEWS: dict[str, dict[str, dict[str, Sequence[str]]]] = {
     "guide": {"chapter=scores&guess=0": {"Figure, SVG": ["kitchen"]}},
-    "explore": {LONG: {}, "map=shown&model=minilm": {}},
-    "steps": {
-        "step=scores": {"Matrices, SVG": ["Q", "K", "scores", "cat"]},
+    "explore": {
+        LONG: {},
+        "fold=how&s=the+cat+walks+on+the+street": {"Rows, SVG": ["softmax", "walks"]},
+        "fold=how&words=all+words&step=scores": {"Matrices, SVG": ["Q", "K", "scores", "cat"]},
         "input=matrices": {},
-    },
-    "heads": {
-        "stage=weights": {"Heads, SVG": ["0", "1", "4"], "Lines, SVG": ["the (0)", "street"]}
-    },
-    "compare": {
-        "stage=weights": {"Comparison, SVG": ["A", "B", "B − A", "walks"]},
-        "compare=sweep": {"Sweep, SVG": ["walks"]},
+        "fold=all+heads&model=minilm&active=1": {"Rows, SVG": ["0.1", "street"]},
+        "fold=all+heads&model=minilm&words=all+words": {"Heads, SVG": ["0", "1", "4"]},
+        "fold=against&differs=scale&b_factor=2": {"Rows, SVG": ["difference"]},
+        "fold=against&words=all+words&s2=the+cat+sleeps": {"Comparison, SVG": ["B − A", "walks"]},
+        "fold=numbers&map=shown&model=minilm": {},
     },
     "model": {
         "model=minilm": {},

@@ -1,9 +1,8 @@
-"""Explore in Chromium: what one sees, points at, chooses, types, saves and sends."""
+"""The map of Play in Chromium: settings, masked cells, zoom, and the files one takes along."""
 
 from __future__ import annotations
 
 import io
-import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +13,6 @@ from PIL import Image
 from attention.core.printing import distinct_names
 from attention.core.settings import Setting, settings_of
 from attention.core.variants import VARIANTS
-from attention.inputs.text import tokenize
 from attention.pipeline import Settings
 from tests.browser.browsing import (
     Open,
@@ -35,20 +33,11 @@ CELLS = ".attention-cells[data-version]"
 PLOTLYS = ".hm image"
 
 # What is set by hand in one visit: for these settings one of their choices.
-GIVEN = {"scale": "factor", "mask": "length,window", "positions": "alibi", "stage": "scaled"}
-
-
-def equation(page: Page) -> Any:
-    return page.locator(".equation")
+GIVEN = {"scale": "factor", "mask": "length,window", "positions": "alibi"}
 
 
 def cells(page: Page) -> Any:
     return page.locator(CELLS)
-
-
-def weights(page: Page) -> Any:
-    """The keys, each with its weight."""
-    return page.get_by_test_id("stMain").get_by_role("listitem")
 
 
 def version(page: Page) -> int:
@@ -75,47 +64,19 @@ def set_by_hand(page: Page, about: Setting) -> None:
     expect_in_search(page, name)
 
 
-def test_the_page_opens_on_the_sentence_and_follows_pointer_and_typing(open_page: Open) -> None:
-    page = open_page()
-    street = tokenize("the cat walks on the street")
-    expect(page.get_by_role("option")).to_have_text(distinct_names(street))
-    expect(cells(page)).to_have_count(1)
-    expect(equation(page)).to_contain_text(re.compile("^ythe"))
-    expect(page.get_by_label("Heatmap of the weights: queries down, keys across.")).to_be_visible()
-    expect(page.get_by_role("columnheader").nth(0)).to_contain_text(re.compile(r"^key\b"))
-    expect(page.get_by_role("columnheader").nth(1)).to_contain_text(re.compile(r"^weight\b"))
-    expect_search(page, {})
-
-    page.get_by_role("option").nth(5).hover()
-    expect(page.get_by_role("status")).to_contain_text("“street” looks most at itself")
-    choice(page, "mask", "causal").click()
-    expect(weights(page).last).to_contain_text("masked")
-    expect_search(page, {"mask": "causal"})
-    expect(equation(page)).to_contain_text(re.compile("^ythe"))
-
-    box = page.get_by_label("Sentence")
-    box.click()
-    box.press("End")
-    box.press_sequentially(" slowly", delay=30)
-    expect(page.get_by_role("option").last).to_have_text("slowly")
-
-
 def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(open_page: Open) -> None:
     page = open_page()
     expect_heatmap(page)
     shared = settings_of(Settings)
     for variant in ("talking", "gaussian"):
-        choice(page, "variant", variant).click()
-        expect(page.get_by_text(VARIANTS[variant].title, exact=True)).to_be_visible()
+        choice(page, "reader", variant).click()
+        expect_in_search(page, "variant", variant)
         for about in settings_of(VARIANTS[variant].Config).values():
             set_by_hand(page, about)
     for name, values in GIVEN.items():
         for value in values.split(","):
             expect_rest(page)
-            if name == "stage":
-                page.get_by_role("radio", name=value, exact=True).click()
-            else:
-                choice(page, name, value).click()
+            choice(page, name, value).click()
         expect_in_search(page, name, values)
     for about in shared.values():
         if about.when and set(about.when[1:]) & {*GIVEN.get(about.when[0], "").split(",")}:
@@ -134,8 +95,9 @@ def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(open_page: Open)
 def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(
     open_page: Open,
 ) -> None:
-    page = open_page("/?mask=cells")
+    page = open_page("/?mask=cells&s=the+cat+walks+on+the+street")
     expect_heatmap(page)
+    page.get_by_role("button", name="More", exact=True).click()
 
     def cell_at(query: int, key: int) -> Any:
         return page.locator(f"[data-query='{query}'][data-key='{key}']")
@@ -153,9 +115,8 @@ def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_
     page.keyboard.press("Space")
     hidden = {"mask": "cells", "cells": "0:1-2 1:2 2:2 3:2"}
     expect_search(page, hidden)
-    expect(weights(page).nth(1)).to_have_text(re.compile(r"^cat\s*masked$"))
     choice(page, "mask", "cells").click()
-    expect_search(page, {"query": "0"})  # the bare address leads to another view
+    expect_search(page, {"query": "5"})  # the bare address leads to another view
     expect(cell_at(0, 1)).to_have_count(0)
     expect_rest(page)
     choice(page, "mask", "cells").click()
@@ -169,6 +130,7 @@ def test_a_touch_that_scrolls_another_button_and_a_stroke_nobody_saw_end_hide_no
 ) -> None:
     page = open_page("/?mask=cells&cells=0%3A0")
     expect_heatmap(page)
+    page.get_by_role("button", name="More", exact=True).click()
     hidden = page.locator("[data-query][aria-pressed=true]")
     first = page.locator("[data-query='0'][data-key='1']")
     first.dispatch_event("pointerdown", {"button": 0, "buttons": 1})
@@ -199,7 +161,7 @@ def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
     heatmap.hover(position={"x": 90, "y": 60})
     eventually(page, lambda: len(held), 1)
     assert heatmap.locator(".xtick").count() == 0
-    for mask in ("causal", "window", "causal"):  # draws that wait for plotly.js
+    for mask in ("causal", "window", "length"):  # draws that wait for plotly.js
         painted = version(page)
         choice(page, "mask", mask).click()
         expect(cells(page)).not_to_have_attribute("data-version", str(painted))
@@ -265,7 +227,7 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
     open_page: Open, browser: Any, tmp_path: Path
 ) -> None:
     page = open_page(
-        "/?variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
+        "/?fold=numbers&variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
         permissions=["clipboard-read", "clipboard-write"],
     )
     page.get_by_role("button", name="Copy link").click()

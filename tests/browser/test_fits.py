@@ -134,10 +134,10 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
 def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(
     open_page: Open,
 ) -> None:
-    page = open_page("/heads?stage=weights", forced_colors="active")
+    page = open_page("/?fold=against", forced_colors="active")
     expect_rest(page)
-    for name in ("variant", "stages"):
-        radios = page.locator(f".st-key-{name}, .{name}").get_by_role("radio")
+    for name in ("fold", "differs", "words"):
+        radios = page.locator(f".st-key-{name}").get_by_role("radio")
         looks = {
             radio.get_attribute("aria-checked"): radio.evaluate(
                 "radio => getComputedStyle(radio).backgroundColor"

@@ -41,20 +41,12 @@ def name_of_row(page: Page) -> Any:
 GESTURES: dict[str, tuple[str, Mapping[str, str], Find, Mapping[str, str], str, Mapping[str, str]]]
 GESTURES = {
     "heads": (
-        "heads",
-        SAID | {"stage": "weights"},
+        "explore",
+        SAID | {"fold": "all heads", "words": "all words", "variant": "multihead", "heads": "5"},
         radio("Head 1"),
         {"head": "1"},
         "End",
         {"head": "4"},
-    ),
-    "lines of heads": (
-        "heads",
-        SAID,
-        option("head_view", 3),
-        {"query": "3"},
-        "End",
-        {"query": "5"},
     ),
     "map of a model": (
         "model",
@@ -72,14 +64,21 @@ GESTURES = {
         "ArrowUp",
         {"query": "5"},
     ),
-    "comparison": ("compare", SAID, name_of_row, {"query": "1"}, "End", {"query": "5"}),
+    "comparison": (
+        "explore",
+        SAID | {"fold": "against", "words": "all words"},
+        name_of_row,
+        {"query": "1"},
+        "Home",
+        {"query": "0"},
+    ),
     "step": (
-        "steps",
-        {"step": "weights"},
-        cell("matrices", 19),
-        {"row": "3", "column": "1"},
-        "End",
-        {"row": "5", "column": "5"},
+        "explore",
+        SAID | {"fold": "how", "words": "all words", "step": "weights"},
+        cell("step_matrices", 19),
+        {"query": "3", "column": "1"},
+        "Home",
+        {"query": "0", "column": "0"},
     ),
     "operation": (
         "operations",

@@ -38,15 +38,16 @@ PHONE = {"width": 390, "height": 800}
 @pytest.mark.parametrize(
     ("link", "shown"),
     [
-        ({"page": "steps", "step": "weights", "s": SHORT}, ".st-key-matrices figure"),
-        ({"page": "heads", "s": SHORT}, ".st-key-head_view svg"),
-        ({"page": "compare", "compare": "pair", "s": SHORT, "s2": f"{SHORT} cat"}, ".numbers"),
+        ({"page": "", "fold": "how", "column": "1", "s": SHORT}, ".working"),
+        ({"page": "", "fold": "all heads", "variant": "multihead", "s": SHORT}, ".row .cell"),
+        ({"page": "", "fold": "against", "s": SHORT, "s2": f"{SHORT} cat"}, ".row .cell"),
+        ({"page": "", "fold": "numbers", "s": SHORT}, ".terms"),
         ({"page": "cross", "memory": SHORT, "target": SHORT[::-1]}, ".equation"),
         ({"page": "cross", "cross": "batch", "batch": SHORT}, ".working"),
         ({"page": "model", "model": "minilm", "s": SHORT}, ".st-key-model_window canvas"),
         ({"page": "operations", "bmm_a": TAG}, "[role=status], .working"),
     ],
-    ids=["steps", "heads", "pair", "cross", "batch", "model", "operations"],
+    ids=["how", "all heads", "against", "numbers", "cross", "batch", "model", "operations"],
 )
 def test_a_hostile_link_is_shown_as_text_and_fits_a_phone(
     link: dict[str, str], shown: str, open_page: Open

@@ -6,12 +6,12 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from attention.app.controls.widgets import EXAMPLES
-from attention.app.state.pages import PAGES, first_page
 from tests.browser.browsing import (
     Open,
     Page,
     check_link,
+    choice,
+    eventually,
     expect,
     expect_heatmap,
     expect_in_search,
@@ -20,6 +20,7 @@ from tests.browser.browsing import (
     go_back,
     go_forward,
     search,
+    unfolded,
 )
 from tests.hostile import HOSTILE
 
@@ -45,24 +46,18 @@ def frame_around(page: Page, code: str, width: int = 800) -> Any:
     return page.frame_locator("iframe")
 
 
-def test_a_laptop_shows_the_sum_and_the_title_opens_while_the_sidebar_is_folded_away(
-    open_page: Open,
-) -> None:
-    page = open_page("/explore", viewport={"width": 1280, "height": 720})
+def test_the_title_opens_while_the_sidebar_is_folded_away(open_page: Open) -> None:
+    page = open_page("/cross", viewport={"width": 1280, "height": 720})
     expect_heatmap(page)
-    expect(page.locator(".equation")).to_be_in_viewport(ratio=1)
     icon = page.locator("link[rel='shortcut icon']")
     expect(icon).to_have_attribute("href", re.compile("^data:image/png;base64,"))
     page.get_by_test_id("stSidebar").hover()
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-    unfold = page.get_by_test_id("stExpandSidebarButton")
-    expect(unfold).to_be_visible()
+    expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
     title, words = page.locator(".page-title h1"), page.locator(".page-title details")
     title.click(trial=True)  # where something covers it, this fails
     words.locator("summary").click()
     expect(words).to_have_attribute("open", "")
-    unfold.click()
-    expect(page.get_by_text("Variant", exact=True)).to_be_in_viewport()
 
 
 def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -> None:
@@ -89,7 +84,7 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     more(page).click()
     page.get_by_role("menuitem", name="Copy embed code", exact=True).hover()
     page.mouse.down()
-    expect(page).to_have_title("Explore · a dog · Attention explorer")
+    expect(page).to_have_title(re.compile(" · a dog · Attention explorer$"))
     expect_rest(page)  # what is clicked while a run ends counts
     page.mouse.up()
     expect(status(page)).to_have_text("Copied the embed code of the page.")
@@ -110,26 +105,25 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     assert code.count("<") == 2
     whole = page.url
     inside = frame_around(page, code)
-    expect(page.locator("iframe")).to_have_attribute("title", re.compile("^Explore · <b>bold</b>"))
+    expect(page.locator("iframe")).to_have_attribute("title", re.compile("· <b>bold</b>"))
     expect(inside.locator(".attention-heatmap .xtick").last).to_be_attached()
     expect(inside.locator(".attention-picture .part")).to_have_count(1)
     for absent in ("stSidebar", "stHeader", "stTextInput"):
         for element in inside.get_by_test_id(absent).all():
             expect(element).to_be_hidden()
     expect(inside.get_by_role("heading")).to_have_count(0)
-    inside.get_by_role("radio", name="scores").click()
     link = inside.get_by_role("link", name="Open in Attention explorer")
     with page.context.expect_page() as opened:
         link.click()
     cat = {"query": "4"}  # the word chosen before stays chosen
-    expect_search(opened.value, {"s": sentence, "scale": "none", "stage": "scores"} | cat)
+    expect_search(opened.value, {"s": sentence, "scale": "none"} | cat)
     assert opened.value.url.split("?")[0] == whole.split("?")[0]
     expect(opened.value.get_by_role("button", name="Copy link")).to_be_visible()
 
 
 def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> None:
-    page = open_page("/heads?embed=true&embed_options=dark_theme&head=1")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Heads")
+    page = open_page("/?embed=true&embed_options=dark_theme&fold=how&s=she+sat")
+    expect(page.locator(".word")).to_have_text(["she", "sat"])
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     page.get_by_label("Sentence", exact=True).fill("a dog")
     expect_in_search(page, "s")
@@ -137,43 +131,42 @@ def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> Non
     assert "embed_options=dark_theme" in page.url
 
 
+def follow(page: Page, name: str, path: str) -> None:
+    """Go to another page by the menu."""
+    page.get_by_role("link", name=name, exact=True).click()
+    expect_path(page, path)
+
+
+def expect_path(page: Page, path: str) -> None:
+    eventually(page, lambda: page.evaluate("location.pathname"), path)
+    expect_rest(page)
+
+
 def test_back_and_forward_lead_through_all_views(open_page: Open) -> None:
     page = open_page("/?" + urlencode({"s": "a cat sat", "mask": "causal", "query": "1"}))
-    titles = {"/": first_page().title} | {f"/{known.name}": known.title for known in PAGES}
     expect_heatmap(page)
-    first = page.evaluate("history.length")
-
-    def follow(name: str, title: str = "") -> None:
-        page.get_by_role("link", name=name, exact=True).click()
-        expect_page(title or name)
-
-    def expect_page(name: str) -> None:
-        expect(page.get_by_role("heading", level=1)).to_have_text(name)
-        expect_rest(page)
-
-    page.get_by_role("button", name=EXAMPLES[1]).click()
-    expect_in_search(page, "s", EXAMPLES[1])
-    follow("Heads")
-    page.get_by_role("option").nth(3).click()
-    expect_in_search(page, "query", "3")
-    follow("Learn", "Guide")
-    follow("Play", "Explore")
-    follow("Compare")
-    last, count = search(page), page.evaluate("history.length") - first
-    assert count == 5  # one each
-    for step in [go_back] * count + [go_forward] * count:
-        step(page)
-        expect_page(titles[page.evaluate("location.pathname")])
+    first, paths = page.evaluate("history.length"), ["/", "/"]
+    choice(page, "fold", "how").click()
+    expect_in_search(page, "fold", "how")
+    for name, path in (("Two sequences", "/cross"), ("Learn", "/guide"), ("Play", "/")):
+        follow(page, name, path)
+        paths.append(path)
+    last = search(page)
+    assert page.evaluate("history.length") - first == len(paths) - 1  # one each
+    for path in paths[-2::-1]:
+        go_back(page)
+        expect_path(page, path)
+    for path in paths[1:]:
+        go_forward(page)
+        expect_path(page, path)
     expect_search(page, last)
 
 
 def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_page: Open) -> None:
     page = open_page("/?query=1")
     expect_heatmap(page)
-    for name in ("Heads", "Compare"):
-        page.get_by_role("link", name=name, exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    expect_rest(page)
+    follow(page, "Two sequences", "/cross")
+    follow(page, "Laboratory", "/operations")
     page.evaluate("""async () => {
       for (const by of [-1, -1, 1]) {
         history.go(by)
@@ -188,8 +181,8 @@ def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(
 ) -> None:
     page = open_page("/?query=1")
     expect_heatmap(page)
-    page.get_by_role("button", name=EXAMPLES[1]).click()
-    expect_in_search(page, "s", EXAMPLES[1])
+    choice(page, "fold", "how").click()
+    expect_in_search(page, "fold", "how")
     expect_rest(page)
     page.evaluate("""() => {
       const { send } = WebSocket.prototype
@@ -212,5 +205,5 @@ def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(
     expect_heatmap(page)
     go_back(page)
     expect_search(page, {"mask": "length"})
-    expect(page.locator(".st-key-valid_len input")).to_have_value("3")
+    expect(unfolded(page, "valid_len").locator("input")).to_have_value("3")
     expect(page.get_by_test_id("stException")).to_have_count(0)

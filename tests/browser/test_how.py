@@ -1,0 +1,136 @@
+"""How in Chromium, of all words: guesses before a result is seen, and matrices of one's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from tests.browser.browsing import Open, Page, check_link, choice, expect, expect_in_search, search
+from tests.browser.test_play import link, read
+
+GUESS = {"fold": "how", "words": "all words", "predict": "on", "s": "the cat walks on the street"}
+
+
+def matrices(page: Page) -> Any:
+    return page.locator(".st-key-step_matrices figure")
+
+
+def cell(page: Page, row: int, column: int) -> Any:
+    """A cell of the matrix that a step gives, the last of its row."""
+    return matrices(page).last.locator("tbody tr").nth(row).locator("td").nth(column)
+
+
+def box(page: Page, label: str) -> Any:
+    return page.get_by_label(label, exact=True)
+
+
+def verdict(page: Page) -> Any:
+    return page.locator(".st-key-verdict .note")
+
+
+def numbers(page: Page) -> list[list[list[float]]]:
+    """The numbers of all matrices as they stand on the page; masked cells are −inf."""
+    expect(page.locator(".working")).to_be_visible()
+    return [
+        [
+            [
+                read(text) if text.strip() else -math.inf
+                for text in line.locator("td").all_inner_texts()
+            ]
+            for line in table.locator("tbody tr").all()
+        ]
+        for table in matrices(page).locator("table").all()
+    ]
+
+
+def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
+    page = open_page(link(**GUESS, step="scores", question="greatest"))
+    expect(matrices(page).last.locator("td.cell")).to_have_text(["?"] * 36)
+    expect(page.locator(".working")).to_have_count(0)
+    cell(page, 0, 1).click()
+    expect(verdict(page)).to_contain_text("Not “the (0)” and “cat”, it holds ")
+    scores = numbers(page)[-1]
+    greatest = max(map(max, scores))
+    expect(verdict(page)).to_contain_text(f"it holds {scores[0][1]:.4f};")
+    expect_in_search(page, "column", "1")
+    page.get_by_role("button", name="Hide and guess again").click()
+    expect(cell(page, 0, 1)).to_have_text("?")
+    row, column = next(
+        (r, c) for r, line in enumerate(scores) for c, n in enumerate(line) if n == greatest
+    )
+    matrices(page).last.locator("table").focus()
+    for key in ["Home", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:
+        page.keyboard.press(key)
+    expect(verdict(page)).to_contain_text("Right: ")
+
+
+def test_a_number_is_typed_and_a_mask_is_painted_as_answers_and_who_gets_the_link_answers_first(
+    open_page: Open,
+) -> None:
+    asked = {"input": "matrices", "scale": "none", "predict": "on", "query": 2, "column": 2}
+    page = open_page(link(**asked, step="queries"))
+    expect(cell(page, 2, 2)).to_contain_class("asked")
+    box(page, "Your number").fill("3,1")
+    box(page, "Your number").press("Enter")
+    right = "Right: “q2” and dimension 2 holds 3, and 3.1000 is within ±0.1500."
+    expect(verdict(page)).to_have_text(right)
+    other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
+    expect(other.get_by_text("What number is in the cell of ")).to_be_visible()
+    expect(matrices(other).last.locator("td.cell").first).to_have_text("?")
+
+    page = open_page(link(**GUESS | {"s": "a b"}, mask="causal", step="masked"))
+    page.locator("[data-query='0'][data-key='1']").click()
+    marked = page.locator("[data-query][aria-pressed=true]")
+    expect(marked).to_have_count(1)
+    page.get_by_role("button", name="Check").click()
+    expect(verdict(page)).to_have_text("Right: 1 cell is hidden.")
+    page.get_by_role("button", name="Hide and guess again").click()
+    expect(marked).to_have_count(0)
+
+
+def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
+    open_page: Open,
+) -> None:
+    page = open_page(link(input="matrices", step="scores", query=1, column=2, scale="none"))
+    queries, keys, scores = (numpy.array(matrix) for matrix in numbers(page))
+    assert scores.tolist() == (queries @ keys.T).tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+
+    box(page, "X, row 0, column 0").fill("1,5")
+    box(page, "X, row 0, column 0").press("Enter")
+    choice(page, "step", "queries").click()
+    expect(cell(page, 0, 0)).to_have_text("1.5000")
+    expect_in_search(page, "own_x", "1.5 0 1 0; 0 2 0 2; 1 1 1 1")
+    assert numbers(page)[-1] == [[1.5, 0, 2.5], [2, 2, 2], [2, 1, 3]]
+
+    page.get_by_role("button", name="+ row of X", exact=True).click()
+    expect(box(page, "Mask, row 3, column 3")).to_have_value("1")
+    expect_in_search(page, "own_mask", "; ".join(["1 1 1 1"] * 4))
+    page.get_by_role("button", name="Undo").click()
+    expect(cell(page, 0, 0)).to_have_text("1")
+    expect_in_search(page, "own_x", "1 0 1 0; 0 2 0 2; 1 1 1 1; 0 0 0 0")
+    check_link(page, open_page)
+
+
+def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
+    page = open_page(link(input="matrices", step="scores", scale="none"))
+    wrong, other = box(page, "W_q, row 1, column 2"), box(page, "X, row 0, column 0")
+    wrong.fill("<b>cat</b>")
+    wrong.press("Tab")
+    problem = "W_q: row 1, column 2 holds '<b>cat</b>', which is no number"
+    expect(page.get_by_role("status").get_by_text(problem)).to_be_visible()
+    expect(page.locator("input[aria-invalid='true']")).to_have_count(1)
+    expect(page.get_by_text("The steps follow as soon as every matrix fits.")).to_be_visible()
+    expect(matrices(page)).to_have_count(0)
+    other.fill("3")
+    other.press("Tab")
+    expect_in_search(page, "own_x")
+    wrong.fill("2")
+    wrong.press("Enter")
+    expect(page.locator("input[aria-invalid='true']")).to_have_count(0)
+    expect(matrices(page).last).to_be_visible()
+    expect_in_search(page, "own_W_q", "1 0 1; 1 0 2; 0 0 1; 0 1 1")
+    assert search(page)["own_x"].startswith("3 0 1 0;")
+    page.get_by_role("button", name="Back to the sentence").click()
+    expect(page.locator(".word").first).to_be_visible()

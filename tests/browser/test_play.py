@@ -1,0 +1,283 @@
+"""Play in Chromium: a sentence, one line of controls, and five folds in its columns."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from attention.app.state.openings import opening
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    choice,
+    eventually,
+    expect,
+    expect_in_search,
+    expect_rest,
+    expect_search,
+    expect_to_fit,
+    go_back,
+    go_forward,
+    search,
+)
+
+OPENING = opening()
+OWN = {"s": "rain fell softly on the old roof", "variant": "multihead", "heads": "5"}
+FOLDS = {"how": "How", "all heads": "All heads", "against": "Against", "numbers": "Numbers"}
+APART = """() => {
+  const [grid] = [...document.querySelectorAll("*")].flatMap((each) =>
+    [...(each.shadowRoot?.querySelectorAll("[data-layout=under] .grid") ?? [])])
+  const edges = (elements) => [...elements].map((each) => each.getBoundingClientRect())
+  const words = edges(document.querySelectorAll(".word"))
+  const cells = grid ? edges(grid.querySelectorAll(".row:nth-child(2) .cell")) : []
+  return words.length === cells.length && words.every(({ left, width }, at) =>
+    Math.abs(left - cells[at].left) <= 1 && Math.abs(width - cells[at].width) <= 1)
+}"""
+# The component that holds the focus after each of so many presses of Tab.
+HOLDS = """() => {
+  const host = document.activeElement.closest("[class*=st-key-]")
+  return host?.className.match(/st-key-(\\w+)/)?.[1] ?? ""
+}"""
+
+
+def link(**settings: object) -> str:
+    return "/?" + urlencode(settings)
+
+
+def name_of(page: Page, name: str) -> Any:
+    """The name at the left of a row of numbers."""
+    return page.get_by_role("rowheader").filter(has_text=re.compile(f"^{re.escape(name)}$"))
+
+
+def cells(page: Page, name: str) -> Any:
+    return page.get_by_role("row").filter(has=name_of(page, name)).locator(".cell")
+
+
+def read(text: str) -> float:
+    """A number as a cell has it, in points where it is a share."""
+    return float(text.replace("−", "-").replace(" %", "") or "nan")
+
+
+def told(page: Page) -> Any:
+    return page.locator(".told").last
+
+
+def open_fold(page: Page, fold: str) -> None:
+    choice(page, "fold", fold).click()
+    expect_in_search(page, "fold", fold)
+    expect_rest(page)
+
+
+def test_numbers_of_each_fold_stand_in_the_columns_of_the_words_and_follow_the_chosen_one(
+    open_page: Open,
+) -> None:
+    page = open_page("/")
+    for fold in ("how", "all heads", "against"):
+        open_fold(page, fold)
+        for width in (1280, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            eventually(page, lambda: page.evaluate(APART), True)
+    before = cells(page, "tired").all_inner_texts()
+    page.locator(".word").nth(4).click()
+    eventually(page, lambda: cells(page, "tired").all_inner_texts() != before, True)
+    expect_in_search(page, "query", "4")
+    cells(page, "tired").nth(6).hover()
+    expect(page.locator(".word").nth(6)).to_have_class("word pointed")
+
+
+def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(
+    open_page: Open,
+) -> None:
+    page = open_page("/")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it keeps the steps
+    expect_rest(page)
+    seen = [search(page)]
+    first = page.evaluate("history.length")
+
+    def take(act: Any, **changed: str) -> None:
+        act.click()
+        page.keyboard.press("Escape")  # a list of several stays open
+        now = {name: value for name, value in (seen[-1] | changed).items() if value}
+        expect_search(page, now)
+        expect_rest(page)
+        seen.append(now)
+        assert page.evaluate("history.length") - first == len(seen) - 1
+
+    take(choice(page, "fold", "how"), fold="how", query="")
+    take(name_of(page, "softmax"), step="weights")
+    take(cells(page, "query · key").nth(1), step="", column="1")
+    take(choice(page, "fold", "all heads"), fold="all heads")
+    take(name_of(page, "3.7"), head="7")
+    take(choice(page, "mask", "causal"), mask="causal")
+    take(page.get_by_role("button", name=OPENING.endings[1]), s=OPENING.sentences[1])
+    take(choice(page, "words", "all words"), words="all words")
+    for step, views in ((go_back, seen[-2::-1]), (go_forward, seen[1:])):
+        for view in views:
+            step(page)
+            eventually(page, lambda: {**search(page), "query": ""}, {**view, "query": ""})
+    check_link(page, open_page)
+
+
+def test_a_number_of_how_shows_its_products_and_the_sum_that_it_is(open_page: Open) -> None:
+    page = open_page(link(**OWN, fold="how", query=2))
+    expect(told(page)).to_contain_text("query · key: ")
+    score = cells(page, "query · key").nth(4)
+    score.click()
+    total = page.locator(".working tfoot td").last
+    expect(total).to_be_visible()
+    assert abs(read(total.inner_text()) - read(score.inner_text())) < 0.005
+    products = page.locator(".working tbody tr td:last-child").all_inner_texts()
+    assert abs(sum(map(read, products)) - read(total.inner_text())) < 1e-3
+    name_of(page, "softmax").click()
+    expect(told(page)).to_contain_text("softmax: ")
+    expect(page.locator(".working")).to_have_count(0)
+    shares = [read(text) for text in cells(page, "softmax").all_inner_texts()]
+    assert abs(sum(shares) - 100) < 2
+    page.keyboard.press("ArrowUp")
+    expect_in_search(page, "step", "scaled")
+    page.get_by_role("button", name="Matrices of your own").click()
+    expect_in_search(page, "input", "matrices")
+
+
+def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(
+    open_page: Open,
+) -> None:
+    page = open_page(link(**OPENING.chosen, s=OPENING.sentences[0], fold="all heads"))
+    expect(cells(page, "3.1").nth(1)).to_contain_text("76")
+    page.locator(".sentence").focus()
+    held = []
+    for _ in range(24):
+        page.keyboard.press("Tab")
+        held.append(page.evaluate(HOLDS))
+    assert held.count("rows") == 1, held
+
+    arc = page.locator(".arc").first
+    thick = arc.get_attribute("style")
+    name_of(page, "3.1").press("ArrowDown")
+    expect_in_search(page, "head", "2")
+    eventually(page, lambda: arc.get_attribute("style") != thick, True)
+    expect(name_of(page, "3.2")).to_be_focused()
+    page.keyboard.press("PageDown")
+    expect_in_search(page, "layer", "4")
+    expect(name_of(page, "4.2")).to_be_focused()
+    page.keyboard.press("PageUp")
+    expect_in_search(page, "layer", "3")
+
+
+def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(
+    open_page: Open,
+) -> None:
+    page = open_page(link(**OWN, fold="all heads"))
+    strands = page.locator(".stage g g path")
+    expect(cells(page, "head 0")).to_have_count(7)
+    expect(strands).to_have_count(0)
+    name_of(page, "head 3").get_by_role("button", name="Mark head 3").click()
+    expect_in_search(page, "active", "3")
+    expect(strands).to_have_count(7)
+    assert "head" not in search(page)
+    name_of(page, "head 3").press("ArrowUp")
+    name_of(page, "head 2").press("Shift+Enter")
+    expect_in_search(page, "active", "2,3")
+    expect(strands).to_have_count(14)
+
+    choice(page, "sort", "entropy").click()
+    expect(told(page)).to_contain_text("Sorted by entropy")
+    beside = page.locator(".row .beside")
+    eventually(page, lambda: "" in beside.all_inner_texts(), False)
+    measured = [read(text) for text in beside.all_inner_texts()]
+    assert measured in (sorted(measured), sorted(measured, reverse=True))
+    expect(strands).to_have_count(14)
+
+
+def test_the_head_asked_for_is_guessed_by_keys_among_all_maps(open_page: Open) -> None:
+    more = {"fold": "all heads", "words": "all words", "predict": "on"}
+    page = open_page(link(**OPENING.chosen, s=OPENING.sentences[0], **more))
+    expect(page.get_by_role("heading", name="Which head ")).to_be_visible()
+    expect_rest(page)
+    page.get_by_role("radio", name="Head 0", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    expect_in_search(page, "head", "1")
+    expect(told(page)).to_contain_text("click the one you think it is")
+    page.keyboard.press("Enter")
+    expect(told(page)).to_contain_text("% of its attention")
+
+
+# Of each difference: what B is then set to, the names of both rows, and what the link holds.
+DIFFERENCES = {
+    "head": ("b_head", "3", "head 0", "head 3"),
+    "variant": ("b_variant", "retention", "multihead", "retention"),
+    "mask": ("b_mask", "causal", "no mask", "causal"),
+}
+
+
+@pytest.mark.parametrize("differs", DIFFERENCES)
+def test_b_begins_as_a_and_differs_in_the_one_thing_that_is_changed(
+    differs: str, open_page: Open
+) -> None:
+    name, value, first, second = DIFFERENCES[differs]
+    page = open_page(link(**OWN, fold="against", query=3))
+    choice(page, "differs", differs).click()
+    expect_in_search(page, "differs", differs)
+    expect_rest(page)
+    if name == "b_head":
+        page.locator(".st-key-b_head input").fill(value)
+        page.locator(".st-key-b_head input").press("Enter")
+    else:
+        choice(page, name, value).click()
+    expect_in_search(page, name, value)
+    expect(told(page)).to_contain_text(f"With “{second}”")
+    rows = [cells(page, each).all_inner_texts() for each in (first, second, "difference")]
+    a, b, change = ([read(text) for text in texts] for texts in rows)
+    shares = differs != "variant"
+    for before, after, points in zip(a, b, change, strict=True):
+        if shares and after == after:
+            assert abs(after - before - points) < 1.1
+    assert {name: value, "differs": differs, "variant": "multihead"}.items() <= search(page).items()
+    check_link(page, open_page)
+
+
+def test_another_word_of_b_is_typed_and_its_maps_are_of_all_words(open_page: Open) -> None:
+    page = open_page("/")
+    open_fold(page, "against")
+    expect(page.get_by_label("The sentence of B")).to_have_value(OPENING.sentences[1])
+    expect(told(page)).to_contain_text(f"With “{OPENING.endings[1]}”")
+    page.get_by_label("The sentence of B").fill(OPENING.text + " old")
+    expect(name_of(page, "old")).to_be_visible()
+    expect_in_search(page, "s", OPENING.sentences[0])
+    choice(page, "words", "all words").click()
+    expect(page.get_by_text("B · old", exact=True)).to_be_visible()
+
+
+def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page: Open) -> None:
+    page = open_page(link(**OWN, fold="against", differs="scale"))
+    slider = page.get_by_role("slider", name="Scale, as a multiple of that of A")
+    change = cells(page, "difference")
+    expect(change).to_have_text(["0.0"] * 7)
+    expect_rest(page)
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 8, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    eventually(page, lambda: change.all_inner_texts() == ["0.0"] * 7, False)
+    assert "b_factor" not in search(page)
+    moved = change.all_inner_texts()
+    page.mouse.up()
+    eventually(page, lambda: float(search(page).get("b_factor", 0)), float(slider.input_value()))
+    expect_rest(page)
+    assert change.all_inner_texts() == moved
+    check_link(page, open_page)
+
+
+def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page: Open) -> None:
+    page = open_page(link(s=" ".join(f"word{at}" for at in range(60)), fold="how"))
+    for fold in ("how", "against"):
+        open_fold(page, fold)
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 844})
+            expect_to_fit(page)
+            expect(cells(page, "softmax" if fold == "how" else "second").first).to_be_attached()
