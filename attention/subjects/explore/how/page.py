@@ -1,4 +1,4 @@
-"""How: the way of the chosen word from scores to its new vector, each number with its working."""
+"""Stages of the chosen word, the way from scores to its new vector, each number with its working."""
 
 from __future__ import annotations
 
