@@ -1,4 +1,4 @@
-"""Stages of the chosen word, the way from scores to its new vector, each number with its working."""
+"""Stages of the chosen word: the way from scores to its new vector, with its working."""
 
 from __future__ import annotations
 
