@@ -2,7 +2,7 @@
 
 `floor.py` is the least a Streamlit page can do, `usual.py` the page most people would write. All
 three are served by processes of their own and looked at by one browser. A sample clicks the other
-of two options (of "Mask": none, causal) with the mouse and waits for the pictures that follow;
+of two options (of "Mask" or "Scale") with the mouse and waits for the pictures that follow;
 `watch.js` says what counts as painted. The pages take turns click by click, so that noise hits all
 alike. The app's other pages are then measured against the floor in the same way. At last all pages
 stand beside the floor among as many plain elements as they have, with what each part of the way
@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 
 from playwright import sync_api as playwright
 
+from attention.app.state.openings import ALL_WORDS
 from benchmarks.report import TARGETS, Row, at_most, table
 from benchmarks.serving import APP_SCRIPT, HERE, TEXT, Server, serve
 from tests.chromium import ARGUMENTS, find
@@ -46,6 +47,7 @@ class Site:
     """A page to measure: its script, its heatmap, its URL parameters for n.
 
     scope, group, options: where the options to click in turn are; one alone is turned on and off.
+    menu: whether these stand in a list that opens at a click.
     next_one, button: in place of these, what the right arrow key leads on in, and what is then
     clicked, so that each click changes something else.
     """
@@ -58,6 +60,7 @@ class Site:
     path: str = ""
     group: str = "Masks"
     options: tuple[str, ...] = ("causal",)
+    menu: bool = False
     next_one: str = ""
     button: str = ""
 
@@ -79,19 +82,22 @@ FLOOR = Site(
 APP = Site(
     "app",
     APP_SCRIPT,
-    ".st-key-picture canvas[data-version]",
-    "stSidebar",
+    ".st-key-map_of_all canvas[data-version]",
+    "stMain",
     lambda n: {"s": sentence(n)},
+    group="Scale",
+    options=("1/√d_k", "none"),
+    menu=True,
 )
 USUAL = replace(FLOOR, name="usual", script=HERE / "usual.py", heatmap=".stPlotlyChart .hm image")
 SITES = (FLOOR, APP, USUAL)
 MATRICES = ".frame[data-version]"
-STEPS = replace(
+HOW = replace(
     APP,
-    name="steps",
+    name="how, all words",
     heatmap=MATRICES,
-    parameters=lambda n: {"s": sentence(n), "step": "weights"},
-    path="steps",
+    parameters=lambda n: {"s": sentence(n), "fold": "how", "words": ALL_WORDS, "step": "weights"},
+    path="explore",
 )
 OPERATIONS = replace(
     APP,
@@ -105,6 +111,7 @@ OPERATIONS = replace(
     path="operations",
     group="Along dim",
     options=("2", "1"),
+    menu=False,
 )
 IDENTITIES = replace(
     APP,
@@ -115,14 +122,24 @@ IDENTITIES = replace(
     path="identities",
     group="Mistake",
     options=("values", "count"),
+    menu=False,
 )
-COMPARE = replace(APP, name="compare", heatmap="canvas[data-version]", path="compare")
+AGAINST = replace(
+    APP,
+    name="against, all words",
+    heatmap=".st-key-maps canvas[data-version]",
+    parameters=lambda n: {"s": sentence(n), "fold": "against", "words": ALL_WORDS},
+    path="explore",
+)
 HEADS = replace(
     APP,
     name="12 heads",
-    heatmap=".st-key-head_grid canvas[data-version]",
-    parameters=lambda n: {"s": sentence(n), "vectors": "random", "d_model": "48", "heads": "12"},
-    path="heads",
+    heatmap=".st-key-all_heads canvas[data-version]",
+    parameters=lambda n: {
+        **{"s": sentence(n), "vectors": "random", "d_model": "48", "variant": "multihead"},
+        **{"heads": "12", "fold": "all heads", "words": ALL_WORDS},
+    },
+    path="explore",
 )
 # Each click switches off one head more: no answer is known before.
 WINDOW = replace(
@@ -137,11 +154,11 @@ WINDOW = replace(
 WINDOW_MS = 100.0
 # (page, numbers of rows, the most a change may take over the floor at that number)
 OTHER_PAGES = (
-    (STEPS, SIZES, 2.5),
+    (HOW, SIZES, 2.5),
     (OPERATIONS, (16,), 2.5),
     (IDENTITIES, (16,), 2.5),
     (HEADS, (512,), 3.0),
-    (COMPARE, SIZES, 4.0),
+    (AGAINST, SIZES, 4.0),
 )
 
 
@@ -150,8 +167,8 @@ OTHER_PAGES = (
 WAY = ("sent", "first", "last", "drawn", "page")
 ON_THE_WAY = (
     *((APP, n) for n in (16, 256, 512)),
-    *((STEPS, n) for n in (16, 256)),
-    *((COMPARE, n) for n in (16, 256)),
+    *((HOW, n) for n in (16, 256)),
+    *((AGAINST, n) for n in (16, 256)),
     (OPERATIONS, 16),
     (IDENTITIES, 16),
     (HEADS, 512),
@@ -230,6 +247,9 @@ class Tab:
             self.page.wait_for_selector(IDLE, timeout=PAINT_MS)
             return self.page.locator(self.site.button)
         scope = self.page.get_by_test_id(self.site.scope)
+        if self.site.menu:
+            scope.get_by_role("combobox", name=self.site.group).click()
+            return self.page.get_by_role("option", name=next(self.options), exact=True)
         group = scope.get_by_label(self.site.group, exact=True)
         return group.get_by_text(next(self.options), exact=True)
 

@@ -81,13 +81,12 @@ def with_model(site: Site) -> Site:
     )
 
 
-SCALE = replace(APP, name="scale", group="Scale", options=("1/√d_k", "none"))
+SCALE = replace(APP, name="scale")
 HEAD = changes_of("head", variant="multihead")
 # (what is changed with the model, what is changed without, how)
 CHANGES = (
     (with_model(SCALE), SCALE, Tab),
     (with_model(HEAD), HEAD, Stepper),
-    (with_model(changes_of("layer")), HEAD, Stepper),
 )
 
 

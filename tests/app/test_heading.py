@@ -71,7 +71,6 @@ def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
     [
         ("cross", {}, ["Queries from: “bonjour le monde”", "“hello world”", "Scale: 1/√d_k"], []),
         ("cross", {"cross": "batch"}, ["Show: batch", "Scale: 1/√d_k"], []),
-        ("explore", {"fold": "against", "s2": "a dog"}, ["The sentence of B: “a dog”"], []),
         (
             "explore",
             {"fold": "against", "differs": "mask", "b_mask": "causal"},

@@ -61,7 +61,6 @@ def said_alone(view: View) -> Sequence[tuple[str, str]]:
 
 
 # On a phone the menu stands at the side, on every page.
-NO_SETTINGS = "[data-testid=stSidebarUserContent] { display: none; }"
 NO_SIDE = """
 @media (min-width: 769px) {
   [data-testid=stSidebar], [data-testid=stExpandSidebarButton] { display: none; }
@@ -174,7 +173,7 @@ def style(view: View) -> None:
     if view.calm or not view.page.beside(view):
         rules.append(NO_SIDE)
     if view.calm:
-        rules.append(NO_SETTINGS)
+        rules.append(_read("calm"))
     if st.context.is_embedded:
         rules.append(_read("embedded"))
     if key := view.page.figures.get(view["figure"]):

@@ -25,7 +25,8 @@ READER, WRITER = "reader", SMOLLM2.about.name
 
 def has_title(view: View) -> bool:
     """True if the picture of a view has the page's title, a question on the chosen word."""
-    return view.calm and scenes.opening_result(view) is not None
+    drawn = view["input"] == "sentence" and scenes.opening_result(view) is not None
+    return view.calm and drawn
 
 
 def ways_on(view: View) -> None:
@@ -89,7 +90,7 @@ def _more(view: View) -> None:
 
     While they are not seen only those stay that have been drawn: else Streamlit forgets them.
     """
-    more = st.popover("More", key="more", on_change="rerun")
+    more = st.popover("More", key="more_settings", on_change="rerun")
     parts = widgets.parts_beside(view)
     if not more.open:
         with st.container(key="unseen"):
