@@ -1,4 +1,4 @@
-"""How in Chromium, of all words: guesses before a result is seen, and matrices of one's own."""
+"""Stages of all words in Chromium: guesses before a result is seen, and matrices of one's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How: each row under the words is a stage of the trace, and leads to the next one."""
+"""Each row under the words is a stage of the trace, and leads to the next one."""
 
 from __future__ import annotations
 
