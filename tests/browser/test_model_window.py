@@ -98,6 +98,20 @@ def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_le
     expect(window(page).locator(".word.asked")).to_have_count(0)
 
 
+def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(
+    open_page: Open,
+) -> None:
+    packaged("smollm2")
+    page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
+    expect(head_shown(page, "23.4")).to_be_visible()
+    page.get_by_label("Sentence", exact=True).press("Tab")
+    expect(page.get_by_role("radio", name="layer 23, head 4, strongest")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(head_shown(page, "23.5")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(window(page).locator(".arc path")).to_have_count(1)
+
+
 def test_on_a_phone_the_switch_and_what_is_told_stay_in_sight(open_page: Open) -> None:
     packaged("smollm2")
     page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
