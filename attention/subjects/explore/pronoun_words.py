@@ -212,8 +212,23 @@ def lines_of(
         if len(others) == len(rows) and seen[query] > 1:
             more = change(row, others[query], names[:-1], query, (names[-1], ending))
             said = [*said[:-1], f"{said[-1]} {more[0]}", *more[1:]] if more else said
-        found.append((question(names[query], on_vectors), said))
+        found.append((question(_whole_word(tokens, query) or names[query], on_vectors), said))
     return found
+
+
+def _whole_word(tokens: Sequence[str], query: int) -> str:
+    """The word that a piece belongs to, "" where that is the piece alone."""
+    spaced = any(token.startswith(("·", "▁")) for token in tokens[1:])
+
+    def goes_on(at: int) -> bool:
+        return tokens[at].startswith("##") or (spaced and at > 0 and tokens[at][:1].isalpha())
+
+    first, end = query, query + 1
+    while first and goes_on(first):
+        first -= 1
+    while end < len(tokens) and goes_on(end):
+        end += 1
+    return whole_words(tokens[first:end], [0] * (end - first))[0] if end - first > 1 else ""
 
 
 def as_typed(text: str, tokens: Sequence[str]) -> list[str]:

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 from torchtext.vocab import Vectors
 
 from attention.app.state.openings import OPENINGS
+from attention.core.functional import WeightsAlone
 from attention.figures.layer_words import shown
 from attention.pipeline import Result, Settings, compute
 from attention.subjects.explore import pronoun_words
 from attention.trained.sources import NONE
+from tests.cases import over
 
 LINES: dict[tuple[tuple[float, ...], int], str] = {  # of a row of a, b, c, d and the chosen word
     ((0, 0, 0, 0), 1): "“b” may look at nothing: the mask hides every word.",
@@ -50,6 +53,20 @@ def test_a_change_of_the_last_word_is_told_by_what_another_row_has_otherwise() -
         said = "".join(pronoun_words.change(row, other, "abc", query, ("d", "z")))
         assert said == f"Change d to z and {words}"
     assert pronoun_words.change(SURE, EVEN, "abc", 3, ("d", "z")) == []
+
+
+WORDS = {
+    ("[CLS]", "he", "##ute", "ist"): ["[CLS]", "heute", "heute", "ist"],
+    ("He", "ute", "·ist", "."): ["Heute", "Heute", "·ist", "."],
+    ("he", "was"): ["he", "was"],
+}
+
+
+@over("tokens", WORDS)
+def test_a_word_in_pieces_is_asked_as_a_word(tokens: tuple[str, ...]) -> None:
+    weights = torch.eye(len(tokens))
+    found = pronoun_words.lines_of(WeightsAlone(weights), tokens)
+    assert [asked for asked, _ in found] == [pronoun_words.question(each) for each in WORDS[tokens]]
 
 
 @pytest.fixture
