@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 
 import torch
+from safetensors.torch import save_file
 
 from attention.training import exports
 from attention.training.exports import export
@@ -21,7 +22,7 @@ from attention.training.fitting import fit
 from attention.training.networks import Writer, count
 from attention.training.run import Run, write
 from attention.training.settings import NONE, TrainingSettings
-from attention.training.tasks import ATTENTION, TASKS, Target
+from attention.training.tasks import ATTENTION, TASKS, Target, race
 
 COMMAND = "python -m attention.training --write"
 
@@ -40,6 +41,8 @@ def main() -> int:
     missed = False
     for name in [options.task] if options.task else TASKS:
         usual = TrainingSettings(name, learn_seed=options.seed)
+        if options.write and name == race.Race.name:
+            _write_tried()
         run = _learned(usual)
         for line, met in _judged(run):
             print(line, flush=True)
@@ -64,9 +67,27 @@ def main() -> int:
     return int(missed)
 
 
-def _learned(settings: TrainingSettings) -> Run:
+def _write_tried() -> None:
+    """Try rates on the networks of the race; write their shares, and the GRU of equal state at its
+    best."""
+    race.EQUAL_FILE.unlink(missing_ok=True)
+    shares: dict[str, dict[str, float]] = {}
+    best: dict[str, torch.Tensor] = {}
+    for rate in race.RATES:
+        last = _learned(TrainingSettings("race", learn_width=race.EQUAL_AT), rate).last
+        for name in last.networks:
+            found = [last.accuracy[race.curve(name, pairs)] for pairs in race.COUNTS]
+            shares.setdefault(name, {})[str(rate)] = round(sum(found) / len(found), 4)
+        own = shares[race.EQUAL_STATE]
+        if own[str(rate)] == max(own.values()):
+            best = last.networks[race.EQUAL_STATE].state_dict()
+    save_file(best, race.EQUAL_FILE, {"command": COMMAND, "rates": json.dumps(shares)})
+    race.rates_tried.cache_clear()
+
+
+def _learned(settings: TrainingSettings, rate: float | None = None) -> Run:
     begun, spent = time.perf_counter(), time.process_time()
-    progress = list(fit(settings.task, settings))
+    progress = list(fit(settings.task, settings, rate=rate))
     run = Run(settings, progress)
     title = TASKS[settings.task].title
     without = "" if settings.handicap == NONE else f", {settings.handicap}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -23,11 +23,13 @@ def fit(
     *,
     steps: int | None = None,
     rate: float | None = None,
+    only: Collection[str] = (),
 ) -> Iterator[Progress]:
     """Train the networks of a task, and tell how far they are, some `Task.told` times.
 
     task: one of `TASKS`; config: its settings, None = the usual ones; steps, rate: how many, and
-    the largest learning rate, None = as the settings have them, which offer but some. Adam with
+    the largest learning rate, None = as the settings have them, which offer but some; only: names
+    of the networks that are trained, none: all; of one alone all is as beside others. Adam with
     decoupled weight decay (Loshchilov & Hutter 2019); the rate rises over the first steps, and
     falls to 0. The same seed gives the same losses to the bit on one machine, with as many threads.
     Raises ValueError where there is no such task, the settings are of another one, or steps or rate
@@ -40,7 +42,8 @@ def fit(
     asked.sizes = freed(asked.sizes, steps, rate)
     steps = asked.sizes.steps
     generator = torch.Generator().manual_seed(100 + config.learn_seed)
-    learners = asked.learners(generator)
+    drawn = asked.learners(generator)
+    learners = {name: drawn[name] for name in only or drawn}
     example = asked.example()
     optimisers = {
         name: torch.optim.AdamW(
@@ -52,14 +55,13 @@ def fit(
 
     def progress(step: int, since: int) -> Progress:
         with torch.no_grad():
-            network = learners[ATTENTION]
             return Progress(
                 step,
                 {name: loss / max(1, since) for name, loss in losses.items()},
                 asked.accuracy(learners),
                 dict(seconds),
-                asked.maps(learners, example),
-                asked.measures(network),
+                asked.maps(drawn, example),
+                asked.measures(drawn[ATTENTION]),
                 dict(learners),
             )
 
@@ -69,11 +71,11 @@ def fit(
     yield progress(0, 1)
     losses, last = dict.fromkeys(learners, 0.0), 0
     for step in range(1, steps + 1):
-        rate = asked.sizes.rate * _share(step, steps)
         batch = asked.batch(generator, BATCH)
         for name, network in learners.items():
             begun = time.process_time()
-            losses[name] += _step(asked.loss, network, optimisers[name], batch, rate)
+            largest = asked.rate(name) * _share(step, steps)
+            losses[name] += _step(asked.loss, network, optimisers[name], batch, largest)
             seconds[name] += time.process_time() - begun
         if asked.moment(step) > asked.moment(last) or step == steps:
             yield progress(step, step - last)

@@ -158,13 +158,13 @@ def seeded(width: int, heads: int, seed: int, variant: type[MultiHead] = MultiHe
     return made
 
 
-def recurrent(width: int, generator: torch.Generator) -> nn.GRU:
-    """A gated recurrent unit (Cho et al. 2014), uniform in ±1/√width from a generator."""
-    made = nn.GRU(width, width, batch_first=True, device="meta").to_empty(device="cpu")
+def recurrent(width: int, generator: torch.Generator, state: int) -> nn.GRU:
+    """A gated recurrent unit (Cho et al. 2014), uniform in ±1/√state from a generator."""
+    made = nn.GRU(width, state, batch_first=True, device="meta").to_empty(device="cpu")
     with torch.no_grad():
         for parameter in made.parameters():
             drawn = torch.rand(parameter.shape, generator=generator) * 2 - 1
-            parameter.copy_(drawn / math.sqrt(width))
+            parameter.copy_(drawn / math.sqrt(state))
     return made
 
 

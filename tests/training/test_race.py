@@ -20,7 +20,8 @@ from attention.training.tasks import ATTENTION, lookup, race
 from tests.cases import over
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
-WITH_STATE = [name for name in race.networks() if name not in (ATTENTION, lookup.GRU)]
+GRUS = (lookup.GRU, race.EQUAL_STATE)
+WITH_STATE = [name for name in race.networks() if name not in (ATTENTION, *GRUS)]
 MOST = race.COUNTS[-1]
 
 
@@ -51,9 +52,9 @@ def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(
     asked = race.Race(TrainingSettings("race"))
     before = [*race.networks()]
     monkeypatch.setitem(VARIANTS, "halved", Halved)
-    assert [*race.networks()] == [*before[:-1], "halved", "GRU"]
+    assert [*race.networks()] == [*before[:-2], "halved", *GRUS]
     learners = asked.learners(torch.Generator().manual_seed(0))
-    assert [*learners] == [*race.networks()]
+    assert [*learners] == [*race.networks()][:-1]
     layer = learners["halved"].layers.attention[0]
     assert (type(layer), layer.config.decay, layer.heads) == (Halved, 0.5, 1)
     batch = lookup.draw(torch.Generator().manual_seed(0), 3, 5)
@@ -105,7 +106,7 @@ def test_packaged_runs_are_small_and_differ_in_width_and_seed_alone() -> None:
     for run in runs:
         assert [each.settings.learn_seed for each in race.alike(run)] == [*race.SEEDS]
         words = race.Race(run.settings).after(run)
-        for name in race.networks():
+        for name in race.parameters(race.Race(run.settings).sizes.width):
             mean, least, most = (
                 f"{100 * each:.1f}" for each in race.shares(race.alike(run), name, MOST)
             )
@@ -124,6 +125,21 @@ def test_attention_answers_more_than_every_state_and_a_large_one_more_than_a_sma
         assert max(right("8", name, MOST)) < min(right("32", name, MOST))
 
 
+def test_a_gru_of_equal_state_is_trained_at_the_best_of_its_rates_and_can_be_tested_again() -> None:
+    asked, run = race.Race(settings(race.EQUAL_AT, 0)), run_of(race.EQUAL_AT)
+    tried = race.rates_tried()[race.EQUAL_STATE]
+    found = [run.accuracy(race.curve(race.EQUAL_STATE, pairs)) for pairs in race.COUNTS]
+    assert asked.rate(race.EQUAL_STATE) == float(max(tried, key=tried.__getitem__)) == 0.03
+    assert max(tried.values()) == pytest.approx(sum(found) / len(found), abs=1e-4)
+    assert asked.rate(ATTENTION) == asked.usual.rate
+    with torch.no_grad():
+        again = asked.score(race.equal_state(), asked.tests()["5 pairs"])
+    assert again == pytest.approx(run.accuracy(race.curve(race.EQUAL_STATE, 5)), abs=1e-3)
+    numbers = race.parameters(8)
+    assert (race.kept(race.EQUAL_STATE, 8, 20), numbers[race.EQUAL_STATE]) == (64, 15_136)
+    assert race.EQUAL_STATE not in race.parameters(16)
+
+
 def test_the_page_of_docs_has_the_shares_of_all_seeds() -> None:
     page = (Path(__file__).parents[2] / "docs" / "without_softmax.md").read_text("utf-8")
     for name in race.networks():
@@ -131,7 +147,7 @@ def test_the_page_of_docs_has_the_shares_of_all_seeds() -> None:
         for width in ("8", "usual", "32"):
             found = race.shares(race.alike(run_of(width)), name, MOST)
             mean, least, most = (f"{100 * share:.1f}" for share in found)
-            cells.append(f"{mean} ({least} to {most})")
+            cells.append("–" if mean == "nan" else f"{mean} ({least} to {most})")
         assert f"| {' | '.join([name, *cells])} |" in page
     worst = [min(right("8", name, 1)) for name in ("gated linear attention", "gated delta rule")]
     assert [f"{100 * share:.0f}" for share in worst] == ["82", "59"]

@@ -103,7 +103,9 @@ function show(view) {
     lane.band.setAttribute("d", curves.pathOf([...around[0], ...around[1].reverse()]) || "M0 0")
     const place = counts.indexOf(pairs)
     lane.share.textContent = shareWords(mean[place], least[place], most[place], content.seeds)
-    lane.keeps.textContent = `keeps ${runner.keeps[size][list].toLocaleString("en")} numbers`
+    const [kept, learned] = [runner.keeps[size][list], runner.parameters[size]]
+    lane.keeps.textContent = `keeps ${kept.toLocaleString("en")}, learns ${learned.toLocaleString("en")} numbers`
+    if (!learned) lane.share.textContent = "not trained at this size"
     if (!lane.matrix) continue
     const weights = weightsOf(content, size, at, map)[list]
     map += 1

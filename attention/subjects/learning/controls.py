@@ -175,8 +175,11 @@ def table_of(runs: Sequence[Run]) -> tuple[list[str], dict[str, list[str]]]:
             "parameters": f"{_parameters(run.settings):,}",
             "steps": f"{sizes.steps:,}",
         }
-        told = max(3, len(run.last.loss))  # all networks in the first test
-        row |= {name: f"{100 * run.accuracy(name):.1f} %" for name in task.curves[:told]}
+        told = max(3, *(len(each.last.loss) for each in runs))  # all networks in the first test
+        row |= {
+            name: f"{100 * run.accuracy(name):.1f} %" if name in run.last.accuracy else "–"
+            for name in task.curves[:told]
+        }
         for title, cell in row.items():
             columns.setdefault(title, []).append(cell)
     return [_name(run.settings) for run in runs], columns

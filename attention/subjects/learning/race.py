@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
@@ -28,13 +29,15 @@ class RaceSettings:
 
 
 class Runner(TypedDict):
-    """A network that races: its name, numbers that it keeps of a list, by sizes and lists.
+    """A network that races: its name, numbers that it keeps of a list, by sizes and lists, and its
+    parameters by sizes, 0 where it is not trained.
 
     map: whether it has one; shares: whether each row of that sums to 1, nothing below 0.
     """
 
     name: str
     keeps: list[list[int]]
+    parameters: list[int]
     map: bool
     shares: bool
 
@@ -111,6 +114,7 @@ class RaceOfMemory(Figure, kind="race", header=RaceHeader, width=int, pairs=int)
             return
         told = _shares(self.run, 1)[0, 0]
         columns = dict(zip(task.networks(), told.tolist(), strict=True))
+        columns = {name: column for name, column in columns.items() if not math.isnan(column[0])}
         rows = [f"{pairs} pairs" for pairs in task.COUNTS]
         files.offer_table("right answers of the memory race", rows, columns)
 
@@ -139,6 +143,7 @@ def _runner(name: str, widths: Sequence[int]) -> Runner:
     return {
         "name": name,
         "keeps": [[task.kept(name, width, pairs) for pairs in task.SHOWN] for width in widths],
+        "parameters": [task.parameters(width).get(name, 0) for width in widths],
         "map": variant is not None,
         "shares": variant is not None and bool(variant.normed_by),
     }

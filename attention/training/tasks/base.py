@@ -107,6 +107,10 @@ class Task(ABC):
         self.settings = settings
         self.sizes = sizes(settings, self.usual, self.offered)
 
+    def rate(self, network: str) -> float:
+        """Largest learning rate of a network: that of the sizes, unless each has its own."""
+        return self.sizes.rate
+
     def moment(self, step: int) -> int:
         """Number of times to tell until a step: more often at first, when most is learned."""
         steps = self.sizes.steps

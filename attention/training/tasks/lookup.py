@@ -103,14 +103,15 @@ class Linear(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """A GRU reads one pair after the other, then one asked key."""
+    """A GRU reads one pair after the other, then one asked key. state: numbers that it keeps."""
 
-    def __init__(self, width: int, generator: torch.Generator) -> None:
+    def __init__(self, width: int, generator: torch.Generator, state: int | None = None) -> None:
         super().__init__()
+        state = width if state is None else state
         self.keys = table(KEYS, width, generator)
         self.values = table(VALUES, width, generator)
-        self.gru = networks.recurrent(width, generator)
-        self.answers = matrix(width, VALUES, generator)
+        self.gru = networks.recurrent(width, generator, state)
+        self.answers = matrix(state, VALUES, generator)
 
     def forward(self, keys: Tensor, values: Tensor, asked: Tensor) -> Tensor:
         """(batch, pairs) each -> scores of the values (batch, asked, values)."""

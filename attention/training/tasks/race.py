@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from attention.core.papers import ARXIV
 from attention.core.printing import percent
 from attention.core.variants import VARIANTS, MultiHead
-from attention.training.finished import packaged
-from attention.training.run import Run
-from attention.training.settings import USUAL, Sizes
+from attention.training.finished import FOLDER, packaged
+from attention.training.networks import count
+from attention.training.run import Run, about
+from attention.training.settings import USUAL, Sizes, TrainingSettings
 from attention.training.tasks import lookup
 from attention.training.tasks.base import (
     ATTENTION,
@@ -30,6 +35,10 @@ COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)  # pairs of the tested li
 SHOWN = (5, 10, 20)  # pairs of the lists whose maps are told
 ASKED = 2000  # in each test, at least
 WIDTHS, SEEDS = (USUAL, "8", "32"), (0, 1, 2)  # of the packaged runs
+EQUAL_STATE = "GRU of equal state"  # trained at one width: a state of 256 takes minutes a run
+EQUAL_AT = "8"
+EQUAL_FILE = FOLDER / "race-equal-state.safetensors"  # its parameters, and the rates tried
+RATES = (0.003, 0.01, 0.03, 0.1)
 
 
 def racing() -> dict[str, type[MultiHead]]:
@@ -45,7 +54,23 @@ def racing() -> dict[str, type[MultiHead]]:
 
 def networks() -> tuple[str, ...]:
     """Names of all networks that race."""
-    return (*racing(), lookup.GRU)
+    return (*racing(), lookup.GRU, EQUAL_STATE)
+
+
+@functools.cache
+def rates_tried() -> Mapping[str, Mapping[str, float]]:
+    """Share of right answers over all lists at seed 0 and width `EQUAL_AT`, by network and rate."""
+    tried: dict[str, dict[str, float]] = {}
+    if EQUAL_FILE.exists():  # else they are being tried
+        tried = json.loads(about(EQUAL_FILE)["rates"])
+    return tried
+
+
+def equal_state() -> nn.Module:
+    """The GRU of equal state of seed 0 as it was at the end, for whoever tests it again."""
+    network = lookup.Recurrent(int(EQUAL_AT), torch.Generator(), int(EQUAL_AT) ** 2)
+    network.load_state_dict(load_file(EQUAL_FILE))
+    return network
 
 
 def curve(name: str, pairs: int) -> str:
@@ -59,6 +84,14 @@ def kept(name: str, width: int, pairs: int) -> int:
     return {ATTENTION: 2 * width * pairs, lookup.GRU: width}.get(name, width * width)
 
 
+@functools.cache
+def parameters(width: int) -> dict[str, int]:
+    """Number of parameters of each network that is trained at a width."""
+    settings = TrainingSettings("race", learn_width=str(width))
+    learners = Race(settings).learners(torch.Generator().manual_seed(0))
+    return {name: count(network) for name, network in learners.items()}
+
+
 def alike(run: Run) -> list[Run]:
     """The packaged runs that differ from one in the seed alone, and it; if it is no packaged one,
     it alone."""
@@ -69,8 +102,9 @@ def alike(run: Run) -> list[Run]:
 
 
 def shares(runs: Sequence[Run], name: str, pairs: int, at: int = -1) -> tuple[float, float, float]:
-    """Share of right answers of a network in runs alike: the mean, the least and the greatest."""
-    found = [run.progress[at].accuracy[curve(name, pairs)] for run in runs]
+    """Share of right answers of a network in runs alike: the mean, the least and the greatest; nan
+    where it was not trained."""
+    found = [run.progress[at].accuracy.get(curve(name, pairs), math.nan) for run in runs]
     return sum(found) / len(found), min(found), max(found)
 
 
@@ -104,7 +138,18 @@ class Race(Task):
             name: lookup.Reader(self.sizes, seed, generator, variant)
             for name, variant in racing().items()
         }
-        return made | {lookup.GRU: lookup.Recurrent(self.sizes.width, generator)}
+        width = self.sizes.width
+        made[lookup.GRU] = lookup.Recurrent(width, generator)
+        if width == int(EQUAL_AT):  # drawn apart, so that the others are as without it
+            apart = torch.Generator().manual_seed(generator.initial_seed())
+            made[EQUAL_STATE] = lookup.Recurrent(width, apart, width**2)
+        return made
+
+    def rate(self, network: str) -> float:
+        """The best of those tried for the GRU of equal state, unless another one is asked for."""
+        usual = network != EQUAL_STATE or self.sizes.rate != self.usual.rate
+        tried = {} if usual else rates_tried().get(network, {})
+        return float(max(tried, key=tried.__getitem__)) if tried else self.sizes.rate
 
     def batch(self, generator: torch.Generator, size: int) -> Batch:
         pairs = int(torch.randint(1, COUNTS[-1] + 1, (), generator=generator))
@@ -154,6 +199,8 @@ class Race(Task):
         how = f", in the mean of {len(runs)} seeds (lowest to highest)" if several else ""
         told = []
         for name in networks():
+            if math.isnan(shares(runs, name, most)[0]):
+                continue
             mean, least, greatest = (percent(share, 1) for share in shares(runs, name, most))
             range = f" ({least.removesuffix(' %')} to {greatest.removesuffix(' %')})"
             told.append(f"{name} {mean}{range if several else ''}")

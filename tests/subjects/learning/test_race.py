@@ -45,9 +45,10 @@ def test_the_page_shows_all_sizes_with_their_three_seeds_and_the_maps_of_one() -
         assert maps[size].equal(torch.stack([each.maps for each in runs[0].progress]))
         for runner, name in enumerate(race.networks()):
             for count, pairs in enumerate(race.COUNTS):
-                found = [run.accuracy(race.curve(name, pairs)) for run in runs]
-                expected = torch.tensor([sum(found) / 3, min(found), max(found)])
-                assert torch.allclose(shares[:, size, -1, runner, count], expected)
+                expected = torch.tensor(race.shares(runs, name, pairs))
+                shown_here = shares[:, size, -1, runner, count]
+                assert torch.allclose(shown_here, expected, equal_nan=True)
+                assert expected.isnan().all() == (name == race.EQUAL_STATE and width != "8")
 
 
 def test_attention_keeps_more_of_a_longer_list_and_no_other_does() -> None:
@@ -56,6 +57,9 @@ def test_attention_keeps_more_of_a_longer_list_and_no_other_does() -> None:
     assert keeps[ATTENTION] == [[2 * width * pairs for pairs in race.SHOWN] for width in WIDTHS]
     assert keeps["delta rule"] == [[width**2] * len(LISTS) for width in WIDTHS]
     assert keeps["GRU"] == [[width] * len(LISTS) for width in WIDTHS]
+    learns = {runner["name"]: runner["parameters"] for runner in sent.header["runners"]}
+    assert learns[ATTENTION][0] == 656
+    assert learns[race.EQUAL_STATE] == [15_136, 0, 0]
     by_map = {
         runner["name"]: (runner["map"], runner["shares"]) for runner in sent.header["runners"]
     }
