@@ -12,10 +12,10 @@ from attention.changing.change import Head
 from attention.figures.scene import Scene
 from attention.figures.worked_out import Done
 from attention.subjects.model import numbers, scene, team_numbers, team_scene, window
-from attention.subjects.model.figures import ModelWindow, TeamFilm
+from attention.subjects.model.figures import ModelWindow, TeamFilm, WindowSaid
 from attention.subjects.model.team_numbers import Search
 from attention.subjects.model.window import ALL_ON, NEEDS, Shown
-from attention.subjects.model.words import LOST, write_off
+from attention.subjects.model.words import LOST, PASSPORTS, write_off
 
 KEPT_ACTS = (ALL_ON, NEEDS)
 
@@ -87,7 +87,10 @@ def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWi
     shown = window.shown_of(now)
     figure = window.figure_of(now, shown, every_lens=True)
     kept = [act for act in figure.said["acts"] if act[0] in KEPT_ACTS]
-    figure = replace(figure, said={**figure.said, "acts": kept})
+    lenses = [lens for lens in figure.said["lenses"] if lens[0] != PASSPORTS]
+    # Numbers of passports are asked of a server: a file has the passports themselves elsewhere.
+    said: WindowSaid = {**figure.said, "acts": kept, "lenses": lenses, "shades": None}
+    figure = replace(figure, said=said, shade=None)
     film = team_scene.figure_of(shown) if films and off else None
     if film is not None:
         film = without_searches(film)
