@@ -124,13 +124,6 @@ IDENTITIES = replace(
     options=("values", "count"),
     menu=False,
 )
-AGAINST = replace(
-    APP,
-    name="against, all words",
-    heatmap=".st-key-maps canvas[data-version]",
-    parameters=lambda n: {"s": sentence(n), "fold": "against", "words": ALL_WORDS},
-    path="explore",
-)
 HEADS = replace(
     APP,
     name="12 heads",
@@ -158,7 +151,6 @@ OTHER_PAGES = (
     (OPERATIONS, (16,), 2.5),
     (IDENTITIES, (16,), 2.5),
     (HEADS, (512,), 3.0),
-    (AGAINST, SIZES, 4.0),
 )
 
 
@@ -168,7 +160,6 @@ WAY = ("sent", "first", "last", "drawn", "page")
 ON_THE_WAY = (
     *((APP, n) for n in (16, 256, 512)),
     *((HOW, n) for n in (16, 256)),
-    *((AGAINST, n) for n in (16, 256)),
     (OPERATIONS, 16),
     (IDENTITIES, 16),
     (HEADS, 512),

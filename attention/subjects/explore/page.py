@@ -41,7 +41,8 @@ def explore(view: View) -> None:
         return
     result = scenes.opening_result(view)
     if result is None:
-        draw(scenes.attention(view), key="attention")
+        draw(scenes.attention(view), key="attention", selection=view.selection)
+        _tell(view)
         return
     opening_page.draw_sentence(view, result)
     opening_page.controls(view, result)

@@ -48,8 +48,8 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_change
     assert app.tables[0][""] == ["dimension 35, × cos θ", "dimension 3, × sin θ", "sum"]
     frequency = 100_000 ** (-2 * 3 / 64)
     assert f"position 2 × frequency {frequency:.7f} = {2 * frequency:.4f}." in app.said
-    app = how(layer=5, trained_positions="removed")
-    assert any("the model's own positions: removed" in note for note in app.notes)
+    app = visit("explore", layer=5, trained_positions="removed")
+    assert "the model's own positions: removed" in app.all_words
 
 
 def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
