@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.browser.browsing import Open, expect, expect_rest
 
 FONT = "() => getComputedStyle(document.querySelector('.page-title h1')).fontSize"
@@ -32,7 +34,7 @@ def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: O
     box = page.get_by_label("Sentence", exact=True)
     box.press("End")
     box.press_sequentially("p")
-    expect(box).to_have_value("the cat walks on the streetp")
+    expect(box).to_have_value(re.compile("p$"))
     for part in chrome:
         expect(part).to_be_visible()
     box.blur()
