@@ -218,7 +218,7 @@ class App(AppTest):
 
     def unfold(self) -> App:
         """Open the settings that stand behind *More*."""
-        self.session_state["more_settings"] = True
+        self.session_state["settings_of_play"] = True
         self.run()
         return self
 

@@ -90,7 +90,7 @@ def _more(view: View) -> None:
 
     While they are not seen only those stay that have been drawn: else Streamlit forgets them.
     """
-    more = st.popover("More", key="more_settings", on_change="rerun")
+    more = st.popover("More", key="settings_of_play", on_change="rerun")
     parts = widgets.parts_beside(view)
     if not more.open:
         with st.container(key="unseen"):
