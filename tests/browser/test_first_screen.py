@@ -88,7 +88,7 @@ def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(open_page: O
         page.set_viewport_size({"width": width, "height": height})
         expect_to_fit(page)
         check_at_once(page, width > 1000)
-    said = {"s": FIRST.sentences[0], **chosen(), "query": str(FIRST.query)}
+    said = {"s": FIRST.sentences[0], **chosen()}
     expect_search(page, said)
     check_with_axe(page)
 
@@ -105,7 +105,8 @@ def check_at_once(page: Page, wide: bool) -> None:
         page.locator(".arc").first,
     ]
     if wide:
-        seen += [page.locator(".attention-cells"), page.locator(".equation-line")]
+        expect(page.locator(".attention-cells")).to_be_in_viewport()
+        seen += [page.locator(".equation-line")]
         seen += [page.locator(f".st-key-{name}") for name in ("reader", "scale", "mask", "fold")]
     for part in seen:
         expect(part).to_be_in_viewport(ratio=0.8)

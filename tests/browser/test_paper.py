@@ -61,11 +61,11 @@ def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page: Open
     expect_heatmap(page)
     line = page.locator(".on-paper")
     expect(line).to_be_hidden()
-    page.locator(".queries .token").nth(1).click()
-    expect_in_search(page, "query", "1")
+    page.locator(".word").nth(0).click()
+    expect_in_search(page, "query", "0")
     paper(page)
     expect(line).to_contain_text("Sentence: “<b>a</b> cat” · Additive attention · Scale: none")
-    expect(line).to_contain_text("Query token: 1")
+    expect(line).to_contain_text("Query token: 0")
     expect(page.locator(".address")).to_have_text(page.url)
 
 
