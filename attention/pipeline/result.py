@@ -110,7 +110,7 @@ class Result(Sentence):
         if self.trained.cut:
             changed["cut"] = ", ".join(map(str, self.trained.cut))
         if changed.get("scale") == "factor":
-            changed["scale"] = str(settings.factor).removesuffix(".0")
+            changed["scale"] = f"{settings.factor:.4g}"
         return [
             f"without {self.ignored}"
             if name == "special"

@@ -145,5 +145,5 @@ def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_
         *(("scale", "factor"), ("factor", 2.5)),
     ):
         assert app.choose(name, value).values[name] == value
-    assert app.choose("reader", "dot").values["variant"] == "dot"
+    assert app.choose("reader", "dot").values["reader"] == "dot"
     assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]

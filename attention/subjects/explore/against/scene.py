@@ -96,6 +96,11 @@ def names(sides: Sides, differs: str, factor: float) -> tuple[str, str]:
     }[differs]
 
 
+def when(name: str) -> str:
+    """Begin of a sentence on B. name: see `names`."""
+    return f"At {name}" if name.startswith("×") else f"With “{name[:40]}”"
+
+
 def _layer(result: Result) -> str:
     return "as trained" if result.trained else result.settings.variant
 
@@ -114,7 +119,7 @@ def words_on(compared: Comparison, slot: int, name: str) -> Sequence[str] | str:
     both, shares = compared.in_a & compared.in_b, all(compared.shares)
     if torch.equal(a, b):
         return SAME
-    return change_words(a, b, compared.names, f"With “{name[:40]}”", both, shares)
+    return change_words(a, b, compared.names, when(name), both, shares)
 
 
 def _row_alone(weights: Tensor, only: Tensor) -> Tensor:
@@ -131,7 +136,7 @@ def maps(sides: Sides, differs: str, factor: float) -> Scene:
         compared.a,
         compared.b,
         compared.names,
-        f"With “{second[:40]}”",
+        when(second),
         compared.in_a & compared.in_b,
         all(compared.shares),
     )
