@@ -49,7 +49,9 @@ def rows(app: App) -> dict[str, Tensor]:
 
 
 def sentence(app: App) -> str:
-    return next(words for words in app.told if words.startswith(("With", "A and B", "This word")))
+    return next(
+        words for words in app.told if words.startswith(("With", "At ×", "A and B", "This word"))
+    )
 
 
 @over("differs", DIFFERENCES)
