@@ -90,7 +90,7 @@ def title(view: View, told: PageHeading) -> None:
     name = "page-title beside" if view.page.first else "page-title"  # the ways on stand there
     st.html(
         f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
-        f"{_glossary(view.page.words)}</header>"
+        f"{glossary(view.page.words)}</header>"
     )
 
 
@@ -126,7 +126,7 @@ def _task(view: View) -> list[str]:
 
 
 @functools.cache
-def _glossary(words: tuple[str, ...]) -> str:
+def glossary(words: tuple[str, ...]) -> str:
     """Words and symbols of a page, explained when asked for."""
     lines = "".join(
         f"<dt>{html.escape(word)}</dt><dd>{html.escape(GLOSSARY[word])}</dd>" for word in words

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.app.components.scene import draw as draw_scene
 from attention.app.controls import long_text_box, widgets
+from attention.app.shell.heading import glossary
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.openings import (
@@ -116,6 +117,7 @@ def _more(view: View) -> None:
     with more:
         widgets.draw_parts(view, parts)
         long_text_box.offer(view)
+        st.html(glossary(view.page.words))
         if WRITER in sources.names() and not (st.context.is_embedded or view.hidden):
             st.button("See it in a model that writes", on_click=see_it_written)
 
