@@ -21,7 +21,7 @@ expect = api.expect
 Page = Any
 Open = Callable[..., Page]
 
-SECONDS = int(__import__("os").environ.get("SECS", 30))
+SECONDS = 30
 expect.set_options(timeout=1000 * SECONDS)
 
 NEXT_FRAME = "() => new Promise(requestAnimationFrame)"

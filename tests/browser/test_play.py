@@ -27,7 +27,6 @@ from tests.browser.browsing import (
 
 OPENING = opening()
 OWN = {"s": "rain fell softly on the old roof", "variant": "multihead", "heads": "5"}
-FOLDS = {"how": "How", "all heads": "All heads", "against": "Against", "numbers": "Numbers"}
 APART = """() => {
   const [grid] = [...document.querySelectorAll("*")].flatMap((each) =>
     [...(each.shadowRoot?.querySelectorAll("[data-layout=under] .grid") ?? [])])
