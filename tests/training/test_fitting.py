@@ -65,9 +65,10 @@ def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_anoth
 def test_maps_are_weights_over_a_named_example(task: str) -> None:
     asked = TASKS[task](TrainingSettings(task, **SHORT))
     begun = next(fit(task, asked.settings))
-    assert set(begun.accuracy) == set(asked.curves)
-    if task == "race":  # its maps are those of many variants
+    if task == "race":  # its maps are those of many variants, one network has another width
+        assert set(begun.accuracy) < set(asked.curves)
         return
+    assert set(begun.accuracy) == set(asked.curves)
     assert asked.handicaps
     example, (layers, heads, queries, keys) = asked.example(), begun.maps.shape
     assert (layers, heads) == (asked.sizes.layers, asked.sizes.heads)

@@ -80,25 +80,28 @@ def _take(opening: Opening, ending: int) -> None:
     session.choose("s", opening.sentences[ending])
 
 
-def controls(view: View, result: Result) -> None:
-    """The settings that change most in one row, the others behind a button, and the folds."""
+def controls(view: View, result: Result | None) -> None:
+    """The settings that change most in one row, the others behind a button, and the folds.
+
+    result: None of a long text, which has no folds.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", key="calm_settings"):
         head, *others = (name for name in widgets.CALM if name == "head" or view.applies(name))
-        if result.layer.heads > 1:
+        if result is None or result.layer.heads > 1:
             widgets.widget(view, head, help=None, width=96)
         _reader_menu(view, width=170)
         for name in others:
             widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
         _more(view)
-        folds = folds_of(result)
-        widgets.widget(
-            view,
-            "fold",
-            offered=folds,
-            help=None,
-            label_visibility="collapsed",
-            width="content",
-        )
+        if result is not None:
+            widgets.widget(
+                view,
+                "fold",
+                offered=folds_of(result),
+                help=None,
+                label_visibility="collapsed",
+                width="content",
+            )
 
 
 def _more(view: View) -> None:

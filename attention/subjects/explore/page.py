@@ -31,6 +31,7 @@ from attention.subjects.long_run import text_page
 def explore(view: View) -> None:
     """The sentence with its arcs, one line of controls, and the fold that is open."""
     if asked := long_texts.text_of(view):
+        opening_page.controls(view, None)
         text_page.draw(view, asked)
         return
     if long_texts.is_missing(view):

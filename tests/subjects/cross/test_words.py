@@ -151,6 +151,7 @@ def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(
                     sequence(QUERIES, 9)[1],
                     allowed[:, :size],
                     memory=sequence(size, index)[1],
+                    scale=settings.scale_factor,
                     rotate=settings.rotate,
                     bias=settings.bias(layer, QUERIES, size),
                 ).head(min(1, layer.heads - 1))

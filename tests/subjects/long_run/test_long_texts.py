@@ -35,9 +35,8 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
 
 
 def visit(page: str, **link: object) -> App:
-    return opened(
-        page, **{"model": "long writer", "layer": 1, "head": 2, "numbers": "shown"} | link
-    )
+    app = opened(page, **{"model": "long writer", "layer": 1, "head": 2} | link)
+    return app.unfold() if page == "explore" else app
 
 
 def put_in(app: App, text: str) -> App:
@@ -130,7 +129,7 @@ def test_one_goes_back_to_the_sentence_and_to_the_text_again() -> None:
     app = shown(put_in(visit("explore", s="the cat"), LONG))
     app.press("Back to the sentence")
     assert app.sent["picture"].header["tokens"] == ["the", "·cat"]
-    app = shown(app.press("Read it"))  # it is still there
+    app = shown(app.unfold().press("Read it"))  # it is still there
     app.choose("model", "none")
     assert app.sent["picture"].header["tokens"] == ["the", "cat"]
     assert f"reads no more than {MAX_SEEN} tokens: this is the sentence again." in app.notes[0]

@@ -149,5 +149,6 @@ def test_a_window_by_transformers_has_the_numbers_of_the_known_layout(
     for made, expected in zip(*found, strict=True):
         assert_close(made, expected, atol=1e-5, rtol=1e-5)
     known, by = (each.said for each in shown)
-    for key in ("sequences", "lenses", "answer", "offWords", "off", "chosen"):
+    assert known["lenses"] == [*by["lenses"], ("passports", "passports")]
+    for key in ("sequences", "answer", "offWords", "off", "chosen"):
         assert by[key] == known[key]

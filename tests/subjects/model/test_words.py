@@ -188,7 +188,7 @@ def test_a_vector_that_moves_is_told_by_how_far() -> None:
     assert model_words.fall_words(moved, 0.25, "head 3.1").endswith("moves by 25 %.")
     assert model_words.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
     assert "has no next word" in model_words.answer_words(packaged("minilm"))
-    assert [*model_words.lenses_of(packaged("minilm"), False)] == ["looks", "lost"]
+    assert [*model_words.lenses_of(packaged("minilm"), False, False)] == ["looks", "lost"]
 
 
 methods = st.lists(st.sampled_from([*METHODS]), min_size=2, max_size=2, unique=True)
