@@ -151,7 +151,7 @@ def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
 
 def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask() -> None:
     packaged(cross_words.TRANSLATOR.name)
-    app = opened("explore", s="we sold the red car").choose("mask", ["causal"]).move(query=3)
+    app = opened("explore", s="we sold the red car", mask="causal").move(query=3)
     app.go("cross")
     assert (app.values["s"], app.values["cross"]) == ("we sold the red car", "translated")
     shown, query = app.sent["picture"].header, app.selection["query"]
