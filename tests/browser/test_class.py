@@ -67,9 +67,9 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
     expect(count).to_have_text("2 answers so far · 2 in the class")
 
 
-@pytest.mark.parametrize("link", ["/guide?chapter=masks", f"/write?teacher={new_key()}"])
+@pytest.mark.parametrize("link", ["/guide?chapter=masks", "/write?teacher="])
 def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Open) -> None:
-    page = open_page(link)
+    page = open_page(link + new_key() if link.endswith("=") else link)
     page.set_viewport_size({"width": 1440, "height": 900})
     expect_rest(page)
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # brings the key with it
