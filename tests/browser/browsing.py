@@ -201,8 +201,12 @@ def expect_harmless(page: Page) -> None:
 def unfolded(page: Page, name: str) -> Any:
     """The widget of a setting, with those folded away unfolded where it is one of them."""
     field = page.locator(f".st-key-{name}")
+    if page.get_by_test_id(DROPDOWN).count():  # a list of several, which hides all else
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id(DROPDOWN)).to_have_count(0)
     more = page.get_by_role("button", name="More", exact=True)
-    if more.count() and not field.locator("visible=true").count():
+    closed = more.count() and more.get_attribute("aria-expanded") != "true"
+    if closed and not field.locator("visible=true").count():
         more.click()
     field.wait_for(state="attached")
     folded = page.locator(".st-key-more_settings details:not([open])").filter(has=field)

@@ -25,13 +25,13 @@ def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
 
 
 def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: Open) -> None:
-    page = open_page("/cross")
+    page = open_page("/cross?target=she+sat")
     expect(page.get_by_role("heading", level=1)).to_have_text("Two sequences")
     expect_rest(page)
     chrome = [page.get_by_test_id("stHeader"), page.get_by_test_id("stSidebar")]
     chrome += [page.get_by_role("button", name="Copy link"), page.locator(".st-key-views")]
     before = page.evaluate(FONT)
-    box = page.get_by_label("Sentence", exact=True)
+    box = page.get_by_label("Queries from", exact=True)
     box.press("End")
     box.press_sequentially("p")
     expect(box).to_have_value(re.compile("p$"))

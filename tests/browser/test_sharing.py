@@ -47,7 +47,7 @@ def frame_around(page: Page, code: str, width: int = 800) -> Any:
 
 
 def test_the_title_opens_while_the_sidebar_is_folded_away(open_page: Open) -> None:
-    page = open_page("/cross", viewport={"width": 1280, "height": 720})
+    page = open_page("/cross?target=she+sat", viewport={"width": 1280, "height": 720})
     icon = page.locator("link[rel='shortcut icon']")
     expect(icon).to_have_attribute("href", re.compile("^data:image/png;base64,"))
     page.get_by_test_id("stSidebar").hover()
@@ -114,8 +114,7 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     link = inside.get_by_role("link", name="Open in Attention explorer")
     with page.context.expect_page() as opened:
         link.click()
-    cat = {"query": "4"}  # the word chosen before stays chosen
-    expect_search(opened.value, {"s": sentence, "scale": "none"} | cat)
+    expect_search(opened.value, {"s": sentence, "scale": "none"})
     assert opened.value.url.split("?")[0] == whole.split("?")[0]
     expect(opened.value.get_by_role("button", name="Copy link")).to_be_visible()
 
