@@ -28,8 +28,8 @@ def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: O
     page = open_page("/cross?target=she+sat")
     expect(page.get_by_role("heading", level=1)).to_have_text("Two sequences")
     expect_rest(page)
-    chrome = [page.get_by_test_id("stHeader"), page.get_by_test_id("stSidebar")]
-    chrome += [page.get_by_role("button", name="Copy link"), page.locator(".st-key-views")]
+    chrome = [page.get_by_test_id("stHeader"), page.locator(".st-key-download")]
+    chrome.append(page.get_by_role("button", name="Copy link"))
     before = page.evaluate(FONT)
     box = page.get_by_label("Queries from", exact=True)
     box.press("End")
