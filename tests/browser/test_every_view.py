@@ -43,7 +43,7 @@ VIEWS: dict[str, dict[str, dict[str, Sequence[str]]]] = {
         "fold=all+heads&model=minilm&active=1": {"Rows, SVG": ["0.1", "street"]},
         "fold=all+heads&model=minilm&words=all+words": {"Heads, SVG": ["0", "1", "4"]},
         "fold=against&differs=scale&b_factor=2": {"Rows, SVG": ["difference"]},
-        "fold=against&words=all+words&s2=the+cat+sleeps": {"Comparison, SVG": ["B − A", "walks"]},
+        "fold=against&words=all+words&s2=the+cat+sleeps": {"Comparison, SVG": ["B − A", "cat"]},
         "fold=numbers&map=shown&model=minilm": {},
     },
     "model": {
