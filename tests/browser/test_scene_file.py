@@ -79,7 +79,7 @@ def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(
     offline: Show,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    view = viewed("model", model="constructed", s="the cat sees a dog " * 24, query=120)
+    view = viewed("model", model="constructed", layer=1, s="the cat sees a dog " * 24, query=120)
     figure, first = drawn(view, ())
     assert figure.said["answer"]
     attention.save_scene(first, tmp_path / "window.html", query=120)
