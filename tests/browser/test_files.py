@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy
 import pandas
 
-from tests.browser.browsing import Open, Page, expect, expect_heatmap
+from tests.browser.browsing import Open, Page, expect, expect_rest
 
 NAMES = "{http://www.w3.org/2000/svg}"
 
@@ -43,8 +43,8 @@ def drawing(file: Path) -> tuple[list[str], list[str]]:
 def test_what_is_masked_is_empty_in_the_files_and_the_sum_of_their_numbers_is_right(
     open_page: Open, tmp_path: Path
 ) -> None:
-    page = open_page("/?s=a+cat+sat&mask=causal")
-    expect_heatmap(page)
+    page = open_page("/?fold=numbers&s=a+cat+sat&mask=causal")
+    expect_rest(page)
     offered(page)
     names = ("Masked scores", "Scaled scores", "Weights", "Vectors x", "New vectors y")
     masked, scaled, weights, x, y = (
