@@ -104,7 +104,8 @@ function show(view) {
     const place = counts.indexOf(pairs)
     lane.share.textContent = shareWords(mean[place], least[place], most[place], content.seeds)
     const [kept, learned] = [runner.keeps[size][list], runner.parameters[size]]
-    lane.keeps.textContent = `keeps ${kept.toLocaleString("en")}, learns ${learned.toLocaleString("en")} numbers`
+    const parameters = learned ? `, learns ${learned.toLocaleString("en")}` : ""
+    lane.keeps.textContent = `keeps ${kept.toLocaleString("en")}${parameters} numbers`
     if (!learned) lane.share.textContent = "not trained at this size"
     if (!lane.matrix) continue
     const weights = weightsOf(content, size, at, map)[list]
