@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.browser.browsing import Open, eventually, expect, expect_listed, expect_search
+from tests.browser.browsing import (
+    Open,
+    choice,
+    eventually,
+    expect,
+    expect_in_search,
+    expect_listed,
+    expect_rest,
+    expect_search,
+)
 from tests.serving import serving
 
 
@@ -48,12 +57,17 @@ def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page
     def hold(route: Any) -> None:
         held.append(route)
 
-    page = open_page("/?scale=none", before=lambda page: page.route("**/Selectbox*.js", hold))
+    page = open_page(
+        "/?scale=none",
+        before=lambda page: page.route("**/Selectbox*.js", hold),
+    )
     eventually(page, lambda: len(held), 1)
     page.get_by_role("link", name="Two sequences", exact=True).click()
     expect(page.get_by_role("heading", name="Two sequences", exact=True)).to_be_visible()
-    expect_search(page, {"scale": "none"})
+    expect_in_search(page, "scale", "none")
     held[0].continue_()
+    expect_rest(page)
+    choice(page, "cross", "sentences").click()
     expect_listed(page, "scale", "none")
-    expect_search(page, {"scale": "none"})
+    expect_in_search(page, "scale", "none")
     page.context.close()
