@@ -11,11 +11,11 @@ import numpy
 import pandas
 import pytest
 
-from attention.core.printing import distinct_names
 from attention.inputs.text import tokenize
 from tests.browser.browsing import (
     Open,
     Page,
+    choice,
     eventually,
     expect,
     expect_harmless,
@@ -30,6 +30,7 @@ from tests.hostile import HOSTILE
 from tests.trained.packaged import packaged
 
 MOST_TERMS = 32
+WORDS = ".st-key-arcs [role=option] bdi"
 SHORT = " ".join(part for part in HOSTILE if len(part) < 100)
 TAG = "<img src=x onerror=alert(1)> **b** $x$ | ![x](http://evil.example/a.png)"
 PHONE = {"width": 390, "height": 800}
@@ -67,25 +68,31 @@ def test_hostile_sentences_that_are_typed_are_text_in_every_part_and_file(
     first, *others = hostile(MOST_TERMS)
     page = open_page("/?" + urlencode({"s": first, "mask": "causal"}))
     check_harmless(page, first)
+    check_cells(page, first)
     box = page.get_by_label("Sentence", exact=True)
     for sentence in others:
         box.fill(sentence)
         check_harmless(page, sentence)
+        check_cells(page, sentence)
     for wordless in (sentence for sentence in HOSTILE if not tokenize(sentence)):
         box.fill(wordless)
         expect(page.get_by_text("Type a sentence above")).to_be_visible()
         box.fill("cat")
-        expect(page.get_by_role("option")).to_have_text(["cat"])
+        expect(page.locator(WORDS)).to_have_text(["cat"])
     box.fill(first)
     expect_heatmap(page)
     expect_rest(page)
-    offered(page)
-    for picture in ("Lines", "Heatmap", "Sum"):
-        tags, _ = drawing(saved(page, f"{picture}, SVG", tmp_path))
-        assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
+    check_files(page, ("Arcs", "Heatmap"), tmp_path)
     table = pandas.read_csv(saved(page, "Weights, CSV", tmp_path), index_col=0)
     assert table.shape[0] == table.shape[1] == len(tokenize(first))
     assert all(name[0].isdigit() for name in table.index)
+    page.keyboard.press("Escape")
+    choice(page, "fold", "numbers").click()
+    for sentence in (*others, first):
+        box.fill(sentence)
+        check_harmless(page, sentence)
+        check_terms(page, sentence)
+    check_files(page, ("Sum",), tmp_path)
     page.keyboard.press("Escape")
     with page.expect_download() as download:
         page.locator(".attention-picture .bottom button").click()
@@ -95,17 +102,19 @@ def test_hostile_sentences_that_are_typed_are_text_in_every_part_and_file(
 
 
 def check_harmless(page: Page, sentence: str) -> None:
-    """Every part that names tokens names these, letter by letter."""
+    """The sentence names its tokens letter by letter, and nothing on the page is of them."""
+    words = page.locator(WORDS)
+    # as they were typed
+    eventually(page, lambda: [*map(str.lower, words.all_text_contents())], tokenize(sentence))
+    expect_harmless(page)
+
+
+def check_cells(page: Page, sentence: str) -> None:
+    """The heatmap names the tokens of a cell letter by letter."""
     tokens = tokenize(sentence)
-    names = distinct_names(tokens)
-    eventually(page, page.get_by_role("option").all_text_contents, names)
-    named = page.locator(".keys bdi, .terms tbody bdi")
-    eventually(page, named.all_text_contents, [*names, *tokens])
-    short = {token if len(token) <= 12 else f"{token[:11]}…" for token in tokens}
-    assert {*page.locator(".equation bdi").all_text_contents()} <= short
-    last = len(tokens) - 1
-    lines = [f"query  {tokens[last]} ({last})", f"key  {tokens[0]} (0)"]
+    lines = [f"query  {tokens[-1]} ({len(tokens) - 1})", f"key  {tokens[0]} (0)"]
     cells, tip = page.locator(".attention-cells"), page.locator(".attention-tip")
+    cells.scroll_into_view_if_needed()
 
     def told() -> list[str]:
         box = cells.bounding_box()
@@ -113,7 +122,22 @@ def check_harmless(page: Page, sentence: str) -> None:
         return str(tip.text_content()).split("\n")[:2]
 
     eventually(page, told, lines)
-    expect_harmless(page)
+
+
+def check_terms(page: Page, sentence: str) -> None:
+    """The sum names its tokens letter by letter, in its equation up to 12 of them."""
+    tokens = tokenize(sentence)
+    eventually(page, page.locator(".terms tbody bdi").all_text_contents, tokens)
+    short = {token if len(token) <= 12 else f"{token[:11]}…" for token in tokens}
+    assert {*page.locator(".equation bdi").all_text_contents()} <= short
+
+
+def check_files(page: Page, pictures: tuple[str, ...], folder: Path) -> None:
+    """The pictures that are saved have no element that a sentence could have smuggled in."""
+    offered(page)
+    for picture in pictures:
+        tags, _ = drawing(saved(page, f"{picture}, SVG", folder))
+        assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
 
 
 def test_hostile_tokens_of_a_file_are_text_and_fit_a_phone(open_page: Open, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 
 from tests.browser.browsing import (
     Open,
+    Page,
     eventually,
     expect,
     expect_harmless,
@@ -20,12 +21,18 @@ LINES = [*HOSTILE, "the cat walks on the street"] * 60
 TEXT = "\n".join(LINES)[:9000]
 
 
+def open_box(page: Page) -> None:
+    """Open the box of a longer text, which stands in the popover of other settings."""
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_role("button", name="A longer text").click()
+
+
 def test_a_pasted_text_says_its_wait_and_has_a_map_whose_row_is_the_links_query(
     open_page: Open,
 ) -> None:
     packaged("smollm2")
     page = open_page("/explore?model=smollm2&layer=4&head=3&s=the+cat")
-    page.get_by_role("button", name="A longer text").click()
+    open_box(page)
     page.get_by_role("textbox", name="Text").fill(TEXT)
     page.get_by_role("button", name="Read it").click()
     expect(
@@ -50,6 +57,6 @@ def test_a_pasted_text_says_its_wait_and_has_a_map_whose_row_is_the_links_query(
     expect_harmless(page)
     page.get_by_role("button", name="Back to the sentence").click()
     expect(page.get_by_role("textbox", name="Sentence")).to_have_value("the cat")
-    page.get_by_role("button", name="A longer text").click()
+    open_box(page)
     page.get_by_role("button", name="Read it").click()
     expect_whole(plot)
