@@ -11,29 +11,21 @@ import numpy
 from PIL import Image
 
 from attention.core.printing import distinct_names
-from attention.core.settings import Setting, settings_of
-from attention.core.variants import VARIANTS
-from attention.pipeline import Settings
 from tests.browser.browsing import (
     Open,
     Page,
-    check_link,
     choice,
     eventually,
     expect,
     expect_heatmap,
-    expect_in_search,
     expect_rest,
     expect_search,
-    search,
-    unfolded,
 )
 
 CELLS = ".attention-cells[data-version]"
 PLOTLYS = ".hm image"
 
 # What is set by hand in one visit: for these settings one of their choices.
-GIVEN = {"scale": "factor", "mask": "length,window", "positions": "alibi"}
 
 
 def cells(page: Page) -> Any:
@@ -43,53 +35,6 @@ def cells(page: Page) -> Any:
 def version(page: Page) -> int:
     """Number of times the heatmap's cells have been painted."""
     return int(cells(page).get_attribute("data-version"))
-
-
-def set_by_hand(page: Page, about: Setting) -> None:
-    """Change one setting as a person would, to something that is not its default."""
-    name, default = about.name, about.default
-    expect_rest(page)
-    field = unfolded(page, name)
-    others = [option for option in about.choices if option != default]
-    if others:
-        choice(page, name, others[-1]).click()
-    elif (isinstance(default, float) and not about.exact) or about.divides:
-        field.get_by_role("slider").press("ArrowRight")
-    else:
-        typed = {"s": "he said she said", "cells": "0:1,2 2:*", "factor": "0.1414213562373095"}
-        wanted = typed.get(name)
-        box = field.get_by_role("textbox" if isinstance(default, str) else "spinbutton")
-        box.fill(wanted or str(2 if default != 2 else 3))
-        box.press("Enter")
-    expect_in_search(page, name)
-
-
-def test_a_link_shows_the_same_view_for_all_that_is_set_by_hand(open_page: Open) -> None:
-    page = open_page()
-    expect_heatmap(page)
-    shared = settings_of(Settings)
-    for variant in ("talking", "gaussian"):
-        choice(page, "reader", variant).click()
-        expect_in_search(page, "variant", variant)
-        for about in settings_of(VARIANTS[variant].Config).values():
-            set_by_hand(page, about)
-    for name, values in GIVEN.items():
-        for value in values.split(","):
-            expect_rest(page)
-            choice(page, name, value).click()
-        expect_in_search(page, name, values)
-    for about in shared.values():
-        if about.when and set(about.when[1:]) & {*GIVEN.get(about.when[0], "").split(",")}:
-            set_by_hand(page, about)
-    expect(page.locator(".st-key-factor input")).to_have_value("0.1414213562373095")
-    set_by_hand(page, shared["s"])
-    expect(page.get_by_role("option")).to_have_text(["he", "said (1)", "she", "said (3)"])
-    page.get_by_role("option").nth(2).click()
-    link = GIVEN | {"variant": "gaussian", "query": "2", "factor": "0.1414213562373095"}
-    expect_in_search(page, "query", "2")
-    expect_rest(page)
-    assert link.items() <= search(page).items()
-    check_link(page, open_page)
 
 
 def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(
