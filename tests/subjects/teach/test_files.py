@@ -106,3 +106,4 @@ def test_figures_that_take_too_much_are_told_and_no_file_is_offered(
     app = opened("write").press(MAKE)
     app.until(lambda: any("take 0 MB at most" in words for words in app.notes))
     assert not offered(app)
+    files.made_of.cache_clear()
