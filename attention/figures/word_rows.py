@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 import torch
@@ -14,6 +14,7 @@ from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
 
+MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
 Kind = Literal["score", "share", "signed", "change", "bar"]
 
 
@@ -32,11 +33,26 @@ class WordRow:
     beside: str = ""
     allowed: Tensor | None = None
 
+    def of_query(self, query: int) -> WordRow:
+        """The row of one query alone."""
+        if len(self.numbers) == 1:
+            return self
+        part = slice(query, query + 1)
+        allowed = None if self.allowed is None else self.allowed[part]
+        return replace(self, numbers=self.numbers[part], allowed=allowed)
+
     @property
     def masked(self) -> Tensor:
         """The numbers as float32, NaN where a mask hides them."""
         numbers = self.numbers.detach().float()
         return numbers if self.allowed is None else numbers.masked_fill(~self.allowed, torch.nan)
+
+
+def sent_rows(rows: Sequence[WordRow], query: int, alone: bool = False) -> list[WordRow]:
+    """Rows of all queries, or of one alone where they are too many to send, or `alone` is set."""
+    if not alone and sum(row.numbers.numel() for row in rows) <= MAX_SENT:
+        return [*rows]
+    return [row.of_query(query) for row in rows]
 
 
 @dataclass(frozen=True)

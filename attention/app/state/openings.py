@@ -81,6 +81,15 @@ OPENINGS = {
 }
 
 
+def other_ending(sentence: str) -> str:
+    """The sentence of an opening with its other ending, "" for any other sentence."""
+    for one in OPENINGS.values():
+        first, second = one.sentences
+        if sentence in (first, second):
+            return second if sentence == first else first
+    return ""
+
+
 def opening() -> Opening:
     """The one to begin with: of a trained model, where that is installed."""
     names = [name for name in OPENINGS if name in sources.names()]

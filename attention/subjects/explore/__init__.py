@@ -1,4 +1,4 @@
-"""Explore: where each word looks, its new vector, and the opening of the bare address.
+"""Play: where each word of a sentence looks, above five folds in its columns.
 
 Doors to other pages: cross, long_run, model.
 """

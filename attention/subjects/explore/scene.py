@@ -1,4 +1,4 @@
-"""Scenes of Explore: the opening, the whole picture, and the map of where the chosen word goes."""
+"""Scenes of Play: the sentence, the map of all weights, the numbers, where a word goes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from attention.analysis import additions
 from attention.app.cached import kept, long_texts, pictures, runs
-from attention.app.state.openings import OPENINGS, Opening
+from attention.app.state.openings import OPENINGS, Opening, other_ending
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.printing import percent
@@ -105,7 +105,7 @@ def sentence(view: View, result: Result) -> Scene:
 
 def _arcs(view: View, result: Result) -> AttentionPicture:
     begun = opening_of(view)
-    other = _other(view, begun) if begun else None
+    other = runs.result_of(replace(view.settings(), s=other_ending(view["s"]))) if begun else None
     return AttentionPicture(
         _picture(result),
         _content_of(result, other),
@@ -159,13 +159,6 @@ def arcs(view: View) -> Scene:
     assert result is not None
     picture = replace(_arcs(view, result), drawn=("arcs", "mixture"))
     return scene(picture, Words(" ".join(_reader(result))))
-
-
-def _other(view: View, begun: Opening) -> Result:
-    """The result with the other ending of an opening."""
-    first, second = begun.sentences
-    other = second if view["s"] == first else first
-    return runs.result_of(replace(view.settings(), s=other))
 
 
 def _picture(result: Result) -> Picture:

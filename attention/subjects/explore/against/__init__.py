@@ -1,4 +1,1 @@
-"""Two settings or two sentences side by side, and one setting over its range.
-
-Doors to other pages: none.
-"""
+"""Two settings or two sentences that differ in one thing, side by side."""

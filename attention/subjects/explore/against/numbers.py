@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention.app.cached.runs import if_there_are_words
+from attention.app.state.openings import other_ending
 from attention.figures import layer_words
 from attention.pipeline import Result, Settings
 from attention.subjects.explore.against import words
@@ -33,7 +34,7 @@ def sides(result: Result, chosen: Mapping[str, Any]) -> Sides:
     if chosen["differs"] not in differences(result):
         chosen = {**chosen, "differs": "word"}
     if chosen["differs"] == "word" and not chosen["s2"]:
-        chosen = {**chosen, "s2": words.other_ending(result.settings.s)}
+        chosen = {**chosen, "s2": other_ending(result.settings.s)}
     return compared(result, words.settings_of_b(result.settings, result.trace.scale, chosen))
 
 

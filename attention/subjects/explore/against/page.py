@@ -9,7 +9,7 @@ import streamlit as st
 from attention.app.components.scene import draw
 from attention.app.controls import widgets
 from attention.app.state import session
-from attention.app.state.openings import ALL_WORDS
+from attention.app.state.openings import ALL_WORDS, other_ending
 from attention.app.state.view import View
 from attention.core.settings import settings_of
 from attention.figures.word_rows import WordRows
@@ -20,8 +20,9 @@ from attention.subjects.explore.against.words import (
     MAX_FACTOR,
     SAME_HEAD,
     AgainstSettings,
-    other_ending,
 )
+
+TYPED_BESIDE = "typed_beside"  # the sentences of A and B, as they were last
 
 
 def draw_against(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
@@ -31,6 +32,7 @@ def draw_against(view: View, result: Result, tokens: Sequence[str], query: int) 
         widgets.widget(view, "differs", offered=offered, width="content")
         differs = view["differs"] if view["differs"] in offered else "word"
         controls_of_b(view, result, differs)
+    view = session.view()
     chosen = {name: view[name] for name in settings_of(AgainstSettings)}
     sides, factor = numbers.sides(result, chosen), float(view["b_factor"])
     if view["words"] == ALL_WORDS:
@@ -47,8 +49,7 @@ def controls_of_b(view: View, result: Result, differs: str) -> None:
     """The one setting in which B differs; a scale has its slider in the figure where that can
     work out the weights."""
     if differs == "word":
-        if not view["s2"]:
-            session.replace_value("s2", other_ending(view["s"]) or view["s"])
+        begin_sentence(view)
         widgets.widget(view, "s2", live="200ms", width="stretch")
     elif differs == "head":
         if view["b_head"] == SAME_HEAD:
@@ -60,6 +61,17 @@ def controls_of_b(view: View, result: Result, differs: str) -> None:
         widgets.widget(view, "b_factor", width=260)
     elif differs == "mask":
         widgets.widget(view, "b_mask", width="content")
+
+
+def begin_sentence(view: View) -> None:
+    """Have B begin with the sentence of A, in an opening with its other ending: at first, and again
+    where A has another one than B was typed beside."""
+    now = view["s"], view["s2"]
+    before = st.session_state.get(TYPED_BESIDE, now)
+    if not now[1] or (now[0] != before[0] and now[1] == before[1]):
+        now = now[0], other_ending(now[0]) or now[0]
+        session.replace_value("s2", now[1])
+    st.session_state[TYPED_BESIDE] = now
 
 
 def take_factor(factor: float) -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
 from attention.figures import layer_words, result_words
 from attention.figures.scene import Scene, Words, note, scene
-from attention.figures.word_rows import Kind, Slider, WordRow, WordRows
+from attention.figures.word_rows import Kind, Slider, WordRow, WordRows, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.against.change_words import change_words
 from attention.subjects.explore.against.numbers import Sides
 from attention.subjects.explore.against.words import MAX_FACTOR, Comparison
 from attention.subjects.explore.figures import ComparedHeatmaps
+from attention.subjects.explore.heads.scene import head_name
 
 NO_WORDS = "The sentence of B needs a word."
 SAME = "A and B are the same so far: change one thing."
-MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
 
 
 def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query: int) -> Scene:
@@ -32,21 +31,21 @@ def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query
     both = bool((compared.in_a & compared.in_b).all())
     slot = compared.slot_of(query)
     first, second = names(sides, differs, factor)
-    part = slice(None) if compared.a.numel() * 4 <= MAX_SENT and both else slice(slot, slot + 1)
     kind: Kind = "share" if all(compared.shares) else "signed"
     made = [
-        WordRow(first, compared.a[part], kind, allowed=~compared.hidden_a[part]),
-        WordRow(second, compared.b[part], kind, allowed=~compared.hidden_b[part]),
-        WordRow("difference", (compared.b - compared.a)[part], "change", "points"),
+        WordRow(first, compared.a, kind, allowed=~compared.hidden_a),
+        WordRow(second, compared.b, kind, allowed=~compared.hidden_b),
+        WordRow("difference", compared.b - compared.a, "change", "points"),
     ]
     slider = None
     if differs == "scale" and slides(sides.a):
-        made.insert(0, scores_row(sides.a, part))
+        trace = sides.a.trace
+        made.insert(0, WordRow("scores of A", trace.scaled, "score", allowed=trace.mask))
         slider = Slider(0.0, MAX_FACTOR, 0.01, factor, "Scale, as a multiple of that of A", 0, 2, 3)
     return scene(
         WordRows(
             tokens if both else compared.names,
-            made,
+            sent_rows(made, slot, alone=not both),
             slider=slider,
             label="A and B",
             key="rows",
@@ -73,13 +72,6 @@ def slides(a: Result) -> bool:
     return trace.bias is None and trace.mixed_scores is None and not joined
 
 
-def scores_row(a: Result, part: slice) -> WordRow:
-    """Scores of A before its softmax, which a slider multiplies."""
-    trace = a.trace
-    allowed = None if trace.mask is None else trace.mask[part]
-    return WordRow("scores of A", trace.scaled[part], "score", allowed=allowed)
-
-
 def names(sides: Sides, differs: str, factor: float) -> tuple[str, str]:
     """The names of A and B, by what they differ in."""
     a, b = sides.a, sides.b
@@ -89,7 +81,7 @@ def names(sides: Sides, differs: str, factor: float) -> tuple[str, str]:
         changed = sides.compared.changed_words
         return changed if changed else ("first", "second")
     return {
-        "head": (f"head {a.head}", f"head {b.head}"),
+        "head": (head_name(a, a.head), head_name(b, b.head)),
         "variant": (_layer(a), _layer(b)),
         "scale": ("A", f"× {factor:g}"),
         "mask": (_masks(a), _masks(b)),
@@ -113,17 +105,13 @@ def words_on(compared: Comparison, slot: int, name: str) -> Sequence[str] | str:
     """Tell which weights of the chosen word change most."""
     only = torch.zeros(len(compared.names), 1)
     only[slot] = 1
-    a, b = (_row_alone(weights, only) for weights in (compared.a, compared.b))
+    a, b = compared.a * only, compared.b * only
     if not bool((compared.in_a & compared.in_b)[slot]):
         return "This word stands in one of the sentences alone."
     both, shares = compared.in_a & compared.in_b, all(compared.shares)
     if torch.equal(a, b):
         return SAME
     return change_words(a, b, compared.names, when(name), both, shares)
-
-
-def _row_alone(weights: Tensor, only: Tensor) -> Tensor:
-    return weights * only
 
 
 def maps(sides: Sides, differs: str, factor: float) -> Scene:

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from attention.analysis.comparison import align, divergence_bits
-from attention.app.state.openings import OPENINGS
 from attention.core.functional import Trace
 from attention.core.printing import distinct_names
 from attention.core.settings import choice, decimal, settings_of, text, whole
@@ -66,21 +65,17 @@ def settings_of_b(a: Settings, scale: float, chosen: Mapping[str, Any]) -> Setti
             return replace(a, mask=tuple(chosen["b_mask"]))
 
 
-def other_ending(sentence: str) -> str:
-    """The sentence of an opening with its other ending, "" for any other sentence."""
-    for opening in OPENINGS.values():
-        first, second = opening.sentences
-        if sentence in (first, second):
-            return second if sentence == first else first
-    return ""
-
-
 def on_word_vectors(a: Settings, variant: str) -> Settings:
-    """The settings with a variant on word vectors, under its usual scale."""
-    usual: dict[str, Any] = dict(VARIANTS[variant].usual_scale)
+    """The settings with a variant on word vectors, under its usual scale.
+
+    A scale that is not the usual one of A's variant was chosen on purpose, and stays.
+    """
     if a.model == NONE and a.variant == variant:
         return a
-    return replace(a, model=NONE, variant=variant, config=(), head=0, **usual)
+    usual = VARIANTS[a.variant].usual_scale.items()
+    chosen = a.model == NONE and any(getattr(a, name) != value for name, value in usual)
+    scale: dict[str, Any] = {} if chosen else dict(VARIANTS[variant].usual_scale)
+    return replace(a, model=NONE, variant=variant, config=(), head=0, **scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,1 @@
-"""All heads of a layer at a glance: measures, edges worth drawing, additions.
-
-Doors to other pages: none.
-"""
+"""All heads of a layer in rows or small maps, measures that sort them, and what each adds."""

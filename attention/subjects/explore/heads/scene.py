@@ -10,14 +10,13 @@ from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.scene import Scene, Words, heading, scene
-from attention.figures.word_rows import Kind, WordRow, WordRows
+from attention.figures.word_rows import Kind, WordRow, WordRows, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.heads import words as heads_words
 from attention.subjects.explore.heads.question import HeadQuestion, question_on
 
 TO_GUESS = "Each picture is a head, queries down, keys across: click the one you think it is."
 LEAST = 0.2  # of a weight that is written into its cell
-MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
 
 
 def order_of(view: View, seen: Overview) -> list[int]:
@@ -30,25 +29,24 @@ def rows(view: View, result: Result, tokens: Sequence[str], query: int) -> Scene
     """One row for each head of the layer, and a sentence on the measure that sorts them."""
     words = layer_words.words_of(result)
     weights = words.weights_for(result.layer_trace, query) if words else result.weights_for(query)
-    if weights.shape[-2] > 1 and weights.numel() > MAX_SENT:
-        weights = weights[:, query : query + 1]
     if view["cover"] < 1:
         weights = weights * strongest_edges(weights, view["cover"])
     seen = overviews.overview_of(result.settings)
     heads = order_of(view, seen)
     kind: Kind = "share" if result.trace.weights_are_a_distribution else "signed"
     measure = view["sort"] if view["sort"] in seen.measures else ""
+    each = [
+        WordRow(
+            head_name(result, head),
+            weights[head],
+            kind,
+            heads_words.measured_as(seen, measure, head),
+        )
+        for head in heads
+    ]
     figure = WordRows(
         tokens,
-        [
-            WordRow(
-                head_name(result, head),
-                weights[head],
-                kind,
-                heads_words.measured_as(seen, measure, head),
-            )
-            for head in heads
-        ],
+        sent_rows(each, query),
         chosen=heads.index(result.head),
         marked=[heads.index(head) for head in heads_words.read_active(view["active"], len(heads))],
         marks=True,

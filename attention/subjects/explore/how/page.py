@@ -23,7 +23,7 @@ from attention.pipeline import Result
 from attention.subjects.explore.how import Computation, StepSettings, own_matrices, predicting_page
 from attention.subjects.explore.how import scene as scenes
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
-from attention.subjects.explore.how.rows import computation_of, stages
+from attention.subjects.explore.how.rows import computation_of, stage_names
 from attention.subjects.explore.scene import mixture
 
 OWN = settings_of(OwnMatrixSettings)
@@ -39,7 +39,7 @@ def draw_how(view: View, result: Result, tokens: Sequence[str], query: int) -> N
     shown = scenes.rows(done, tokens, query, view["step"], view["column"], total)
     figure = shown["rows"]
     assert isinstance(figure, WordRows)
-    names = [*stages(done)]
+    names = stage_names(done)
     taken: dict[str, Handler] = {
         "row": (figure.has, lambda row: choose_number(names[row], -1)),
         "cell": (figure.has_cell, lambda cell: choose_number(names[cell[0]], cell[1])),

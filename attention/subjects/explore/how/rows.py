@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 from attention.core.variants import DotScores
-from attention.figures.word_rows import Kind, WordRow
+from attention.figures.word_rows import Kind, WordRow, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.how import Step, StepSettings, step
 from attention.subjects.explore.how.step import WEIGHTS, Computation
-
-MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
 
 
 def computation_of(result: Result, settings: StepSettings) -> Computation:
@@ -27,15 +25,20 @@ def computation_of(result: Result, settings: StepSettings) -> Computation:
     )
 
 
-def stages(done: Computation) -> dict[str, Step]:
-    """The steps with one number for each query and key that change it, by name, in order."""
+def stage_names(done: Computation) -> list[str]:
+    """Names of the steps with one number for each query and key that change it, in order."""
     idle = {
         "scaled": done.trace.scale == 1 and done.trace.bias is None,
         "masked": done.trace.mask is None or bool(done.trace.mask.all()),
         "dropout": done.dropout == 0,
     }
     names = [name for name in done.steps[done.steps.index("scores") :] if not idle.get(name)]
-    return {name: step(name, done) for name in names if name != "joined"}
+    return [name for name in names if name != "joined"]
+
+
+def stages(done: Computation) -> dict[str, Step]:
+    """The steps of `stage_names`."""
+    return {name: step(name, done) for name in stage_names(done)}
 
 
 def word_rows(done: Computation, query: int) -> list[WordRow]:
@@ -51,11 +54,8 @@ def word_rows(done: Computation, query: int) -> list[WordRow]:
         elif name == "output":
             numbers, kind = trace.applied.abs() * trace.values.norm(dim=-1), "bar"
             allowed = None
-        if len(done.steps) * numbers.numel() > MAX_SENT:
-            numbers = numbers[query : query + 1]
-            allowed = None if allowed is None else allowed[query : query + 1]
         rows.append(WordRow(name_of(done, name), numbers, kind, beside(done, name), allowed))
-    return rows
+    return sent_rows(rows, query)
 
 
 def name_of(done: Computation, name: str) -> str:

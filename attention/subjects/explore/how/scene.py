@@ -12,7 +12,7 @@ from attention.figures.stacks import STACK, resized, typed_stack
 from attention.figures.word_rows import WordRows
 from attention.subjects.explore.how import Computation, Step, step
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
-from attention.subjects.explore.how.rows import name_of, stages, word_rows
+from attention.subjects.explore.how.rows import name_of, stage_names, word_rows
 
 UNFIT = "The steps follow as soon as every matrix fits."
 Cell = tuple[int, int]
@@ -61,18 +61,18 @@ def rows(
 
     tokens: as they were typed; column: the key of the number, -1 = none; total: shows the sum.
     """
-    there = stages(done)
+    there = stage_names(done)
     name = name_of_step(done, wanted)
     name = name if name in there else "scores"
     figure = WordRows(
         tokens,
         word_rows(done, query),
-        chosen=[*there].index(name),
+        chosen=there.index(name),
         opens=True,
         label="Stages of the computation",
         key="rows",
     )
-    made = there[name]
+    made = step(name, done)
     shown = made.result.numbers.shape[-1] if name != "output" else 0
     worked = [made.working(query, column)] if 0 <= column < shown else []
     words = Words(["", name_of(done, name), f": {made.why}"], "told")

@@ -160,3 +160,18 @@ def test_a_word_of_one_sentence_alone_has_no_number_in_the_other() -> None:
     assert app.sent["rows"].header["tokens"] == ["a", "big", "cat", "today"]
     assert sentence(app) == "This word stands in one of the sentences alone."
     assert against("word", s2="\x00").missing == [scene.NO_WORDS]
+
+
+def test_b_begins_as_a_again_where_a_has_another_sentence() -> None:
+    app = opened("explore", s="the cat sat", fold="against")
+    assert app.values["s2"] == "the cat sat"
+    assert app.choose("s2", "the cat ran").values["s"] == "the cat sat"
+    assert app.choose("s", "a dog slept").values["s2"] == "a dog slept"
+    linked = opened("explore", s="the cat sat", s2="the cat ran", fold="against")
+    assert linked.values["s2"] == "the cat ran"
+
+
+def test_b_of_another_variant_keeps_a_scale_that_was_chosen_on_purpose() -> None:
+    usual, chosen = Settings("the cat"), Settings("the cat", scale="none")
+    assert words.on_word_vectors(usual, "cosine").scale == "factor"
+    assert words.on_word_vectors(chosen, "cosine").scale == "none"

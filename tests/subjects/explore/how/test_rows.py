@@ -9,8 +9,9 @@ import torch
 from torch.testing import assert_close
 
 from attention.core.functional import weigh
+from attention.figures import word_rows as figures
 from attention.figures.working import Working
-from attention.subjects.explore.how import Computation, StepSettings, rows
+from attention.subjects.explore.how import Computation, StepSettings
 from attention.subjects.explore.how import scene as scenes
 from attention.subjects.explore.how.rows import stages, word_rows
 from tests.cases import over
@@ -108,7 +109,7 @@ def test_beside_a_row_stands_only_what_is_so() -> None:
 
 def test_of_many_words_the_chosen_row_alone_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = word_rows(done("qkv"), QUERY)
-    monkeypatch.setattr(rows, "MAX_SENT", 100)
+    monkeypatch.setattr(figures, "MAX_SENT", 100)
     for one, row in zip(word_rows(done("qkv"), QUERY), whole, strict=True):
         assert torch.equal(one.numbers, row.numbers[QUERY : QUERY + 1])
 
