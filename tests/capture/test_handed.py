@@ -72,7 +72,7 @@ def test_a_row_of_a_difference_is_that_of_both_maps_with_its_sign(tmp_path) -> N
     assert not handed.attention(number).weights_are_a_distribution
     handed.save(tmp_path / "run.safetensors")
     again = Recording.open(tmp_path / "run.safetensors")
-    assert torch.equal(again.weights(number, 2, 8)[0], row)
+    torch.testing.assert_close(again.weights(number, 2, 8)[0], row)
     refused = pytest.raises(ValueError, match="to must be a run itself, got its effective heads")
     with refused, attention.change(model, off={(number, 2)}, to=handed):
         model(**text())

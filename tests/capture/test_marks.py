@@ -14,17 +14,21 @@ from tests.cases import over
 
 
 class Marks(OwnAttention):
-    """Causal attention by hand, or by torch where `way` is "torch"; `cached` are a call's past."""
+    """Causal attention by hand, or by torch where `way` is "torch".
+
+    cached: keys and values of earlier calls.
+    """
 
     def __init__(self, way: str) -> None:
         super().__init__()
         self.way, self.cached = way, []
 
     def forward(self, x: Tensor, memory: Tensor | None = None) -> Tensor:
-        given = torch.cat([*self.cached, x], 1)
-        parts = (self.queries(x), self.keys(given), self.values(given))
+        past = zip(*self.cached, (self.keys(x), self.values(x)), strict=True)
+        parts = (self.queries(x), *(torch.cat(part, 1) for part in past))
         queries, keys, values = (part.unflatten(-1, (-1, D_K)).transpose(1, 2) for part in parts)
-        barred = torch.ones(x.shape[1], given.shape[1]).triu(1 + given.shape[1] - x.shape[1])
+        asking, asked = x.shape[1], keys.shape[2]
+        barred = torch.ones(asking, asked).triu(1 + asked - asking)
         if self.way == "torch":
             y = F.scaled_dot_product_attention(queries, keys, values, barred == 0)
         else:
@@ -70,7 +74,7 @@ def test_a_marked_run_grows_by_its_values_and_one_mark_covers_one_softmax() -> N
     net, x = Marks("four axes"), inputs()
     with torch.no_grad(), attention.capture() as run:
         net(x[:, :5])
-        net.cached.append(x[:, :5])
+        net.cached.append((net.keys(x[:, :5]), net.values(x[:, :5])))
         net(x[:, 5:])
     whole = Marks("four axes")
     whole.load_state_dict(net.state_dict())
