@@ -150,22 +150,12 @@ function sequencesOf(content, head) {
   return { queries, keys }
 }
 
-/** @type {(content: View["content"]) => Float32Array} */
-function effectsOf(content) {
+/** What a lens shows of each head.
+    @type {(content: View["content"], lens: string) => Float32Array} */
+function measureOf(content, lens) {
   const count = countOf(content)
-  return content.numbers.subarray(count * content.columns, count * (content.columns + 1))
-}
-
-/** @type {(content: View["content"]) => Float32Array} */
-function passportsOf(content) {
-  const count = countOf(content)
-  return content.numbers.subarray(count * (content.columns + 1), count * (content.columns + 2))
-}
-
-/** @type {(content: View["content"]) => Float32Array} */
-function saysOf(content) {
-  const before = content.columns + (content.shades ? 2 : 1)
-  return content.numbers.subarray(countOf(content) * before)
+  const first = count * (content.columns + content.measures.indexOf(lens))
+  return content.numbers.subarray(first, first + count)
 }
 
 /** @type {(view: View) => void} */
@@ -195,8 +185,8 @@ function drawMenu(menu, { lens, shades }) {
 
 /** If tiles have blue fills alone.
     @type {(content: View["content"]) => boolean} */
-function isBlue({ lens, shades }) {
-  return ["looks", "link"].includes(lens) || (lens === "passports" && !shades?.around0)
+function isBlue({ lens, blue }) {
+  return blue.includes(lens)
 }
 
 /** @type {(view: View) => void} */
@@ -264,20 +254,12 @@ function fillOf({ frame, content }) {
   }
   if (content.lens === "looks") return null
   const shades = ramp(palette(frame, isBlue(content) ? "sequential" : "diverging"))
-  if (content.lens === "passports") {
-    const [numbers, end] = [passportsOf(content), content.darkest.passports]
-    const low = isBlue(content) ? 0 : -end
-    return (head) =>
-      Number.isNaN(numbers[head]) ? null : rgb(shadeOf(numbers[head], low, end, shades))
-  }
-  const numbers = content.lens === "lost" ? effectsOf(content) : saysOf(content)
-  const sign = content.lens === "lost" ? content.sign : 1
-  const most = content.darkest[content.lens]
-  return (head) => {
-    const number = numbers[head]
-    // blue says more, orange less
-    return Number.isNaN(number) ? null : rgb(shadeOf(-sign * number, -most, most, shades))
-  }
+  const [numbers, end] = [measureOf(content, content.lens), content.darkest[content.lens]]
+  const low = isBlue(content) ? 0 : -end
+  // blue says more, orange less
+  const sign = { lost: -content.sign, says: -1 }[content.lens] ?? 1
+  return (head) =>
+    Number.isNaN(numbers[head]) ? null : rgb(shadeOf(sign * numbers[head], low, end, shades))
 }
 
 /** @type {(context: CanvasRenderingContext2D, content: View["content"], head: number,

@@ -36,12 +36,10 @@ class Bars(TypedDict):
 
 
 class Shades(TypedDict):
-    """Numbers of passports that tiles can show: their names by group, the one that is shown, and if
-    it has two colours around 0, orange for less than that."""
+    """Numbers of passports that tiles can show: their names by group, and the one that is shown."""
 
     groups: Sequence[tuple[str, Sequence[str]]]
     name: str
-    around0: bool
 
 
 class Answer(TypedDict):
@@ -57,13 +55,13 @@ class WindowSaid(TypedDict):
 
     sequences: the words of the sentence, and of what is written over it; queries: the chosen one of
     each; lenses: name and title of each, with their legends; darkest: the number of the darkest
-    tile through each lens that shows numbers; sign: see `Answered.sign`; chosen, off, needed:
-    positions among all heads, chosen -1 while none is to be shown, and tried how many have been;
-    told: through a lens a few
-    sentences for each head, in a file through every lens; pair: the key that heads are to link with
-    the query, -1 for none; least: the least weight of such a head; erased: the position of an
-    erased word, -1 for none; whole: shares that colour the words in place of the head's weights,
-    empty for none, and in wholeWords what they are; shades: None without passports.
+    tile through each lens that shows numbers; blue: those with blue fills alone; sign: see
+    `Answered.sign`; chosen, off, needed: positions among all heads, chosen -1 while none is to be
+    shown, and tried how many have been; told: through a lens a few sentences for each head, in a
+    file through every lens; pair: the key that heads are to link with the query, -1 for none;
+    least: the least weight of such a head; erased: the position of an erased word, -1 for none;
+    whole: shares that colour the words in place of the head's weights, empty for none, and in
+    wholeWords what they are; shades: None without passports.
     """
 
     sequences: Sequence[Sequence[str]]
@@ -71,6 +69,7 @@ class WindowSaid(TypedDict):
     lenses: list[tuple[str, str]]
     legends: Mapping[str, str]
     darkest: Mapping[str, float]
+    blue: Sequence[str]
     lens: str
     sign: int
     chosen: int
@@ -92,11 +91,12 @@ class WindowSaid(TypedDict):
 
 
 class ModelWindowHeader(WindowSaid):
-    """Header of the window, besides numbers."""
+    """Header of the window, besides numbers. measures: the lenses that these are seen through."""
 
     layers: list[Layer]
     heads: int
     columns: int
+    measures: list[str]
     greatest: int
 
 
@@ -116,10 +116,9 @@ class ModelWindow(
     """All heads of a model as tiles, its sentence and answer, and the chosen head beside.
 
     layers: (name, sequence of its queries, sequence of its keys, thumbnails uint8 (heads, rows,
-    columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer; effects
-    (layers, heads): by how much the metric changes without each head, NaN while it is not known;
-    says: the vote of each head, None where there is none; shade: the number of each that its
-    passport has, with its sign turned where less than 0 is orange, None without passports.
+    columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer; measures:
+    by lens the number of each head, (layers, heads), NaN while it is not known: first by how much
+    the metric changes without it; of passports with its sign turned where less than 0 is orange.
 
     It answers `head`, the position of the one chosen among all; `switched`, that of one and whether
     it is off now; `lens`, its name; `pair`, a query and a key; `piece`, the position of a bar among
@@ -130,9 +129,12 @@ class ModelWindow(
     said: WindowSaid
     layers: Sequence[tuple[str, int, int, Tensor]]
     rows: Sequence[Tensor]
-    effects: Tensor
-    says: Tensor | None
-    shade: Tensor | None
+    measures: Mapping[str, Tensor]
+
+    @property
+    def effects(self) -> Tensor:
+        """By how much the metric changes without each head. (layers, heads)."""
+        return next(iter(self.measures.values()))
 
     def content(self) -> bytes:
         columns = max(row.shape[-1] for row in self.rows)
@@ -151,11 +153,11 @@ class ModelWindow(
             "layers": layers,
             "heads": self.effects.shape[1],
             "columns": columns,
+            "measures": [*self.measures],
             "greatest": int(self.effects.abs().argmax()) if known else -1,
         }
         rows_of_all = torch.cat([pad(row, (0, columns - row.shape[-1])) for row in self.rows])
-        optional = [each.float() for each in (self.shade, self.says) if each is not None]
-        numbers = rows_of_all.float(), self.effects.float(), *optional
+        numbers = [each.float() for each in (rows_of_all, *self.measures.values())]
         return message(header, *numbers, rest=b"".join(tiles))
 
     def has_head(self, head: int) -> bool:

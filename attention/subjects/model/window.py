@@ -125,11 +125,16 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     costs = numbers.costs_of(asked)
     claims = {at: elsewhere(cost, vectors) for at, cost in costs.items()}
     needed = [at for at, claim in claims.items() if claim == "needs"]
-    darkest = {
-        model_words.LOST: greatest(effects),
-        model_words.SAYS: 0.0 if says is None else greatest(says),
-        model_words.PASSPORTS: 0.0 if shade is None else shade.darkest,
-    }
+    measures = {model_words.LOST: effects}
+    darkest = {model_words.LOST: greatest(effects), model_words.SAYS: 0.0}
+    if shade is not None:
+        measures[model_words.PASSPORTS] = shade.numbers * (-shade.sign if shade.around_0 else 1)
+        darkest[model_words.PASSPORTS] = shade.darkest
+    if says is not None:
+        measures[model_words.SAYS] = says
+        darkest[model_words.SAYS] = greatest(says)
+    blue = [model_words.LOOKS, LINK]
+    blue += [] if shade is None or shade.around_0 else [model_words.PASSPORTS]
     asking, keys = of_layers[layer]
     through = [*lenses] if every_lens else [model_words.LOOKS if key >= 0 else chosen_lens]
     looks = numbers.looks_of(view, rows, words, queries, of_layers)
@@ -145,6 +150,7 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "legends": model_words.legends_of(answered, darkest, bool(needed))
         | {model_words.PASSPORTS: "" if shade is None else shade.legend},
         "darkest": darkest,
+        "blue": blue,
         "lens": lens,
         "sign": answered.sign,
         "chosen": -1 if head is None else head[0] * heads + head[1],
@@ -176,8 +182,7 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     layers = [
         (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
     ]
-    numbers_of = None if shade is None else shade.numbers * (-shade.sign if shade.around_0 else 1)
-    return ModelWindow(said, layers, rows, effects, says, numbers_of, key="model_window")
+    return ModelWindow(said, layers, rows, measures, key="model_window")
 
 
 def passports_of(view: View) -> tuple[Opened, Shade] | tuple[None, None]:
@@ -195,7 +200,7 @@ def shades_of(opened: Opened, shade: Shade) -> Shades:
     groups: dict[str, list[str]] = {}
     for each in opened.shades:
         groups.setdefault(each.group, []).append(each.name)
-    return {"groups": [*groups.items()], "name": shade.name, "around0": shade.around_0}
+    return {"groups": [*groups.items()], "name": shade.name}
 
 
 def greatest(numbers: Tensor) -> float:

@@ -90,7 +90,8 @@ def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWi
     lenses = [lens for lens in figure.said["lenses"] if lens[0] != PASSPORTS]
     # Numbers of passports are asked of a server: a file has the passports themselves elsewhere.
     said: WindowSaid = {**figure.said, "acts": kept, "lenses": lenses, "shades": None}
-    figure = replace(figure, said=said, shade=None)
+    measures = {lens: each for lens, each in figure.measures.items() if lens != PASSPORTS}
+    figure = replace(figure, said=said, measures=measures)
     film = team_scene.figure_of(shown) if films and off else None
     if film is not None:
         film = without_searches(film)
