@@ -5,8 +5,9 @@ of the layers of `trained`, `hooked` those of any module, by the hook that captu
 what its attention functions return, `explicit` one head worked out, `batches` share the layers
 before the first change). All else asks both by one protocol, `experiment.Experiment`: `answers`
 are judged, `effects` measures each head in turn, `team` finds those that are needed together,
-`paths` patches what enters blocks, `votes` are what heads add to a logit, by `residual` where
-layers are known, `erasing` takes a piece out of a sentence.
+`transplants` gives a model the heads of another one, `paths` patches what enters blocks, `votes`
+are what heads add to a logit, by `residual` where layers are known, `erasing` takes a piece out of
+a sentence.
 
 May import: core, capture, trained; torch.
 """

@@ -145,3 +145,26 @@ def sums_to_one(weights: Tensor) -> Tensor:
 def is_distribution(weights: Tensor) -> Tensor:
     """True for rows of weights (…, keys) that sum to 1 and of which none is below 0. (…), bool."""
     return sums_to_one(weights) & (weights >= 0).all(-1)
+
+
+def divergence_terms(p: Tensor, q: Tensor) -> Tensor:
+    """Terms of the Jensen–Shannon divergence of two rows, one per key, in bits. (…, keys), float64.
+
+    p, q: (…, keys), weights that sum to 1. The term of a key is ½ p log2(p/m) + ½ q log2(q/m)
+    with m = (p + q) / 2; it is never below 0 (Lin 1991, section IV, with equal parts).
+    """
+    p, q = p.double(), q.double()
+    mean = (p + q) / 2
+    parts = [torch.where(one > 0, one * (one / mean).log2(), 0.0) for one in (p, q)]
+    return ((parts[0] + parts[1]) / 2).clamp_min(0.0)
+
+
+def divergence_bits(p: Tensor, q: Tensor) -> Tensor:
+    """Jensen–Shannon divergence of rows of weights, in bits (Lin 1991, section IV). (…,), float64.
+
+    p, q: (…, keys). Symmetric; 0 for equal rows, 1 for rows that share no key. nan where one of
+    them is no distribution: a row that may look at nothing, one with weights below 0, or another
+    that does not sum to 1.
+    """
+    bits = divergence_terms(p, q).sum(-1).clamp_max(1.0)
+    return bits.where(is_distribution(p) & is_distribution(q), torch.nan)

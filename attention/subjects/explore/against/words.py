@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.analysis.comparison import align, divergence_bits
+from attention.analysis.comparison import align
+from attention.core.analysis import divergence_bits
 from attention.core.functional import Trace
 from attention.core.printing import distinct_names
 from attention.core.settings import choice, decimal, settings_of, text, whole

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from attention.analysis import comparison
-from attention.analysis.comparison import divergence_bits, divergence_terms
-from attention.core.analysis import entropy_bits
+from attention.core.analysis import divergence_bits, divergence_terms, entropy_bits
 from attention.subjects.explore.against import words as against_words
 from attention.subjects.explore.against.words import Comparison
 from tests.properties import given

@@ -1,0 +1,281 @@
+"""Transplants: heads of one model in another of the same shape, as a base and what was tuned of it.
+
+A transplanted head puts out, at all positions, what it puts out in the other model over the same
+input; all that follows is worked out anew (activation patching across models, Vig et al. 2020;
+Prakash et al. 2024, arXiv 2402.14811). It is the output before the output projection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attention.capture.capturing import capture
+from attention.capture.recording import Recording
+from attention.changing.answers import Answer
+from attention.changing.batches import given_to
+from attention.changing.change import Head, changes
+from attention.changing.experiment import Experiment, experiment
+from attention.changing.known import Progress, run_of
+from attention.core.analysis import divergence_bits
+from attention.core.arguments import must_be
+from attention.core.functional import share_heads
+from attention.trained.layers import Layer
+from attention.trained.models import Model, Run, UnknownLayout
+
+
+class Side(NamedTuple):
+    """One of two models with an input and an answer, and the run of the other over that input."""
+
+    asked: Experiment
+    own: Run | Recording
+    other: Run | Recording
+
+    def after(self, teams: Sequence[Collection[Head]], progress: Progress | None = None) -> Tensor:
+        """The answer with each of some teams of heads as in the other model. (teams, …)."""
+        return self.asked.after([changes(team, self.other) for team in teams], progress)
+
+    @property
+    def heads(self) -> list[Head]:
+        """All heads, layer by layer."""
+        counts = self.asked.counts
+        return [(layer, head) for layer in sorted(counts) for head in range(counts[layer])]
+
+
+class Pair(NamedTuple):
+    """Two models of one shape over one input."""
+
+    base: Side
+    tuned: Side
+
+
+@torch.no_grad()
+def pair(
+    base: nn.Module | Model,
+    tuned: nn.Module | Model,
+    inputs: Any,
+    answer: Answer,
+    tokenizer: Any = None,
+) -> Pair:
+    """Two models over one input, each with the run of the other.
+
+    inputs, answer: see `effects.effects`; of this project's models a text. Raises ValueError where
+    the models differ in their kind, their layers or heads, or in how they read the text.
+    """
+    models = base, tuned
+    kinds = [Model if isinstance(one, Model) else nn.Module for one in models]
+    for name, model in zip(("base", "tuned"), models, strict=True):
+        must_be(name, model, nn.Module, Model)
+    if kinds[0] is not kinds[1]:
+        raise ValueError(
+            "base and tuned must both be models of this project, or both of PyTorch, got "
+            f"{type(base).__name__} and {type(tuned).__name__}"
+        )
+    runs = [_run_of(model, inputs) for model in models]
+    asked = [
+        experiment(model, run if isinstance(run, Run) else inputs, answer, tokenizer)
+        for model, run in zip(models, runs, strict=True)
+    ]
+    _check_same_shape([*map(_shape_of, runs)])
+    return Pair(Side(asked[0], *runs), Side(asked[1], *reversed(runs)))
+
+
+def _run_of(model: nn.Module | Model, inputs: Any) -> Run | Recording:
+    if isinstance(model, Model):
+        return run_of(model, inputs)
+    args, kwargs = given_to(model, inputs)
+    with capture(values=True) as run:
+        model(*args, **kwargs)
+    return run.one()
+
+
+class _Shape(NamedTuple):
+    heads: list[int]  # of each layer
+    pieces: list[Any]
+
+
+def _shape_of(run: Run | Recording) -> _Shape:
+    if isinstance(run, Run):
+        heads = [layer_input.layer.attention.heads for layer_input in run.inputs]
+        return _Shape(heads, run.pieces.ids.tolist())
+    kept = run.attentions
+    return _Shape([one.shape[1] for one in kept], [[*one.shape[2:]] for one in kept])
+
+
+def _check_same_shape(shapes: Sequence[_Shape]) -> None:
+    """Raise ValueError where two models have no transplants, or not all heads have one."""
+    (first, pieces), (second, others) = shapes
+    if first != second or len({*first}) != 1:
+        raise ValueError(
+            "base and tuned must have the same layers, all of as many heads, got layers of "
+            f"{first} heads and of {second}"
+        )
+    if pieces != others:
+        raise ValueError(
+            f"base and tuned must read a text as the same pieces, got {pieces} and {others}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Transplants:
+    """Answers of a base and of what was tuned of it, and by how much each transplant moves them.
+
+    base, tuned: the answers as they are, (…); put_back: by how much the tuned model's answer moves
+    with each head as in the base, put_in: the base's with each head as in the tuned model,
+    (layers, heads, …); all_put_back: the tuned model's answer with all heads as in the base, (…).
+    """
+
+    base: Tensor
+    tuned: Tensor
+    put_back: Tensor
+    put_in: Tensor
+    all_put_back: Tensor
+
+    @property
+    def strongest(self) -> list[Head]:
+        """All (layer, head), the first moves the tuned model's answer most as it is put back; of an
+        answer of one number."""
+        order = self.put_back.flatten().abs().argsort(descending=True, stable=True)
+        return [divmod(at, self.put_back.shape[1]) for at in order.tolist()]
+
+
+@torch.no_grad()
+def transplants(
+    base: nn.Module | Model,
+    tuned: nn.Module | Model,
+    inputs: Any,
+    answer: Answer,
+    *,
+    tokenizer: Any = None,
+    progress: Progress | None = None,
+) -> Transplants:
+    """The transplant of every head, both ways, see `Transplants`.
+
+    inputs, answer: see `effects.effects`, of this project's models a text; progress: is told how
+    many of all transplants are done; an exception that it raises stops the work. Raises ValueError
+    as `pair` does.
+    """
+    return transplants_of(pair(base, tuned, inputs, answer, tokenizer), progress)
+
+
+@torch.no_grad()
+def transplants_of(sides: Pair, progress: Progress | None = None) -> Transplants:
+    """The transplant of every head of two models over one input, see `transplants`."""
+    heads = sides.tuned.heads
+    n_layers, moved = len(sides.tuned.asked.counts), []
+    for before, side in zip((0, len(heads)), sides, strict=True):
+
+        def report(done: int, of: int, before: int = before) -> None:
+            if progress is not None:
+                progress(before + done, 2 * of)
+
+        after = side.after([[head] for head in heads], report)
+        moved.append((after - side.asked.before).unflatten(0, (n_layers, -1)))
+    base, tuned = (side.asked.before for side in sides)
+    (all_put_back,) = sides.tuned.after([heads])
+    return Transplants(base, tuned, moved[1], moved[0], all_put_back)
+
+
+class WeightChanges(NamedTuple):
+    """Relative changes of the matrices of each head, (layers, heads), float64; nan where they are
+    not known.
+
+    qk: of W_QK = W_Q W_Kᵀ, by which it looks; ov: of W_OV = W_V W_O, by which it moves what it sees
+    (Elhage et al. 2021).
+    """
+
+    qk: Tensor
+    ov: Tensor
+
+
+@torch.no_grad()
+def weight_changes(base: Model, tuned: Model) -> WeightChanges:
+    """Changes of W_QK and W_OV of each head: ‖tuned − base‖ / ‖base‖, by Frobenius norms.
+
+    Norms before the attention, rotations and biases are left out. Raises ValueError where the
+    models have other layers or heads.
+    """
+    for name, model in (("base", base), ("tuned", tuned)):
+        must_be(name, model, Model)
+    heads = [[layer.attention.heads for layer in model.layers] for model in (base, tuned)]
+    _check_same_shape([_Shape(each, []) for each in heads])
+    pairs = [*zip(base.layers, tuned.layers, strict=True)]
+    return WeightChanges(
+        *(torch.stack([_change_of(*both, roles) for both in pairs]) for roles in (QK, OV))
+    )
+
+
+QK, OV = ("queries", "keys"), ("values", "output")
+
+
+def _change_of(base: Layer, tuned: Layer, roles: tuple[str, str]) -> Tensor:
+    """Relative change of the product of two matrices of each head. (heads,)."""
+    try:
+        (left, right), (new_left, new_right) = (
+            [_of_heads(layer, role) for role in roles] for layer in (base, tuned)
+        )
+    except UnknownLayout:
+        return torch.full((base.attention.heads,), torch.nan, dtype=torch.float64)
+    # the difference is [new_left − left, left] [new_right, new_right − right]ᵀ: nothing cancels
+    difference = _norm(
+        torch.cat([new_left - left, left], -1), torch.cat([new_right, new_right - right], -1)
+    )
+    return difference / _norm(left, right)
+
+
+def _norm(left: Tensor, right: Tensor) -> Tensor:
+    """Frobenius norm of `left rightᵀ`, by products of a head's width alone. (heads,).
+
+    left, right: (heads, d_model, width)."""
+    squares: Tensor = ((left.mT @ left) * (right.mT @ right)).sum((-2, -1))
+    return squares.clamp_min(0).sqrt()
+
+
+def _of_heads(layer: Layer, role: str) -> Tensor:
+    """A matrix of each head, that of the output transposed. (heads, d_model, width), float64.
+
+    Queries and keys with the gain of their norm, where they have one."""
+    attention = layer.attention
+    W, _ = attention.projection(role)
+    if W is None:
+        raise UnknownLayout
+    if role == "output":
+        return W.double().unflatten(0, (attention.heads, -1)).mT
+    count = attention.heads if role == "queries" else attention.groups
+    of_heads = W.double().unflatten(1, (count, -1)).movedim(1, 0)
+    norm = attention.norm(role)
+    return share_heads(of_heads if norm is None else of_heads * norm.weight, attention.heads)
+
+
+@torch.no_grad()
+def map_changes(base: Run | Recording, tuned: Run | Recording) -> Tensor:
+    """Changes of the map of each head between two runs over the same input: Jensen–Shannon
+    divergence in bits, the mean over rows, and over entries. (layers, heads), float64.
+
+    Rows that are no distribution are left out; nan where all are. Raises ValueError where the runs
+    are not of one shape.
+    """
+    for name, run in (("base", base), ("tuned", tuned)):
+        must_be(name, run, Run, Recording, how="model.run(text), or of capture()")
+    _check_same_shape([_shape_of(base), _shape_of(tuned)])
+    pairs = zip(_maps(base), _maps(tuned), strict=True)
+    return torch.stack([divergence_bits(*both).nanmean((0, -1)) for both in pairs])
+
+
+def _maps(run: Run | Recording) -> list[Tensor]:
+    """Weights of each layer, (entries, heads, queries, keys)."""
+    if isinstance(run, Run):
+        return [layer_input.trace().weights[None] for layer_input in run.inputs]
+    return [
+        torch.stack(
+            [
+                torch.stack([run.weights(one.number, head, entry=entry) for head in one.heads])
+                for entry in range(one.shape[0])
+            ]
+        )
+        for one in run.attentions
+    ]
