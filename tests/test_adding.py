@@ -14,8 +14,6 @@ from attention.analysis.heads import MEASURES, NAMINGS, Measure, by_name
 from attention.app.state.pages import PAGES, Page
 from attention.core.variants import VARIANTS, Variant
 from attention.core.variants import register as register_variant
-from attention.subjects.guide.chosen_lesson import check
-from attention.subjects.guide.reading import read_chapter
 from attention.trained.layouts import LAYOUTS, Layout
 from attention.training import TASKS
 from attention.training.tasks.base import Task
@@ -105,13 +103,6 @@ def test_a_missing_part_is_named_where_it_is_declared(declare: Callable[[], None
     with pytest.raises(ValueError, match=f"^{LACKING[declare]}$"):
         declare()
     assert [[*each] for each in (VARIANTS, METHODS, TASKS, LAYOUTS, MEASURES, NAMINGS)] == known
-
-
-def test_a_chapter_without_its_answer_is_refused_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "03a-more.md"
-    file.write_text("---\ntitle: More\n---\nWords.\n", "utf-8")
-    with pytest.raises(ValueError, match=r"03a-more\.md, line \d+: .* must be given"):
-        read_chapter(file, check)
 
 
 def test_each_page_has_a_name_of_its_own_and_a_file() -> None:

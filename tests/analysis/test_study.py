@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 from attention.analysis import study
-from attention.analysis.study import (
-    Comparison,
-    Difference,
-    Effects,
-    Figure,
-    Study,
-    most_trusted,
-)
+from attention.analysis.study import Comparison, Difference, Effects, Figure, Study, most_trusted
 from benchmarks import study as made
 from benchmarks import study_parts as parts
 from benchmarks import study_statistics as statistics

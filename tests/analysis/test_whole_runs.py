@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-import pandas
 import pytest
 import torch
 
@@ -15,7 +13,6 @@ from attention.analysis.heads import Keys, measures
 from attention.capture import Recording
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
-from tests.properties import given, strategies
 
 TOKENS = 37
 WORDS = [f"word{at}" if at % 5 else "Needle" for at in range(TOKENS)]
@@ -149,23 +146,6 @@ def test_a_row_and_a_tile_are_tables_of_their_weights_and_a_layer_has_a_mean(tmp
     mean = run.frame("1.mix", rows=-1)
     assert mean["head"].tolist() == TOKENS * ["mean"]
     torch.testing.assert_close(torch.tensor(mean["weight"]), whole(run, 1)[:, -1].mean(0))
-
-
-@given(
-    rows=strategies.lists(strategies.integers(0, TOKENS - 1), min_size=1, max_size=5),
-    columns=strategies.lists(strategies.integers(0, TOKENS - 1), min_size=1, max_size=7),
-    layer=strategies.sampled_from([0, 1]),
-    head=strategies.sampled_from([0, 1, 2]),
-)
-def test_files_of_a_table_have_its_numbers_to_the_last_bit(rows, columns, layer, head):
-    with attention.capture() as captured:
-        model(OwnAttention(is_causal=True), OwnAttention())(inputs(1, TOKENS))
-    weights = captured.weights(layer, head, rows, columns).flatten().numpy()
-    table = captured.frame(layer, head, rows, columns)
-    read = pandas.read_csv(io.StringIO(table.to_csv(index=False)))
-    assert (read["weight"].to_numpy("float32") == weights).all()
-    packed = pandas.read_parquet(io.BytesIO(table.to_parquet(index=False)))
-    assert packed.equals(table)
 
 
 WRONG = {

@@ -15,9 +15,7 @@ from attention.app.state.pages import PAGES, SHARED, Page
 from attention.core.settings import setting, settings_of
 from attention.subjects.explore.heads.words import HeadSettings
 from tests.app import link_table
-from tests.app.test_links import (
-    test_the_tables_of_pages_and_of_links_are_whole as tables_are_whole,
-)
+from tests.app.test_links import test_the_tables_of_pages_and_of_links_are_whole as tables_are_whole
 from tests.running import opened
 
 SCRIPT = '''

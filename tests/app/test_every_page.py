@@ -10,13 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.openings import AGAINST, ALL_WORDS, FOLDS, HOW
-from attention.app.state.pages import (
-    PAGES,
-    SHARED,
-    Page,
-    first_page,
-    variant_settings,
-)
+from attention.app.state.pages import PAGES, SHARED, Page, first_page, variant_settings
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.inputs.text import tokenize

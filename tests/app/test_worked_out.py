@@ -13,7 +13,6 @@ import torch
 from torch.testing import assert_close
 
 from attention.core.analysis import contributions, rounding, shares
-from attention.core.functional import masked_softmax
 from attention.figures.messages import message
 from attention.pipeline import Result
 from tests.cases import over
@@ -26,14 +25,14 @@ LONG = " ".join(f"w{number}" for number in range(40))
 MASKED: dict[str, Any] = {"mask": ("causal", "length"), "valid_len": 2, "positions": "alibi"}
 
 
-def worked_out(kind: str, sent: Sent, asked: list[Any], folder: Path) -> list[Any]:
-    """Results of the modules, for each query or value that is asked for."""
+def worked_out(sent: Sent, queries: list[int], folder: Path) -> list[Any]:
+    """Results of the modules, for each query that is asked for."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node")
     file = folder / "message"
     file.write_bytes(message(sent.header, sent.numbers, rest=sent.rest))
-    script = [node, str(MODULES / "worked_out.js"), kind, str(file), *map(str, asked)]
+    script = [node, str(MODULES / "worked_out.js"), str(file), *map(str, queries)]
     found: list[Any] = json.loads(subprocess.run(script, capture_output=True, check=True).stdout)
     return found
 
@@ -86,26 +85,12 @@ def test_every_number_of_the_weighted_sum_is_torchs_own(
     link = {"s": sentence, "vectors": "random", "fold": "numbers"}
     sent = opened("explore", **link, **settings).sent["sum_picture"]
     result = result_of(sentence, **settings)
-    for query, found in zip((0, 4), worked_out("picture", sent, [0, 4], tmp_path), strict=True):
+    for query, found in zip((0, 4), worked_out(sent, [0, 4], tmp_path), strict=True):
         check_terms(found, result, query)
 
 
 def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path: Path) -> None:
     link = {"target": "a b c", "memory": "d e", "vectors": "random", "d_model": 10}
     sent = opened("cross", **link, mask="causal").sent["picture"]
-    (found,) = worked_out("picture", sent, [1], tmp_path)
+    (found,) = worked_out(sent, [1], tmp_path)
     check_terms(found, result_of("a b c", "d e", d_model=10, mask=("causal",)), 1)
-
-
-@over("factor", [0.0, 0.5, 3.0])
-def test_every_weight_along_the_slider_of_a_scale_is_torchs_own(
-    factor: float, tmp_path: Path
-) -> None:
-    settings: dict[str, Any] = {"s": "a b c d e", "mask": ("causal",)}
-    link = settings | {"vectors": "random", "d_model": 7}
-    sent = opened("explore", fold="against", differs="scale", **link).sent["rows"]
-    trace = result_of("a b c d e", mask=("causal",)).trace
-    (rows,) = worked_out("slider", sent, [factor], tmp_path)
-    found = torch.tensor([[number or 0.0 for number in row] for row in rows])
-    expected = masked_softmax(trace.scaled * factor, trace.mask)
-    assert_close(found, expected, atol=1e-6, rtol=1e-5)

@@ -20,8 +20,6 @@ from tests.cases import over
 from tests.properties import given, settings
 from tests.properties import strategies as st
 
-ROOT = Path(__file__).parents[2]
-
 
 def example(**changed: Any) -> Atlas:
     """A small atlas of two heads, with some of it changed."""
@@ -208,7 +206,7 @@ def test_an_owners_folder_adds_to_the_packaged_files_and_no_name_leads_out_of_it
     assert {*files.available()} == {"a", "b"}
 
 
-def test_the_schema_describes_each_class_and_the_published_one_is_this_one() -> None:
+def test_the_schema_describes_each_class() -> None:
     made = files.schema()
     assert made["$defs"]["Mean"]["required"] == ["mean", "low", "high", "count"]
     assert all(each["description"] for each in made["$defs"].values())
@@ -216,5 +214,3 @@ def test_the_schema_describes_each_class_and_the_published_one_is_this_one() -> 
     assert said["weight"]["description"] == "the mean weight on such keys"
     assert said["shuffled"]["description"] == said["untrained"]["description"]
     assert said["counter"]["description"].startswith("the row of the checked half")
-    published = (ROOT / "docs" / "_static" / "atlas.schema.json").read_text("utf-8")
-    assert json.loads(published) == made

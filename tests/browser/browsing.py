@@ -7,6 +7,7 @@ import itertools
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -20,6 +21,7 @@ expect = api.expect
 
 Page = Any
 Open = Callable[..., Page]
+Show = Callable[[Path], Page]  # opens a file, see `offline`
 
 SECONDS = 30
 expect.set_options(timeout=1000 * SECONDS)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.serving import serving
+
+if TYPE_CHECKING:
+    from tests.browser.browsing import Page, Show
 
 HERE = Path(__file__).parent
 
@@ -24,3 +28,24 @@ def server() -> Iterator[str]:
     """The address of the app, served for the whole run."""
     with serving() as address:
         yield address
+
+
+@pytest.fixture
+def offline(browser: Any) -> Iterator[Show]:
+    """Opens a file with the network off, in which nothing may fail or be asked for elsewhere."""
+    faults: list[str] = []
+    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 1000})
+    context.on("weberror", lambda error: faults.append(str(error.error)))
+    context.on("console", lambda said: faults.extend([said.text] * (said.type == "error")))
+    context.on("dialog", lambda one: faults.append(one.message))
+    known = ("file:", "blob:", "data:")
+    context.on("request", lambda one: faults.extend([one.url] * (not one.url.startswith(known))))
+
+    def opened(file: Path) -> Page:
+        page = context.new_page()
+        page.goto(file.as_uri())
+        return page
+
+    yield opened
+    context.close()
+    assert faults == []

@@ -6,14 +6,7 @@ import pytest
 
 from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.classes import name_of, new_key
-from tests.browser.browsing import (
-    FOREIGN,
-    Open,
-    eventually,
-    expect,
-    expect_in_search,
-    expect_rest,
-)
+from tests.browser.browsing import FOREIGN, Open, eventually, expect, expect_in_search, expect_rest
 
 OVERLAPPING = """() => {
   const seen = [...document.querySelectorAll(

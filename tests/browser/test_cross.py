@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from tests.browser.browsing import (
-    Open,
-    eventually,
-    expect,
-)
+from tests.browser.browsing import Open, eventually, expect
 
 
 def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page: Open) -> None:

@@ -14,6 +14,7 @@ from attention.core.printing import distinct_names
 from tests.browser.browsing import (
     Open,
     Page,
+    Show,
     choice,
     eventually,
     expect,
@@ -24,8 +25,6 @@ from tests.browser.browsing import (
 
 CELLS = ".attention-cells[data-version]"
 PLOTLYS = ".hm image"
-
-# What is set by hand in one visit: for these settings one of their choices.
 
 
 def cells(page: Page) -> Any:
@@ -169,7 +168,7 @@ def pixels(page: Page, box: Any) -> Any:
 
 
 def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
-    open_page: Open, browser: Any, tmp_path: Path
+    open_page: Open, offline: Show, tmp_path: Path
 ) -> None:
     page = open_page(
         "/?fold=numbers&variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
@@ -184,17 +183,7 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
         page.get_by_role("button", name="Heatmaps and weighted sum, HTML").click()
     figures = tmp_path / "figures.html"
     download.value.save_as(figures)
-    check_alone(browser, figures)
-
-
-def check_alone(browser: Any, figures: Path) -> None:
-    """The file draws without a network."""
-    requests: list[str] = []
-    alone = browser.new_page()
-    alone.on("request", lambda request: requests.append(request.url))
-    alone.goto(figures.as_uri())
+    alone = offline(figures)
     expect(alone.locator(".js-plotly-plot .hm image")).to_have_count(1)
     expect(alone.locator(".terms tbody tr")).to_have_count(6)
     expect(alone.locator(".queries .token").nth(2)).to_have_attribute("aria-selected", "true")
-    alone.close()
-    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -6,13 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.browser.browsing import (
-    Open,
-    eventually,
-    expect,
-    expect_heatmap,
-    expect_rest,
-)
+from tests.browser.browsing import Open, eventually, expect, expect_heatmap, expect_rest
 
 # Words that are cut without a mark, and what can be used but lies under something else. What can
 # be scrolled into sight, and what ends in "…", is neither.

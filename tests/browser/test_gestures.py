@@ -8,13 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.browsing import (
-    Open,
-    Page,
-    check_link,
-    expect_in_search,
-    expect_rest,
-)
+from tests.browser.browsing import Open, Page, check_link, expect_in_search, expect_rest
 from tests.trained.packaged import packaged
 
 Find = Callable[[Page], Any]

@@ -66,30 +66,6 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(verdict(page)).to_contain_text("Right: ")
 
 
-def test_a_number_is_typed_and_a_mask_is_painted_as_answers_and_who_gets_the_link_answers_first(
-    open_page: Open,
-) -> None:
-    asked = {"input": "matrices", "scale": "none", "predict": "on", "query": 2, "column": 2}
-    page = open_page(link(**asked, step="queries"))
-    expect(cell(page, 2, 2)).to_contain_class("asked")
-    box(page, "Your number").fill("3,1")
-    box(page, "Your number").press("Enter")
-    right = "Right: “q2” and dimension 2 holds 3, and 3.1000 is within ±0.1500."
-    expect(verdict(page)).to_have_text(right)
-    other = open_page(page.evaluate("location.pathname + location.search"), beside=page)
-    expect(other.get_by_text("What number is in the cell of ")).to_be_visible()
-    expect(matrices(other).last.locator("td.cell").first).to_have_text("?")
-
-    page = open_page(link(**GUESS | {"s": "a b"}, mask="causal", step="masked"))
-    page.locator("[data-query='0'][data-key='1']").click()
-    marked = page.locator("[data-query][aria-pressed=true]")
-    expect(marked).to_have_count(1)
-    page.get_by_role("button", name="Check").click()
-    expect(verdict(page)).to_have_text("Right: 1 cell is hidden.")
-    page.get_by_role("button", name="Hide and guess again").click()
-    expect(marked).to_have_count(0)
-
-
 def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     open_page: Open,
 ) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE
 from attention.subjects.guide.lesson_file import lesson_page
-from tests.browser.browsing import Page, expect
+from tests.browser.browsing import Show, expect
 from tests.browser.test_every_view import check_with_axe
-from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 from tests.subjects.guide.test_lesson_file import CHAPTER
-
-Show = Callable[[Path], Page]
 
 
 def test_a_lesson_is_answered_without_a_network(
-    offline: Show,  # noqa: F811
+    offline: Show,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

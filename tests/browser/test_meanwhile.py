@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.browser.browsing import (
-    Open,
-    Page,
-    expect,
-    expect_in_search,
-    expect_rest,
-)
+from tests.browser.browsing import Open, Page, expect, expect_in_search, expect_rest
 from tests.browser.test_model_window import head_shown, tile, window
 from tests.trained.packaged import packaged
 

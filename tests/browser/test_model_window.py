@@ -11,13 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from attention.trained import sources
-from tests.browser.browsing import (
-    Open,
-    Page,
-    check_link,
-    expect,
-    expect_search,
-)
+from tests.browser.browsing import Open, Page, check_link, expect, expect_search
 from tests.trained.packaged import packaged
 
 

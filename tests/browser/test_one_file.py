@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ from attention.capture import Recording
 from attention.figures.image_patches import Patches
 from attention.notebook import heads, page
 from attention.notebook.heads import MEAN
-from tests.browser.browsing import Page, expect
+from tests.browser.browsing import Show, expect
 from tests.capture.making import OwnAttention, inputs, model
 from tests.hostile import HOSTILE
 
 TOKENS = 61
-Show = Callable[[Path], Page]
 
 
 @pytest.fixture(scope="module")
@@ -34,27 +32,6 @@ def run() -> Recording:
 def tokens() -> list[str]:
     hostile = [*HOSTILE, "</script><script>alert(1)</script>"]
     return [hostile[at % len(hostile)] if at % 2 else f"word{at}" for at in range(TOKENS)]
-
-
-@pytest.fixture
-def offline(browser: Any) -> Iterator[Show]:
-    """Opens a file with the network off, in which nothing may fail or be asked for elsewhere."""
-    faults: list[str] = []
-    context = browser.new_context(offline=True, viewport={"width": 1200, "height": 1000})
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    context.on("console", lambda said: said.type == "error" and faults.append(said.text))
-    context.on("dialog", lambda one: faults.append(one.message))
-    known = ("file:", "blob:", "data:")
-    context.on("request", lambda one: one.url.startswith(known) or faults.append(one.url))
-
-    def opened(file: Path) -> Page:
-        page = context.new_page()
-        page.goto(file.as_uri())
-        return page
-
-    yield opened
-    context.close()
-    assert faults == []
 
 
 def test_the_file_shows_the_weights_of_every_head_without_a_network(

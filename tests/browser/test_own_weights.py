@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy
 
-from tests.browser.browsing import (
-    Open,
-    Page,
-    expect,
-    expect_heatmap,
-)
+from tests.browser.browsing import Open, Page, expect, expect_heatmap
 from tests.serving import serving
 
 LAYERS, HEADS, QUERIES, KEYS = 2, 3, 5, 7

@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.browsing import (
-    Open,
-    Page,
-    expect,
-    expect_heatmap,
-    expect_in_search,
-    expect_rest,
-)
+from tests.browser.browsing import Open, Page, expect, expect_heatmap, expect_in_search, expect_rest
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
 HALF_GONE = """() => {

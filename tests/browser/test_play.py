@@ -86,6 +86,11 @@ def test_numbers_of_each_fold_stand_in_the_columns_of_the_words_and_follow_the_c
     expect_in_search(page, "query", "4")
     cells(page, "tired").nth(6).hover()
     expect(page.locator(".word").nth(6)).to_have_class("word pointed")
+    page.set_viewport_size({"width": 390, "height": 900})
+    first, last = cells(page, "tired").nth(0), cells(page, "tired").nth(6)
+    eventually(page, lambda: first.bounding_box()["x"], lambda: last.bounding_box()["x"])
+    assert first.bounding_box()["y"] < last.bounding_box()["y"]
+    expect_to_fit(page)
 
 
 def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(

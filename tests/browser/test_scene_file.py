@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,18 +18,15 @@ from attention.figures.worked_out import Held, packed
 from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
 from attention.subjects.model.window_file import drawn, with_each_off
-from tests.browser.browsing import Page, expect
-from tests.browser.test_one_file import offline  # noqa: F401, a fixture
+from tests.browser.browsing import Show, expect
 from tests.hostile import HOSTILE
 from tests.running import viewed
 
-Show = Callable[[Path], Page]
 SENTENCE = "rain fell softly on the old roof"
 
 
 def test_the_picture_of_a_sentence_is_the_same_in_a_file_and_follows_a_chosen_word(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
+    offline: Show, tmp_path: Path
 ) -> None:
     attention.save_scene(explore.attention(viewed("explore", s=SENTENCE)), tmp_path / "one.html")
     page = offline(tmp_path / "one.html")
@@ -60,8 +54,7 @@ ROOMS = """sentence => {
 
 
 def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
+    offline: Show, tmp_path: Path
 ) -> None:
     view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
     _, first = drawn(view, ())
@@ -76,8 +69,7 @@ def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
 
 
 def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
+    offline: Show, tmp_path: Path
 ) -> None:
     view = viewed("model", model="constructed", layer=1, s="the cat sees a dog " * 24, query=120)
     figure, first = drawn(view, ())
@@ -96,8 +88,7 @@ def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(
 
 
 def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_hold(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
+    offline: Show, tmp_path: Path
 ) -> None:
     view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
     first, answers = with_each_off(view)
@@ -148,8 +139,7 @@ def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_ho
 
 
 def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(
-    offline: Show,  # noqa: F811
-    tmp_path: Path,
+    offline: Show, tmp_path: Path
 ) -> None:
     opening = next(iter(OPENINGS.values()))
 
@@ -179,12 +169,6 @@ def test_an_answer_must_be_to_an_event_that_a_figure_has() -> None:
         packed(picture, {("picture", "word", "a"): picture})
 
 
-def held_in(text: str) -> dict[str, Any]:
-    """All that a file holds of its scenes."""
-    held: dict[str, Any] = json.loads(gzip.decompress(b64decode(text)))
-    return held
-
-
 def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes() -> None:
     def scene_of(*words: Sequence[str]) -> Scene:
         return Scene([Words(one, key=f"w{at}", link=link) for at, (one, link) in enumerate(words)])
@@ -204,35 +188,6 @@ def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes() -> None:
     ]
     with pytest.raises(ValueError, match=r"must be \['w0', 'w1'\] to be kept, got \['w0'\]"):
         held.changes(first, [(0, scene_of(("a", ())))])
-
-
-def test_an_event_that_keeps_the_rest_leads_from_the_first_scene_to_its_own() -> None:
-    opening = next(iter(OPENINGS.values()))
-    both = [explore.arcs(viewed("explore", **opening.chosen, s=each)) for each in opening.sentences]
-    answers = {("picture", "word", ending): scene for ending, scene in enumerate(both)}
-    kept = held_in(packed(both[0], answers, keeps=True))
-    whole = held_in(packed(both[0], answers))
-    figures = [kept["figures"][at] for at in kept["scenes"][0]["figures"]]
-    for (_, at), (_, place) in zip(
-        kept["answers"]["picture.word"], whole["answers"]["picture.word"], strict=True
-    ):
-        changes = kept["scenes"][at]["changes"]
-        led = [figure | changed_by(changes.get(figure["key"]), figure) for figure in figures]
-        expected = [whole["figures"][one] for one in whole["scenes"][place]["figures"]]
-        assert [content_of(kept, one) for one in led] == [
-            content_of(whole, one) for one in expected
-        ]
-
-
-def changed_by(change: dict[str, Any] | None, figure: dict[str, Any]) -> dict[str, Any]:
-    """Parts of a figure after a change."""
-    return (change and {**change, "fields": figure["fields"] | change["fields"]}) or {}
-
-
-def content_of(held: dict[str, Any], figure: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The header of a figure, and what follows it."""
-    header = {name: held["values"][at] for name, at in figure["fields"].items()}
-    return header, held["rests"][figure["rest"]]
 
 
 @pytest.mark.parametrize("words", HOSTILE)

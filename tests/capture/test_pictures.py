@@ -12,14 +12,7 @@ import torch
 from PIL import Image
 
 import attention
-from attention.figures.image_patches import (
-    MOST_PIXELS,
-    Patches,
-    find_patches,
-    pixels_of,
-    png,
-    see,
-)
+from attention.figures.image_patches import MOST_PIXELS, Patches, find_patches, pixels_of, png, see
 from attention.notebook.heads import MEAN, First, Pictured, heads_of
 from tests.capture.families import FAMILIES, LLAVA, PICTURE, TEXT, Family, picture
 from tests.capture.making import OwnAttention, inputs, model

@@ -179,16 +179,6 @@ def test_half_precision_keeps_its_type_and_is_as_by_hand(dtype):
         assert error < 4 * torch.finfo(dtype).eps
 
 
-def test_an_encoder_decoder_names_attention_of_both_kinds():
-    model, inputs = FAMILIES["BART"].build(), FAMILIES["BART"].inputs()
-    for name in ("encoder.layers.1.self_attn", "decoder.layers.0.encoder_attn"):
-        with attention.change(model, off={(name, 2)}):
-            changed = model(**inputs)[0]
-        with written(model.get_submodule(name).out_proj, 3, 2, 0.0):
-            expected = model(**inputs)[0]
-        torch.testing.assert_close(changed, expected, atol=1e-6, rtol=1e-6)
-
-
 def test_padding_counts_for_no_mean_and_the_first_position_stays():
     model, inputs = FAMILIES["Llama"].build(), FAMILIES["Llama"].inputs()
     run, _ = last_of(model, inputs)

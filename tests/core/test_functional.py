@@ -123,14 +123,6 @@ def test_equal_keys_give_the_published_means_of_the_values(name: str) -> None:
         assert weights[length:].tolist() == [0] * (10 - length)
 
 
-@pytest.mark.parametrize("case", ["masked_softmax_1d_lens", "masked_softmax_2d_lens"])
-def test_masked_softmax_gives_the_published_weights(case: str) -> None:
-    golden = GOLDENS[case]
-    mask = masks.lengths(torch.tensor(golden["valid_lens"]), 4)
-    weights = masked_softmax(torch.tensor(golden["scores"], dtype=torch.float32), mask)
-    assert_close(weights, torch.tensor(golden["weights"]), atol=1e-6, rtol=0)
-
-
 # The score functions
 
 
@@ -161,18 +153,6 @@ def test_scores_are_what_their_source_defines(name: str) -> None:
 
 def test_cosine_scores_of_a_zero_vector_are_zero() -> None:
     assert functional.cosine_scores(torch.zeros(3, 5), normal(7, 5)).tolist() == [[0] * 7] * 3
-
-
-@pytest.mark.parametrize("n", [3, 64])
-def test_leading_dimensions_of_one_change_no_digit(n: int) -> None:
-    """All go through the same kernel, on the same shapes."""
-    x, y, mask = normal(n, 50, seed=1), normal(n + 2, 50, seed=2), masks.causal(n, n + 2)
-    flat = attend(x, y, y, mask=mask)
-    for ones in ((1,), (1, 1)):
-        more = attend(*(part.view(*ones, *part.shape) for part in (x, y, y)), mask=mask)
-        for step in ("scores", "scaled", "weights", "output"):
-            made, expected = getattr(more, step), getattr(flat, step)
-            assert torch.equal(made.view_as(expected), expected)
 
 
 @pytest.mark.parametrize(("chunk", "gradients"), [(1, True), (7, False), (100, True), (500, False)])

@@ -7,13 +7,7 @@ import math
 import pytest
 import torch
 
-from attention.core.positions import (
-    Rotary,
-    alibi,
-    rotary,
-    sinusoidal,
-    slopes,
-)
+from attention.core.positions import Rotary, alibi, rotary, sinusoidal, slopes
 from tests.cases import over
 from tests.properties import given
 from tests.properties import settings as given_settings

@@ -21,15 +21,9 @@ from attention.core.variants import (
     ParameterMaker,
     TalkingHeads,
     Variant,
-    register,
 )
 from tests.cases import over
-from tests.core.variant_claims import (
-    CLAIMS,
-    built,
-    docs_variant,
-    vectors,
-)
+from tests.core.variant_claims import CLAIMS, built, docs_variant, vectors
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 TOKENS, MEMORY, WIDTH = 7, 11, 21
@@ -68,11 +62,6 @@ def test_a_scale_can_be_folded_into_the_queries_matrix(name: str) -> None:
     scaled = layer(x, scale=0.3)
     layer.W_q.data *= 0.3
     assert_close(layer(x, scale=1.0).weights, scaled.weights)
-
-
-def test_no_name_is_registered_twice() -> None:
-    with pytest.raises(ValueError, match="variant 'multihead' is registered already"):
-        register(MultiHead)
 
 
 @pytest.mark.parametrize("name", ["qkv", "additive", "bilinear"])

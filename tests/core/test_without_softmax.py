@@ -16,7 +16,7 @@ from torch.testing import assert_close
 from attention.core import masks
 from attention.core.analysis import contributions
 from attention.core.functional import Trace, attend, share_heads
-from attention.core.recurrence import decayed, erased, states, weights_of_rows
+from attention.core.recurrence import decayed, erased, weights_of_rows
 from attention.core.variants import VARIANTS, DeltaRule, Linear, Retention, Variant
 from tests.cases import over
 
@@ -119,18 +119,6 @@ def test_a_matrix_times_the_values_is_its_recurrence(name: str, tokens: int) -> 
 
 
 @over("name", SIGNED)
-@pytest.mark.parametrize("tokens", LENGTHS[:3])
-def test_the_query_times_the_state_is_the_output(name: str, tokens: int) -> None:
-    layer, trace = traced(name, tokens)
-    head = trace.head(1)
-    gates = head.decay, head.strength, layer.erases
-    each = torch.stack([*states(layer.features(head.keys), head.values, *gates)])
-    assert each.shape == (tokens, 7, 7)
-    made = trace.scale * torch.einsum("td,tde->te", head.queries, each)
-    assert_close(made, head.output, atol=1e-12, rtol=1e-12)
-
-
-@over("name", SIGNED)
 def test_weights_are_of_both_signs_and_rows_sum_to_anything(name: str) -> None:
     _, trace = traced(name, 11)
     assert not trace.weights_are_a_distribution
@@ -158,22 +146,6 @@ def test_a_key_that_comes_again_takes_back_all_that_was_written_at_it() -> None:
     assert half.tolist() == [[-0.5, 0.0, 0.0]]
     unseen = erased(scores, keys, torch.ones(3, 1), mask=torch.tensor([[True, True, False]]))
     assert not unseen.any()
-
-
-def test_the_inverse_of_the_paper_gives_the_same_weights() -> None:
-    """tril(Q Kᵀ ∘ Γ) [I + tril(diag β · K Kᵀ ∘ Γ, -1)]⁻¹ diag β."""
-    _, trace = traced("gated_delta", 37)
-    head = trace.head(0)
-    assert head.decay is not None
-    assert head.strength is not None
-    passed = head.decay[:, 0].cumsum(0)
-    gamma = (passed[:, None] - passed).exp().tril()
-    meets = head.strength * (head.keys @ head.keys.T) * gamma
-    whole = torch.eye(37).double() + meets.tril(-1)
-    expected = (head.scaled * gamma) @ whole.inverse() * head.strength.T
-    assert_close(head.weights, expected, atol=1e-12, rtol=1e-12)
-    without = (head.scaled * gamma) * head.strength.T
-    assert float((without - expected).norm() / expected.norm()) > 0.1
 
 
 @over("erases", [False, True])

@@ -45,8 +45,8 @@ def test_visitors_stay_where_they_are_and_a_link_shows_the_same_to_all(
     for other in others:
         expect_the_same(other, first)
     for port, page in pages.items():
-        page.get_by_role("link", name="Heads", exact=True).click()
-        expect(page).to_have_title("Heads · she sat by the bank · Attention explorer")
+        page.get_by_role("link", name="Laboratory", exact=True).click()
+        expect(page).to_have_title("Operations · Attention explorer")
         assert {*led_to(deployed.folder, deployed.cookies[port])} == {port}
 
 
@@ -82,9 +82,9 @@ def test_cutting_the_websocket_again_and_again_loses_nothing_set_or_typed(
             page.keyboard.type(word[-1], delay=100)
             wanted["s"] += word
             expect_search(page, wanted)
-        for name, option in (("scale", "none"), ("variant", "additive")):
+        for field, name, option in (("scale", "scale", "none"), ("reader", "variant", "additive")):
             expect_rest(page)
-            choice(page, name, option).click()
+            choice(page, field, option).click()
             cut()
             wanted[name] = option
             expect_search(page, wanted)

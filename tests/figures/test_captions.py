@@ -5,13 +5,7 @@ from __future__ import annotations
 import torch
 
 from attention.core import masks
-from attention.figures.captions import (
-    MASK_NAMES,
-    cell_words,
-    mask_bits,
-    sums_words,
-    unshared_words,
-)
+from attention.figures.captions import MASK_NAMES, cell_words, mask_bits, sums_words, unshared_words
 from attention.figures.result_words import unknown_words
 from attention.pipeline import Settings
 from attention.pipeline.computing import make_masks

@@ -5,11 +5,7 @@ from __future__ import annotations
 import torch
 
 from attention.figures.matrices import Matrices
-from attention.figures.stacks import (
-    MAX_NUMBERS,
-    typed_stack,
-    with_cell,
-)
+from attention.figures.stacks import MAX_NUMBERS, typed_stack, with_cell
 from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import strategies as st

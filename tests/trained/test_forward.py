@@ -22,14 +22,7 @@ from attention.trained.checkpoints import load_folder
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.layers import PATH, Layer, LayerRun
 from attention.trained.models import About, Edit, Embedding, Model, Padded, Start
-from tests.trained.making import (
-    FAMILIES,
-    GOING_ON,
-    Checkpoint,
-    doubled,
-    of_trace,
-    transformers,
-)
+from tests.trained.making import FAMILIES, GOING_ON, Checkpoint, doubled, of_trace, transformers
 from tests.trained.packaged import packaged
 
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"

@@ -8,7 +8,6 @@ import re
 import runpy
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -312,57 +311,3 @@ def test_one_choice_in_the_menu_is_several_steps_in_the_history(
     page.get_by_text("page two", exact=True).wait_for()
     page.wait_for_function("location.href.endsWith('/two?n=1')")
     assert page.evaluate("history.length") == before + 2
-
-
-@pytest.mark.browser
-def test_two_quick_clicks_end_in_a_cached_message_that_is_missed(
-    served: Serve, browser: Any
-) -> None:
-    asked, come, sockets = [], [], []
-    away = False
-
-    def hold(socket: Any) -> None:
-        """Keep all that is said; while the server is away, the page hears nothing of it."""
-
-        def ask(data: bytes) -> None:
-            asked.append(data)
-            server.send(data)
-
-        def tell(data: bytes) -> None:
-            come.append(data)
-            if not away:
-                socket.send(data)
-
-        server = socket.connect_to_server()
-        sockets.append(socket)
-        socket.on_message(ask)
-        server.on_message(tell)
-
-    def until(true: Callable[[], bool]) -> None:
-        give_up = time.monotonic() + 30
-        while not true():
-            assert time.monotonic() < give_up
-            page.wait_for_timeout(10)
-
-    def ended() -> int:
-        return sum(ForwardMsg.FromString(data).HasField("script_finished") for data in come)
-
-    page = browser.new_page()
-    page.route_web_socket(re.compile("/stream$"), hold)
-    page.goto(f"http://127.0.0.1:{served('MISS')}")
-    following = page.get_by_role("button", name="next")
-    following.click()
-    page.get_by_text("number 1", exact=True).wait_for()
-    until(lambda: ended() == 2)
-    rest(page)
-    away, before = True, len(come)
-    following.click()
-    until(lambda: ended() == 3)
-    following.click()
-    until(lambda: len(asked) == 4)
-    while before < len(come):
-        sockets[0].send(come[before])
-        before += 1
-    away = False
-    page.get_by_role("dialog").get_by_text("Cached ForwardMsg MISS").wait_for()
-    page.close()

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from torch.testing import assert_close
 
-from attention.figures import captions
 from attention.pipeline import Settings
 from attention.subjects.cross import crossing
 from attention.subjects.cross import words as cross_words
 from attention.subjects.cross.words import PAD, CrossSettings
 from tests.cases import over
 from tests.running import App, Sent, numbers_of, opened
-from tests.subjects.explore.how.making import no_vectors, result_of
+from tests.subjects.explore.how.making import no_vectors
 from tests.trained.packaged import packaged
 
 MASKS = ("causal", "length")
@@ -48,22 +47,6 @@ def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_senten
     shown = app.take("which animal walks / the cat walks on the street").sent["picture"].header
     assert shown["tokens"] == ["which", "animal", "walks"]
     assert shown["keys"][:3] == ["the", "cat", "walks"]
-
-
-@over("variant", ["dot", "talking"])
-def test_the_picture_is_sent_the_numbers_of_queries_over_the_memory(variant: str) -> None:
-    settings: dict[str, Any] = {"variant": variant, "positions": "rotary", "mask": MASKS}
-    settings |= {"d_model": 10, "valid_len": 1}
-    link = {"target": "a b c", "memory": "d e", "query": 2, "vectors": "random"}
-    app = opened("cross", **link, **settings)
-    result, picture = result_of("a b c", "d e", **settings), app.sent["picture"]
-    mixed = ["masked", "mixed"] if variant == "talking" else []
-    assert list(picture.parts) == ["scores", "weights", *mixed, "values", "output"]
-    numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
-    assert_close(picture.parts, {name: numbers[name] for name in picture.parts})
-    assert_close(picture.hidden, captions.mask_bits(result.masks, (3, 2)))
-    assert app.selection["query"] == 2
-    assert picture.header["caption"]["after"] == cross_words.mask_words(MASKS, "rotary")
 
 
 @over(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core import masks
 from attention.core.functional import WeightsAlone
@@ -53,16 +52,6 @@ def batched(
 def batch_of(settings: Settings | None = None, /, **asked: Any) -> Batch:
     plain = Settings(vectors="random", d_model=7)
     return compute_batch(settings or plain, CrossSettings(**asked), no_vectors)
-
-
-@over("mask", [(), ("causal",), ("length", "window"), ("causal", "length", "window", "cells")])
-def test_two_sentences_agree_with_torch(mask: tuple[str, ...]) -> None:
-    for target, memory in (("a b c d e", "f g h"), ("a b c", "d e f g h")):
-        result = result_of(target, memory, mask=mask, valid_len=2, radius=3, cells="0:1 2:0")
-        x, keys = result.x[None], result.memory.x[None]
-        allowed = masks.combine(result.masks.values())
-        expected = scaled_dot_product_attention(x, keys, keys, attn_mask=allowed)
-        torch.testing.assert_close(result.trace.output, expected[0])
 
 
 def test_positions_count_from_0_in_each_sentence() -> None:

@@ -181,14 +181,6 @@ def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> No
 # Doors of the menu
 
 
-def test_doors_lead_to_all_pages() -> None:
-    doors = {page.name: page.door for page in PAGES}
-    titles = "Learn, Play, A real model, Two sequences, Watch it learn, Laboratory, Teach"
-    first = ["guide", "explore", "model", "cross", "learning", "operations", "write"]
-    assert [doors[name] for name in first] == titles.split(", ")
-    assert [door for door in dict.fromkeys(doors.values()) if door in titles] == titles.split(", ")
-
-
 def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> None:
     packaged(cross_words.TRANSLATOR.name)
     for page in PAGES:

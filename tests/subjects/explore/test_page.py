@@ -83,13 +83,6 @@ def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
     assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
 
 
-def test_a_row_with_nothing_to_attend_to_is_explained() -> None:
-    picture = opened("explore", mask="length", valid_len=0).sent["picture"]
-    assert not picture.parts["weights"].any()
-    assert not picture.parts["output"].any()
-    assert picture.hidden.all()
-
-
 def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown() -> None:
     link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
     app = opened("explore", **link, stage="mixed")

@@ -18,13 +18,7 @@ from attention.subjects.guide.carried import (
     with_repeats,
 )
 from attention.subjects.guide.chapters import Chapter, Lesson
-from attention.subjects.guide.reading import (
-    LINE_ENDS,
-    MAX_LESSON,
-    MAX_LINES,
-    read_text,
-    text_told,
-)
+from attention.subjects.guide.reading import LINE_ENDS, MAX_LESSON, MAX_LINES, read_text, text_told
 from tests.properties import given, strategies
 
 

@@ -22,12 +22,7 @@ from attention.figures.scene import Scene, Words
 from attention.inputs.text import tokenize
 from attention.subjects.guide import chapter_page, chosen_lesson, fitting
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.chapters import (
-    GUIDE,
-    OWN_LESSONS_VARIABLE,
-    WORDLESS,
-    Chapter,
-)
+from attention.subjects.guide.chapters import GUIDE, OWN_LESSONS_VARIABLE, WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.figures import Card
 from attention.subjects.guide.reading import read_lesson

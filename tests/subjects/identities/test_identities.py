@@ -15,14 +15,7 @@ from attention.core.positions import sinusoidal
 from attention.core.printing import percent
 from attention.figures.matrix import Matrix
 from attention.subjects.identities import influence
-from attention.subjects.identities.claim import (
-    Case,
-    Check,
-    ClaimResult,
-    Row,
-    difference,
-    rounding,
-)
+from attention.subjects.identities.claim import Case, Check, ClaimResult, Row, difference, rounding
 from attention.subjects.identities.identities import (
     CLAIMS,
     ClaimSettings,

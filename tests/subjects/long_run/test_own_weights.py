@@ -18,12 +18,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.subjects.long_run import own_weights
-from attention.subjects.long_run.own_weights import (
-    MAX_BYTES,
-    MAX_TEXT,
-    read_file,
-    unpacked_bytes,
-)
+from attention.subjects.long_run.own_weights import MAX_BYTES, MAX_TEXT, read_file, unpacked_bytes
 from tests.cases import over
 from tests.properties import given, settings
 from tests.properties import strategies as st

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from typing import Any
 
 from torch.testing import assert_close
 
 from attention.app.cached import runs
-from attention.figures.matrices import Matrices
-from attention.figures.working import Working
 from attention.pipeline import Settings
 from attention.subjects import operations
 from attention.subjects.operations import OPERATIONS, Made, OperationSettings, Refused
-from attention.subjects.operations import scene as scenes
 from attention.subjects.operations.settings import CHANGES
 from tests.cases import over
 from tests.running import App, numbers_of, opened, viewed
@@ -93,35 +89,6 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) ->
         assert made.compared in app.told
         expect_each_typed_once(app, texts)
     assert app.query_params.keys() <= {"operation"}
-
-
-@over(
-    "link",
-    [
-        {"operation": "softmax", "softmax_dim": "0", "softmax_x": "1 -2; 3 0.5 | 9 1; -4 7"},
-        {"operation": "transpose", "transpose_dims": "0-2", "transpose_x": "1 2 | 3 4"},
-        {"operation": "temperature", "temperature": 0.25, "temperature_x": "0.5 1 -1"},
-        {"operation": "masked_softmax", "lens_dim": "2-D", "valid_lens_2d": "0 3; 1 4"},
-        {"operation": "sequence_mask", "mask_keys": 5, "valid_lens": "0 2 9"},
-    ],
-)
-def test_a_link_decides_every_number_of_which_one_of_the_last_row_is_worked_out(
-    link: dict[str, Any],
-) -> None:
-    settings = viewed("operations", **link, operation_row=1).of(OperationSettings)
-    assert settings == OperationSettings(**link, operation_row=1)
-    made = operations.prepare(settings)
-    assert isinstance(made, Made)
-    results = scenes.results(made, settings)
-    drawn = [figure for figure in results if figure.key in scenes.keys(made)]
-    assert all(isinstance(figure, Matrices) for figure in drawn)
-    assert [figure.parts for figure in drawn] == [*made.pictures]
-    _, row, column = operations.clamped(made, settings)
-    assert [figure.chosen for figure in drawn] == [(row, column), *[None] * (len(drawn) - 1)]
-    assert all(figure.pickable and made.has((row, column)) for figure in drawn)
-    (work,) = scenes.working(made, settings)
-    assert isinstance(work, Working)
-    assert work.text == made.working(0, row, column).text
 
 
 def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> None:

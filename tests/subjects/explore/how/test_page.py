@@ -232,6 +232,7 @@ def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms(
     answered(app, f"{exact:.5f}".replace(".", ","))
     assert app.notes[0].startswith("Right: “dog” and “cow” holds ")
     assert not hidden(app)
+    assert hidden(opened("explore", **app.query_params)), "who gets the link answers first"
     app.press("Hide and guess again")
     assert answered(app, str(exact + 5)).notes[0].startswith("Not ")
 
