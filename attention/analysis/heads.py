@@ -242,6 +242,31 @@ def spread_rows(count: int, most: int) -> Tensor:
     return ((torch.arange(most, dtype=torch.float64) + 0.5) * (count / most)).long()
 
 
+def above_even(weights: Tensor) -> Tensor:
+    """Size of each row's greatest weight beyond the first key, above an even spread over the keys
+    that it may see. weights (…, keys); returns (…), 0 where fewer than two are seen."""
+    shares = shares_of(weights.float())
+    seen = (shares > 0).sum(-1)
+    beyond = shares[..., 1:].amax(-1) if shares.shape[-1] > 1 else shares[..., 0]
+    return (beyond - 1 / seen.clamp_min(1)) * (seen > 1)
+
+
+def most_telling(layers: Iterable[Rows]) -> tuple[int, int, int]:
+    """Layer, head and row of the head whose rows lie highest above an even spread, the first of
+    equal ones. layers: the rows of each, in blocks."""
+    best, found = -1.0, (0, 0, 0)
+    for layer, blocks in enumerate(layers):
+        parts = [(at, above_even(weights)) for at, weights in blocks]
+        above = torch.cat([part for _, part in parts], 1)
+        means = above.mean(1).tolist()
+        head = means.index(max(means))
+        if means[head] > best:
+            row = above[head].tolist()
+            at = torch.cat([rows for rows, _ in parts])[row.index(max(row))]
+            best, found = means[head], (layer, head, int(at))
+    return found
+
+
 def order(measured: dict[str, Tensor], by: str) -> list[int]:
     """The heads by one of their measures, the greatest first; by "head", in their own order."""
     if by not in measured:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from attention.analysis.heads import Keys, Rows
 from attention.analysis.token_texts import Texts
@@ -119,11 +120,14 @@ class OpenedRun:
         found = self.run.weights(number, self.head_numbers[head], first, first)
         return WeightsAlone(found.float().cpu(), normed_by="softmax" if self.shares[layer] else "")
 
-    def each(self) -> Iterator[Rows]:
-        """The measured rows of one layer after the other, in blocks, of all its heads."""
+    def each(self, rows: Tensor | None = None) -> Iterator[Rows]:
+        """Rows of one layer after the other, in blocks, of all its heads.
+
+        rows: their positions, None = those that are measured.
+        """
         layers, heads, *lengths = self.shape
-        measured = quick_rows(layers * heads, *lengths)
-        return (self._in_places(kept, blocks_of(self.run, kept, measured)) for kept in self.shown)
+        rows = quick_rows(layers * heads, *lengths) if rows is None else rows
+        return (self._in_places(kept, blocks_of(self.run, kept, rows)) for kept in self.shown)
 
     def _in_places(self, kept: Attention, blocks: Rows) -> Rows:
         """Rows of one layer with those of heads that it has not, which are 0."""

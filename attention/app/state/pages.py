@@ -17,7 +17,7 @@ SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "trained_positions")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
-PLAY, LABORATORY, TEACH = "Play", "Laboratory", "Teach"
+PLAY, REAL_MODEL, LABORATORY, TEACH = "Play", "A real model", "Laboratory", "Teach"
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 

@@ -97,7 +97,8 @@ def controls(view: View, result: Result | None) -> None:
             widgets.widget(
                 view,
                 "fold",
-                offered=folds_of(result),
+                # one that is not there stays chosen, and comes back with what it shows
+                offered=[fold for fold in FOLDS if fold in (*folds_of(result), view["fold"])],
                 help=None,
                 label_visibility="collapsed",
                 width="content",

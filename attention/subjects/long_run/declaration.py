@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.app.state.pages import LABORATORY, Page
+from attention.app.state.pages import REAL_MODEL, Page
 from attention.subjects.long_run import example
 from attention.subjects.long_run.numbers import has_owners_run
 from attention.subjects.long_run.settings import LongRunSettings
@@ -25,8 +25,8 @@ PAGE = Page(
     figures={"heads": "glance", "heatmap": "picture"},
     sentence=lambda values: False,
     opens=lambda: "" if has_owners_run() else example.LINK,
-    behind=LABORATORY,
-    place=110,
+    behind=REAL_MODEL,
+    place=65,
 )
 
 PAGES = (PAGE,)

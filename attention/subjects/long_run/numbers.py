@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from attention.analysis.glances import Glance, glance_of
-from attention.analysis.heads import Rows
+from attention.analysis.heads import Rows, most_telling, spread_rows
 from attention.analysis.opened_run import OpenedRun, opened_run
 from attention.analysis.whole_runs import links, measure_table
 from attention.app.controls.works import Task
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 EACH = 2  # links of a head
 MOST_LINKS = 8  # tables of them that are kept
+SEEN_ROWS = 32  # of each head, to find the most telling one
 
 
 class LinksAsked(NamedTuple):
@@ -78,6 +79,12 @@ class Opened:
     def is_measured(self) -> bool:
         """True if all heads are measured."""
         return self._glance is not None
+
+    @functools.cached_property
+    def telling(self) -> tuple[int, int, int]:
+        """Most telling head and its most telling row: layer, head and query, see `above_even`."""
+        rows = spread_rows(self.weights.shape[2], SEEN_ROWS)
+        return most_telling(self.weights.each(rows))
 
     def measure(self, tell: Callable[[int, int], object]) -> None:
         """Measure all heads. tell: gets how many rows of how many are behind it."""

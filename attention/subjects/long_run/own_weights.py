@@ -80,9 +80,11 @@ class OpenedWeights:
         """True: each layer has all heads."""
         return True
 
-    def each(self) -> Iterator[Rows]:
-        """The rows of one layer after the other, in blocks."""
-        return map(in_blocks, self.numbers)
+    def each(self, rows: Tensor | None = None) -> Iterator[Rows]:
+        """The rows of one layer after the other, in blocks. rows: their positions, None = all."""
+        if rows is None:
+            return map(in_blocks, self.numbers)
+        return ([(rows, layer[:, rows])] for layer in self.numbers)
 
     def trace(self, layer: int, head: int) -> Trace:
         """One head, as float32; keeps nothing of the others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ def own_weights(view: View) -> None:
         explain(expanded=True)
         return
     asked = asked_file(view, own)
+    view = on_telling_head(view, own)
     if asked:
         notes.note(asked)
     if own is None and asked:
@@ -110,13 +112,25 @@ def asked_file(view: View, own: Opened | None) -> str:
 
 
 def take_other() -> None:
-    """Have the link name the file that is opened, or the one that was asked for; show its first
-    head where that of the example was shown, within a callback."""
-    now = session.view()
-    session.choose("run", session.visit().asked_file)
-    if all(now[name] == value for name, value in example.OPENS.items()):
-        choose_head(0, 0)
-        session.choose_query(0)
+    """Have the link name the file that is opened, or the one that was asked for; leave the head of
+    another file, or that of the example, within a callback."""
+    asked = session.visit().asked_file
+    session.choose("run", asked)
+    if not asked:
+        opens = {} if st.session_state["own_file"] else example.OPENS
+        choose_head(opens.get("layer", 0), opens.get("head", 0))
+        session.choose_query(opens.get("query", 0))
+
+
+def on_telling_head(view: View, own: Opened | None) -> View:
+    """The view on the most telling head of a file, where neither a link nor a visitor has named
+    the file or a head."""
+    if own is None or view["run"] or view["layer"] or view["head"]:
+        return view
+    layer, head, query = own.telling
+    choose_head(layer, head)
+    session.choose_query(query)
+    return replace(view, values_={**view, "layer": layer, "head": head, "query": query})
 
 
 def owners_run(view: View) -> Opened | None:
@@ -134,8 +148,9 @@ def owners_run(view: View) -> Opened | None:
             step,
             key="own_step",
             width=480,
-            on_change=session.choose,
-            args=("run", ""),
+            on_change=lambda: session.choose(
+                "run", mark_of(files[st.session_state["own_step"]].name, "")
+            ),
         )
     return long_run_numbers.owners_run(files[step])
 

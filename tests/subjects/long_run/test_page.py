@@ -143,7 +143,7 @@ def asked(app: App, **more: Any) -> Sent:
 
 def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path: Path) -> None:
     run, content = recorded(tmp_path, tokens=601)
-    app = give(opened("own"), content)
+    app = give(opened("own"), content).tell("glance", "head", 0)
     whole, sent = run.weights(run.attentions[0].number, 0), app.sent["street_map"]
     assert "picture" not in app.sent
     assert [sent.header[name] for name in ("rows", "columns", "done", "row")] == [601] * 3 + [600]
@@ -153,7 +153,6 @@ def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path:
     assert [link["key"] for link in sent.header["greatest"]] == best.indices.tolist()
 
     sent = asked(app, tiles=[[-1, 1, 0]], texts=[[0, 0]], row=89, words="<b>", far=[500, 1])
-    assert sent.turn == 1
     assert_close(sent.numbers, torch.cat([whole[64:128, :64].flatten(), whole[89]]))
     assert sent.header["texts"][0]["texts"][:2] == [" <b>", " 1"]
     assert sent.header["found"]["positions"] == [0]
@@ -233,7 +232,7 @@ def test_a_link_leads_to_a_cell_and_a_place_of_the_map_where_there_are_such(tmp_
 
 def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path: Path) -> None:
     run, content = long_run(tmp_path)
-    app = give(opened("own", layer=1, beside=MEAN), content)
+    app = give(opened("own", beside=MEAN), content).tell("glance", "head", 2)
     shown, other = app.sent["street_map"], app.sent["street_map_beside"]
     assert shown.header["linked"]
     assert other.header["linked"]
@@ -241,7 +240,7 @@ def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path: Path) -> 
     assert_close(other.numbers, run.mean(2, 600)[0], atol=1e-4, rtol=1e-3)
     assert "2.mix" in app.said
     assert other.header["lead"] == ""
-    app = opened("own", layer=1, beside=OTHER, beside_layer=63, beside_head=1, seen=SEEN)
+    app = opened("own", beside=OTHER, beside_layer=63, beside_head=1, seen=SEEN)
     give(app, content)
     assert [app.sent[name].header["lead"] for name in MAPS] == [SEEN, SEEN]
     other = app.sent["street_map_beside"]
@@ -318,7 +317,10 @@ def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
     assert read.split("\r")[1:] == ["1 of 2 layers are read", "2 of 2 layers are read"]
     assert last == "The run is on the page Own run: /own behind the address below."
     assert served[0][2:] == ["--server.port", "8600"]
-    assert_close(weights(opened("own")), run.weights(run.attentions[0].number, 0))
+    told, head, query = files.Opened(opened_run.opened_run(run, bounded=False)).telling
+    app = opened("own")
+    assert_close(weights(app), run.weights(run.attentions[told].number, (0, 2)[head]))
+    assert app.selection["query"] == query
     files.owners_run.clear()
     Path(file).write_bytes(content[:-1])
     for wrong in (["open"], ["open", file], ["open", "nowhere"]):
@@ -338,14 +340,16 @@ def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path: Path
             learning(inputs(1, 5, seed=step))
     command.main(["open", str(tmp_path)])
     app = opened("own")
+    last = opened_run.opened_run(Recording.open(captured.files[2]))
+    _, head, _ = files.Opened(last).telling
     for at, step in ((2, 6), (0, 0), (1, 3)):
         if at < 2:
             app.select_slider(key="own_step").set_value(step).run()
         run = Recording.open(captured.files[at])
-        assert_close(weights(app), run.weights(0, 0))
+        assert_close(weights(app), run.weights(0, head))
         assert app.notes == []
-        shared = opened("own", run=app.query_params["run"])
-        assert_close(weights(shared), run.weights(0, 0))
+        shared = opened("own", **app.query_params)
+        assert_close(weights(shared), run.weights(0, head))
         assert shared.notes == []
 
 

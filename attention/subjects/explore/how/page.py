@@ -58,6 +58,9 @@ def draw_matrices(view: View, done: Computation, query: int) -> None:
     settings, (name, made) = view.of(StepSettings), scenes.chosen_step(done, view["step"])
     wanted = query, settings.column
     cell = scenes.nearest(made, wanted)
+    draw(scene(*scenes.absent(done, settings.step, name)), key="absent_stage")
+    if name != settings.step:
+        session.choose("step", name)
     with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
         widgets.widget(view, "step", offered=done.steps, narrow=True, width=170)
         widgets.widget(view, "predict", width="content")

@@ -76,7 +76,15 @@ def rows(
     shown = made.result.numbers.shape[-1] if name != "output" else 0
     worked = [made.working(query, column)] if 0 <= column < shown else []
     words = Words(["", name_of(done, name), f": {made.why}"], "told")
-    return scene(figure, words, *worked, total)
+    return scene(figure, *absent(done, wanted, name), words, *worked, total)
+
+
+def absent(done: Computation, wanted: str, name: str) -> list[Words]:
+    """Note on a stage that is wanted and is not there, [] where it is. name: the one shown."""
+    if done.alike.get(wanted, wanted) == name:
+        return []
+    shown = name_of(done, name)
+    return [note(f"Stage “{wanted}” is missing or does nothing here: “{shown}” is shown.")]
 
 
 def nearest(step: Step, cell: Cell) -> Cell:
@@ -107,6 +115,6 @@ def matrices(made: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
 
 
 def chosen_step(done: Computation, wanted: str) -> tuple[str, Step]:
-    """Name and step that are wanted, or the nearest there is."""
+    """Name and step that are wanted, or the scores."""
     name = name_of_step(done, wanted)
     return name, step(name, done)

@@ -103,10 +103,13 @@ def test_a_share_of_each_row_can_be_drawn_and_nothing_is_renormalised() -> None:
     assert (part == 0).any()
 
 
-def test_where_the_layer_has_one_head_there_is_no_such_fold() -> None:
-    app = heads(variant="qkv")
-    assert "all heads" not in app.controls["fold"].options
-    assert "map_picture" in app.sent, "the map stands in its place"
+def test_where_the_layer_has_one_head_the_map_says_so_and_the_fold_comes_back_with_more() -> None:
+    assert "all heads" not in opened("explore", variant="qkv").controls["fold"].options
+    app = heads(variant="multihead", s="a b c").choose("reader", "qkv")
+    assert ("map_picture" in app.sent, "rows" in app.sent) == (True, False)
+    assert "This layer has one head: the map shows it." in app.notes
+    app.choose("reader", "multihead")
+    assert (len(app.sent["rows"].header["rows"]), app.notes) == (5, [])
 
 
 def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -> None:

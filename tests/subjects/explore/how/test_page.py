@@ -107,6 +107,14 @@ def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about(
     assert (again.said, again.sent["rows"].header) == (app.said, app.sent["rows"].header)
 
 
+def test_a_stage_that_the_layer_has_not_is_named_beside_the_one_that_is_shown() -> None:
+    told = "Stage “erased” is missing or does nothing here: “query · key” is shown."
+    for link in ({}, {"words": ALL_WORDS}):
+        app = opened("explore", fold="how", step="erased", **link)
+        assert told in app.notes
+    assert app.controls["step"].value == "scores"
+
+
 @over("variant", ["dot", "talking"])
 def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_out(
     variant: str,
