@@ -7,7 +7,6 @@ from typing import Any, TypedDict
 
 import plotly.graph_objects as go
 
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 
@@ -33,13 +32,7 @@ class Chart(Figure, kind="chart", header=ChartHeader, light=True, point=int):
 
     def content(self) -> bytes:
         drawn = self.figure.to_plotly_json()
-        header: ChartHeader = {
-            "label": self.label,
-            "height": self.figure.layout.height,
-            "data": drawn["data"],
-            "layout": drawn["layout"],
-        }
-        return message(header)
+        return self.sent(height=self.figure.layout.height, **drawn)
 
     @property
     def plots(self) -> bool:

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES, PLAIN_DOTS, Overview
 from attention.core.printing import percent
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 MOST_DOTS, ALL_DOTS = 64, 1 << 20  # along a head, and of all heads: 1 MB
@@ -67,22 +66,16 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
 
     def content(self) -> bytes:
         heads, rows, columns = self.dots.shape
-        header: HeadGridHeader = {
-            "heads": heads,
-            "rows": rows,
-            "columns": columns,
-            "block": self.block,
-            "tokens": self.n_tokens,
-            "saturated": not self.plain and max(rows, columns) > PLAIN_DOTS,
-            "chosen": self.head,
-            "layerNames": list(self.layer_names),
-            "said": list(self.said),
-            "marked": self.marked,
-            "asks": self.asks,
-            "absent": list(self.absent),
-            "sizes": self.sizes,
-        }
-        return message(header, rest=self.dots.numpy().tobytes())
+        return self.sent(
+            rest=self.dots.numpy().tobytes(),
+            heads=heads,
+            rows=rows,
+            columns=columns,
+            tokens=self.n_tokens,
+            saturated=not self.plain and max(rows, columns) > PLAIN_DOTS,
+            chosen=self.head,
+            layerNames=self.layer_names,
+        )
 
 
 def looks(seen: Overview) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 import torch
 
 from attention.figures import files
 from attention.figures.matrix import Matrix
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.figures.stacks import TypedMatrix
 
@@ -37,7 +36,7 @@ class MatricesHeader(TypedDict):
     hidden: bool
     pickable: bool
     asked: tuple[int, int | None] | None
-    written: NotRequired[int]
+    written: int | None
 
 
 class TypedCell(TypedDict):
@@ -128,17 +127,8 @@ class Matrices(
                 }
             )
             numbers.append((torch.zeros_like(cells) if kept_back else cells).flatten())
-        header: MatricesHeader = {
-            "parts": headers,
-            "joins": [part for part in self.parts if isinstance(part, str)],
-            "chosen": self.chosen,
-            "hidden": self.hidden,
-            "pickable": self.pickable,
-            "asked": self.asked,
-        }
-        if self.written is not None:
-            header["written"] = self.written
-        return message(header, *numbers)
+        joins = [part for part in self.parts if isinstance(part, str)]
+        return self.sent(*numbers, parts=headers, joins=joins)
 
     def offer(self) -> None:
         for matrix in self.matrices:

@@ -210,12 +210,8 @@ class AttentionPicture(
 
     def content(self) -> bytes:
         made = self.made or self.shown.content()
-        header: DrawnHeader = {
-            "drawn": self._drawn,
-            "switch": {"words": list(self.endings), "size": len(made)} if self.endings else None,
-            "margins": self.margins,
-        }
-        return message(header, rest=made + self.other)
+        switch = SwitchHeader(words=list(self.endings), size=len(made)) if self.endings else None
+        return self.sent(rest=made + self.other, drawn=self._drawn, switch=switch)
 
     @property
     def _drawn(self) -> list[str]:

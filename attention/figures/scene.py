@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypedDict
 
+from torch import Tensor
+
 from attention.figures import files
 from attention.figures.messages import declare, message
 from attention.figures.tables import Cell, written_cells
@@ -60,8 +62,19 @@ class Figure:
             declare(event, answer)
 
     def content(self) -> bytes:
-        """Message to its module, see `messages.message`: all that its header has."""
-        return message({name: getattr(self, name) for name in sent_of(self.headers[0])})
+        """Message to its module: all that its header has."""
+        return self.sent()
+
+    def sent(self, *tensors: Tensor, rest: bytes = b"", **made: object) -> bytes:
+        """Message with its header, see `messages.message`.
+
+        made: what is made for the header; all else in it is the figure's own, of the same name.
+        """
+        names = sent_of(self.headers[0])
+        if unknown := made.keys() - {*names}:
+            raise TypeError(f"the header of {self.kind} has no {sorted(unknown)}")
+        header = {name: made[name] if name in made else getattr(self, name) for name in names}
+        return message(header, *tensors, rest=rest)
 
     def offer(self) -> None:
         """Offer its numbers as files, where files are collected."""

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from attention.core.recurrence import states
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.pipeline import Result
 
@@ -47,14 +46,9 @@ class States(Figure, kind="states", header=StatesHeader, light=True):
     positions: Sequence[int]
 
     def content(self) -> bytes:
-        header: StatesHeader = {
-            "tokens": list(self.tokens),
-            "positions": list(self.positions),
-            "keys": self.keys.shape[1],
-            "values": self.values.shape[1],
-            "count": len(self.keys),
-        }
-        return message(header, self.kept, self.keys, self.values)
+        count, d_k = self.keys.shape
+        numbers = self.kept, self.keys, self.values
+        return self.sent(*numbers, keys=d_k, values=self.values.shape[1], count=count)
 
 
 @torch.no_grad()

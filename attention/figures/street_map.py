@@ -18,7 +18,6 @@ from attention.analysis.token_texts import CHUNK, Texts
 from attention.analysis.whole_runs import frame
 from attention.figures import files
 from attention.figures.head_map import EXACT_SIDE, SIDE, HeadMap, Link
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 MOST_TILES, MOST_TEXTS, MOST_LETTERS = 64, 8, 200
@@ -233,33 +232,30 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
             greatest = _named(texts, [Link(query, key, weight) for key, weight in named])
         if self.leads:
             cell = query, greatest[0]["key"] if greatest else 0
-        header: StreetMapHeader = {
-            "map": asked["map"],
-            "chosen": self.chosen,
-            "rows": head.rows,
-            "columns": head.columns,
-            "sides": len(texts),
-            "top": head.top,
-            "side": SIDE,
-            "exactSide": EXACT_SIDE,
-            "chunk": CHUNK,
-            "least": head.least,
-            "done": head.done,
-            "tiles": tiles,
-            "texts": [
+        return self.sent(
+            *numbers,
+            rest=b"".join(part.numpy().tobytes() for part in shades),
+            map=asked["map"],
+            rows=head.rows,
+            columns=head.columns,
+            sides=len(texts),
+            top=head.top,
+            side=SIDE,
+            exactSide=EXACT_SIDE,
+            chunk=CHUNK,
+            least=head.least,
+            done=head.done,
+            tiles=tiles,
+            texts=[
                 {"side": side, "chunk": at, "texts": texts[side].chunk(at)}
                 for side, at in asked["texts"]
             ],
-            "row": query,
-            "greatest": greatest,
-            "cell": cell,
-            "found": _found(texts, asked),
-            "links": _far(head, texts, asked),
-            "lead": self.lead,
-            "linked": self.linked,
-        }
-        rest = b"".join(part.numpy().tobytes() for part in shades)
-        return message(header, *numbers, rest=rest)
+            row=query,
+            greatest=greatest,
+            cell=cell,
+            found=_found(texts, asked),
+            links=_far(head, texts, asked),
+        )
 
     def _tiles(self) -> tuple[list[MapTile], list[Tensor], list[Tensor]]:
         """The tiles that are asked for, weights of those of the lowest level, shades of the

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from attention.core.printing import distinct_names
 from attention.figures import files
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 
 MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
@@ -155,26 +154,11 @@ class WordRows(
         return self.has(cell[0]) and cell[1] in range(len(self.tokens))
 
     def content(self) -> bytes:
-        header: WordRowsHeader = {
-            "tokens": list(self.tokens),
-            "rows": [
-                {
-                    "name": row.name,
-                    "kind": row.kind,
-                    "beside": row.beside,
-                    "queries": len(row.numbers),
-                }
-                for row in self.rows
-            ],
-            "chosen": self.chosen,
-            "marked": list(self.marked),
-            "slider": self.slider,
-            "label": self.label,
-            "least": self.least,
-            "opens": self.opens,
-            "marks": self.marks,
-        }
-        return message(header, *(row.masked for row in self.rows))
+        rows = [
+            WordRowHeader(name=row.name, kind=row.kind, beside=row.beside, queries=len(row.numbers))
+            for row in self.rows
+        ]
+        return self.sent(*(row.masked for row in self.rows), rows=rows)
 
     def offer(self) -> None:
         if not self.rows:

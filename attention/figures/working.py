@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from attention.figures.messages import message
 from attention.figures.scene import Figure, Table, TableHeader
 from attention.figures.tables import Cell, number, whole_number, with_integers
 
@@ -64,12 +63,10 @@ class Working(Figure, kind="working", header=WorkingHeader, light=True):
 
     def content(self) -> bytes:
         long = self.total is not None and len(self.names) > SHORT
-        header: WorkingHeader = {
-            "text": self.text,
-            "told": [self.total_name, self._written_total] if long else [],
-            "tables": [self.table.header()] if self.columns else [],
-        }
-        return message(header)
+        return self.sent(
+            told=[self.total_name, self._written_total] if long else [],
+            tables=[self.table.header()] if self.columns else [],
+        )
 
     def offer(self) -> None:
         if self.columns:

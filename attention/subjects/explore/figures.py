@@ -9,7 +9,6 @@ from typing import TypedDict
 import torch
 
 from attention.figures import files
-from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.subjects.explore.against.words import Comparison
 
@@ -46,16 +45,16 @@ class ComparedHeatmaps(Figure, kind="comparison", header=ComparisonHeader):
                 (compared.b, compared.hidden_b, compared.in_b),
             )
         )
-        header: ComparisonHeader = {
-            "size": len(compared.names),
-            "names": list(compared.names),
-            "changed": compared.changed.tolist(),
-            "both": (compared.in_a & compared.in_b).tolist(),
-            "absent": [(~compared.in_a).tolist(), (~compared.in_b).tolist(), []],
-            "titles": list(self.titles),
-            "shares": all(compared.shares),
-        }
-        return message(header, *sides, compared.divergence.float())
+        return self.sent(
+            *sides,
+            compared.divergence.float(),
+            size=len(compared.names),
+            names=compared.names,
+            changed=compared.changed.tolist(),
+            both=(compared.in_a & compared.in_b).tolist(),
+            absent=[(~compared.in_a).tolist(), (~compared.in_b).tolist(), []],
+            shares=all(compared.shares),
+        )
 
     def offer(self) -> None:
         compared, names = self.compared, self.compared.names
