@@ -88,9 +88,7 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
     r"intervention must be a list, each a Change or a Token, as \[Change\(0\)\], got \[3\]": [
         lambda: hide(3)
     ],
-    "layer must be a whole number, got '0'": [
-        lambda: part_of(run(), anything("0"), "output"),
-    ],
+    "layer must be a whole number, got '0'": [lambda: part_of(run(), anything("0"), "output")],
     NO_LAYER: [
         lambda: hide(Change(99)),
         lambda: part_of(run(), 99, "output"),

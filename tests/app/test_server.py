@@ -86,9 +86,7 @@ def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_
     assert "ScriptRunContext" not in said
 
 
-def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(
-    served: Served,
-) -> None:
+def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(served: Served) -> None:
     names = BackMsg(file_urls_request={"file_names": [""] * 250_000})
 
     async def visit() -> None:
@@ -202,9 +200,7 @@ def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(
     assert OWN_VECTORS_VARIABLE not in capsys.readouterr().err, "it is not read again"
 
 
-def test_vectors_are_read_once_at_start_however_many_visitors_come(
-    own: Callable[..., str],
-) -> None:
+def test_vectors_are_read_once_at_start_however_many_visitors_come(own: Callable[..., str]) -> None:
     Path(own(("\ufeff" + THREE_WORDS).encode())).unlink()
     for _ in range(2):
         app = opened("explore", vectors="own", s="cat dog naïve").unfold()

@@ -167,10 +167,7 @@ def test_effects_are_those_of_the_switches() -> None:
     (asked,) = subject.corpus.prompts
     run = model.run(asked.text)
     metric, piece = answer_at(model, run, -1)
-    for way, replacement in (
-        ("mean", subject.means),
-        ("zero", "zero"),
-    ):
+    for way, replacement in (("mean", subject.means), ("zero", "zero")):
         for layer in range(2):
             expected = changed_heads(model, run, metric, to=replacement, layers=[layer]).change[0]
             torch.testing.assert_close(raw[0][way][4 * layer : 4 * layer + 4], expected)

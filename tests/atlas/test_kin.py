@@ -33,9 +33,7 @@ def measured(it: Any) -> dict[str, kin.Raw]:
 def alike(it: Any, *others: Any) -> list[tuple[Alike, ...]]:
     """Kin of each head of a subject, in itself and in other ones."""
     found = kin.summarised(
-        it,
-        [*measured(it).values()],
-        {other.model.about.name: measured(other) for other in others},
+        it, [*measured(it).values()], {other.model.about.name: measured(other) for other in others}
     )
     return [*found.values()]
 

@@ -67,14 +67,8 @@ LOUD = making.measured("previous", 0.3)
         (head(cost=costs(0.04, 0.05)), "Other sentences need it."),
         (head(cost=costs(-0.04, -0.05)), "Other sentences gain without it."),
         (head(**named("first", 0.99)), "Rests on the beginning of the text."),
-        (
-            head(**named("previous", 0.31)),
-            "Seemed to look one word back, but the check failed.",
-        ),
-        (
-            head(measures=(LOUD,)),
-            "No name holds; 30 % of its weight lies on the token before it.",
-        ),
+        (head(**named("previous", 0.31)), "Seemed to look one word back, but the check failed."),
+        (head(measures=(LOUD,)), "No name holds; 30 % of its weight lies on the token before it."),
         (
             head(sink=mean(0.6)),
             "No name holds; 60 % of its weight rests on the first word or on markers.",

@@ -35,11 +35,16 @@ def offline(browser: Any) -> Iterator[Show]:
     """Opens a file with the network off, in which nothing may fail or be asked for elsewhere."""
     faults: list[str] = []
     context = browser.new_context(offline=True, viewport={"width": 1200, "height": 1000})
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    context.on("console", lambda said: faults.extend([said.text] * (said.type == "error")))
-    context.on("dialog", lambda one: faults.append(one.message))
+
+    def note(fault: str, counts: bool = True) -> None:
+        if counts:
+            faults.append(fault)
+
     known = ("file:", "blob:", "data:")
-    context.on("request", lambda one: faults.extend([one.url] * (not one.url.startswith(known))))
+    context.on("weberror", lambda error: note(str(error.error)))
+    context.on("console", lambda said: note(said.text, said.type == "error"))
+    context.on("dialog", lambda one: note(one.message))
+    context.on("request", lambda one: note(one.url, not one.url.startswith(known)))
 
     def opened(file: Path) -> Page:
         page = context.new_page()

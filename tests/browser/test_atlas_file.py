@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import attention
 from attention.subjects.model.passport_file import as_file
 from tests.atlas import making
-from tests.browser.browsing import Page, expect
+from tests.browser.browsing import Show, expect
 from tests.browser.test_every_view import check_with_axe
-from tests.browser.test_one_file import offline  # noqa: F401, a fixture
 
 
 def test_a_file_opens_at_a_head_and_keeps_its_colour_while_heads_are_read(
-    offline: Callable[[Path], Page],  # noqa: F811
-    tmp_path: Path,
+    offline: Show, tmp_path: Path
 ) -> None:
     first, answers, opens = as_file(making.atlas())
     file = tmp_path / "atlas.html"

@@ -57,10 +57,7 @@ def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page
     def hold(route: Any) -> None:
         held.append(route)
 
-    page = open_page(
-        "/?scale=none",
-        before=lambda page: page.route("**/Selectbox*.js", hold),
-    )
+    page = open_page("/?scale=none", before=lambda page: page.route("**/Selectbox*.js", hold))
     eventually(page, lambda: len(held), 1)
     page.get_by_role("link", name="Two sequences", exact=True).click()
     expect(page.get_by_role("heading", name="Two sequences", exact=True)).to_be_visible()

@@ -125,9 +125,7 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
     expect(menu).not_to_be_in_viewport()
 
 
-def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(
-    open_page: Open,
-) -> None:
+def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(open_page: Open) -> None:
     page = open_page("/?fold=against", forced_colors="active")
     expect_rest(page)
     for name in ("fold", "differs", "words"):

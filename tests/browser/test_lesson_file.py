@@ -14,9 +14,7 @@ from tests.subjects.guide.test_lesson_file import CHAPTER
 
 
 def test_a_lesson_is_answered_without_a_network(
-    offline: Show,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    offline: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = CHAPTER.replace("<word>", "word")
     (tmp_path / "1.md").write_text(first, "utf-8")

@@ -4,41 +4,19 @@ from __future__ import annotations
 
 import io
 import tomllib
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 from PIL import Image
 
 from attention.core.functional import WeightsAlone
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.worked_out import page_of_scene
-from tests.browser.browsing import Page, eventually, expect
+from tests.browser.browsing import Page, Show, eventually, expect
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 THEMES: dict[str, Any] = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
-
-Show = Callable[..., Page]
-
-
-@pytest.fixture
-def open_file(browser: Any, tmp_path: Path) -> Iterator[Show]:
-    """Opens a page of HTML from a file, with nothing to reach from there."""
-    pages = []
-
-    def opened(content: str, scheme: str = "light") -> Page:
-        (tmp_path / "figures.html").write_text(content, "utf-8")
-        page = browser.new_page(color_scheme=scheme, viewport={"width": 1000, "height": 1000})
-        pages.append(page)
-        page.goto((tmp_path / "figures.html").as_uri())
-        expect(page.locator(".heatmaplayer image").first).to_be_attached()
-        return page
-
-    yield opened
-    for page in pages:
-        page.close()
 
 
 def colour_at(page: Page, across: float, down: float) -> Any:
@@ -49,10 +27,15 @@ def colour_at(page: Page, across: float, down: float) -> Any:
     return seen.getpixel(at)
 
 
-def test_a_file_of_figures_is_light_or_dark_as_its_reader_has_it(open_file: Show) -> None:
+def test_a_file_of_figures_is_light_or_dark_as_its_reader_has_it(
+    offline: Show, tmp_path: Path
+) -> None:
     tokens = [str(token) for token in range(13)]
     shown = Picture(WeightsAlone(torch.eye(13)), tokens, [True] * 13, ["heatmap"])
-    page = open_file(page_of_scene(AttentionPicture(shown, key="picture"), query=5), "dark")
+    content = page_of_scene(AttentionPicture(shown, key="picture"), query=5)
+    (tmp_path / "figures.html").write_text(content, "utf-8")
+    page = offline(tmp_path / "figures.html")
+    expect(page.locator(".heatmaplayer image").first).to_be_attached()
     for name in ("dark", "light", "dark"):
         page.emulate_media(color_scheme=name)
         theme = THEMES[name]

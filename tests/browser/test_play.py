@@ -93,9 +93,7 @@ def test_numbers_of_each_fold_stand_in_the_columns_of_the_words_and_follow_the_c
     expect_to_fit(page)
 
 
-def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(
-    open_page: Open,
-) -> None:
+def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(open_page: Open) -> None:
     page = open_page("/")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it keeps the steps
     expect_rest(page)
@@ -172,9 +170,7 @@ def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(
     expect_in_search(page, "layer", "3")
 
 
-def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(
-    open_page: Open,
-) -> None:
+def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_page: Open) -> None:
     page = open_page(link(**OWN, fold="all heads"))
     strands = page.locator(".stage g g path")
     expect(cells(page, "head 0")).to_have_count(7)

@@ -195,9 +195,7 @@ def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(
     check_link(page, open_page)
 
 
-def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(
-    open_page: Open,
-) -> None:
+def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(open_page: Open) -> None:
     page = open_page("/?mask=length&valid_len=1e999")
     expect_search(page, {"mask": "length"})
     expect_heatmap(page)

@@ -164,10 +164,7 @@ WRONG = {
     "a head that is not there": (changes(off={(0, 3)}), r"0 \(0.mix\) has 3 heads.*got 3"),
     "a number for pairs": (changes(off=[3]), r"off must be a list, each a tuple, as \[\(layer"),
     "a triple": (changes(off=[(0, 1, 2)]), r"pairs \(layer, head\), got \(0, 1, 2\)"),
-    "an unknown part": (
-        changes(part="scores"),
-        "output, queries, keys, values, .*got 'sc",
-    ),
+    "an unknown part": (changes(part="scores"), "output, queries, keys, values, .*got 'sc"),
     "an unknown word": (changes(to="nothing"), 'to must be "zero", "mean".*got \'nothing\''),
     "means of fewer heads": (changes(to=[MEANS[0][:1]]), "means must have head 1 of layer 0"),
     "another width": (changes(to=torch.zeros(5)), r"\(2, 7, 4\) of the output.*got \(5,\)"),

@@ -227,11 +227,7 @@ def test_teacher_and_pupils_of_a_class_come_to_one_replica(tmp_path: Path) -> No
         _, home, headers = read(f"{address}/guide{query}", user_agent=agent, cookie=cookie)
         return home, headers["Set-Cookie"] or ""
 
-    with (
-        answering() as one,
-        answering() as other,
-        in_front_of([one, other], tmp_path) as address,
-    ):
+    with answering() as one, answering() as other, in_front_of([one, other], tmp_path) as address:
         homes = set()
         for room in (f"ABCD0{number}" for number in range(10)):
             told = [

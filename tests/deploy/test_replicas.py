@@ -25,10 +25,7 @@ from attention.hosting.waiting_page import COOKIE
 from tests.deploy.replicas import DEPLOY, cookies_for, find_nginx, in_front_of
 from tests.serving import ROOT, free_port, read, wait_until_healthy
 
-pytestmark = [
-    pytest.mark.soak,
-    pytest.mark.skipif(find_nginx() is None, reason="needs nginx"),
-]
+pytestmark = [pytest.mark.soak, pytest.mark.skipif(find_nginx() is None, reason="needs nginx")]
 
 # Says its own port to whoever gets past admission, and by websocket what it hears; the files of a
 # session are taken where a websocket has named it.

@@ -50,8 +50,5 @@ def test_figures_are_dark_where_plotly_is(
 ) -> None:
     monkeypatch.setattr(plotly.io.templates, "default", default[0])
     trace, tokens = attend(*torch.eye(3).expand(3, 3, 3)), ["the", "cat", "sat"]
-    for figure in (
-        plots.heatmap(trace, "scores", tokens, 0),
-        show(trace.weights, tokens),
-    ):
+    for figure in (plots.heatmap(trace, "scores", tokens, 0), show(trace.weights, tokens)):
         assert figure.layout.template == default[1]

@@ -119,9 +119,7 @@ def test_what_is_no_vector_file_is_refused_by_name_and_line(name: str, tmp_path:
     assert str(error.value).isprintable()
 
 
-def test_a_million_numbers_on_a_line_are_refused_without_being_kept(
-    written: Written,
-) -> None:
+def test_a_million_numbers_on_a_line_are_refused_without_being_kept(written: Written) -> None:
     path = written(b"cat" + b" 0.5" * 5_000_000)
     tracemalloc.start()
     with pytest.raises(ValueError, match="line 1 has more than 65,536 bytes"):
@@ -145,9 +143,7 @@ def test_it_is_told_how_far_the_reading_is(
     assert told[-1] == f"reading {path!r}: 2,000 lines, 80%"
 
 
-def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(
-    written: Written,
-) -> None:
+def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(written: Written) -> None:
     told: list[str] = []
     path = written(b"cat 1 2 3\n\xff\xfe 1 2 3\ndog -1 2 3\n")
     vectors: Vectors = OwnVectors(path, told.append)

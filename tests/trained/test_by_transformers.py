@@ -348,9 +348,7 @@ def test_what_cannot_be_run_is_refused_with_what_was_expected(
     )
 
 
-def test_attention_that_is_seen_otherwise_than_a_chain_of_blocks_is_refused(
-    tmp_path: Path,
-) -> None:
+def test_attention_that_is_seen_otherwise_than_a_chain_of_blocks_is_refused(tmp_path: Path) -> None:
     """Sinks are no keys, and blocks that run again are no layers."""
     library = transformers()
     sizes = {

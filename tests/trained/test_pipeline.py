@@ -77,9 +77,7 @@ def gpt(own: Own) -> str:
 
 
 @each_packaged
-def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own(
-    name: str,
-) -> None:
+def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own(name: str) -> None:
     for position in some_layers(name):
         layer = packaged(name).layers[position]
         result, layer_input = computed(name, layer=position)
@@ -185,9 +183,7 @@ def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: s
 
 
 @each_packaged
-def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion(
-    name: str,
-) -> None:
+def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion(name: str) -> None:
     for position in some_layers(name):
         aside, layer_input = computed(name, layer=position, special="ignored")
         whole, _ = computed(name, layer=position)

@@ -70,10 +70,7 @@ def test_a_layer_that_learns_is_the_variant_of_the_library_at_its_published_scal
     variant = race.racing()[name]
     layer = seeded(12, 2, 3, variant)
     x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
-    for own, mask, over_memory in (
-        (x, masks.causal(5, 5), None),
-        (x, None, memory),
-    ):
+    for own, mask, over_memory in ((x, masks.causal(5, 5), None), (x, None, memory)):
         quick = attended(layer, own, mask, over_memory)
         whole = layer(own, mask, memory=over_memory)
         assert_close(quick.weights, whole.weights, **CLOSE)

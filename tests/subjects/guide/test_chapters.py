@@ -56,9 +56,7 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
     return str(caught.value).removeprefix("01-it.md, ")
 
 
-def test_all_that_is_wrong_with_a_chapter_is_told_in_the_order_of_its_lines(
-    tmp_path: Path,
-) -> None:
+def test_all_that_is_wrong_with_a_chapter_is_told_in_the_order_of_its_lines(tmp_path: Path) -> None:
     text = SOUND.replace("answer: that", "answer: 9").replace("figure: picture", "figure: cake")
     written(tmp_path, text.replace("More of them.", "<b>More</b>"))
     found = read_lesson(tmp_path, anything).problems
@@ -120,11 +118,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("page: explore", "page: \a", "line 6: the character U+0007 cannot be read."),
     ('[this, "2", that]', "[this]", "line 9: choices must be a list of 2 to 4 texts"),
     ('[this, "2", that]', "[this, this]", "line 9: choices has the same text twice."),
-    (
-        '[this, "2", that]',
-        "[this, [that]]",
-        "line 9: “choices” must be text, or a list of",
-    ),
+    ('[this, "2", that]', "[this, [that]]", "line 9: “choices” must be text, or a list of"),
     ('[this, "2", that]', "*a", "line 9: “choices” must be text, or a list of"),
     ("answer: that", "answer: that\n[a]: b", "line 11: a key must be text."),
     ("answer: that", "answer: that\n--- a", "the front matter must end with the first line ---."),

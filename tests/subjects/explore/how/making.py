@@ -65,10 +65,7 @@ class Normed(Rotating):
 LAYERS: dict[str, type[Variant]] = VARIANTS | {"plain": Plain, "biased": Biased}
 
 
-OTHERS: dict[str, type[Variant]] = {
-    "rotating": Rotating,
-    "normed": Normed,
-}
+OTHERS: dict[str, type[Variant]] = {"rotating": Rotating, "normed": Normed}
 
 
 def layer_of(name: str, d_model: int, **sizes: int) -> Variant:
