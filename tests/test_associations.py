@@ -19,7 +19,8 @@ import torch
 from attention import associations as command
 from attention.analysis import cluster
 from attention.analysis.associations import associate
-from attention.associations import Job, Shard, hash_of, shards_of, texts_of, work
+from attention.associations import Associations
+from attention.shards import Job, Shard, Way, hash_of, parts_of, shards_of, texts_of, work
 from tests.trained.packaged import packaged
 
 LINES = ["The cat sat.", "It ran.", "The cat ran.", "A dog sat.", "The dog ran home."]
@@ -28,7 +29,7 @@ LINES = ["The cat sat.", "It ran.", "The cat ran.", "A dog sat.", "The dog ran h
 @pytest.fixture
 def minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of this process, read once for all tests."""
-    monkeypatch.setattr(command, "_MODELS", {"minilm": packaged("minilm")})
+    monkeypatch.setattr(command, "model_of", packaged)
 
 
 def written(folder: Path, content: bytes) -> Path:
@@ -38,17 +39,16 @@ def written(folder: Path, content: bytes) -> Path:
 
 
 def job_of(file: Path, method: str = "raw-mean", lines: int = 2) -> Job:
-    return Job(hash_of(file), "minilm", method, 5, lines)
+    return Associations(hash_of(file), lines, "minilm", method, 5)
 
 
 def rows_of(folder: Path, job: Job) -> list[dict[str, Any]]:
-    parts = command.parts_of(folder, job)
-    return [row for part in parts for row in pq.read_table(part).to_pylist()]
+    return [row for part in parts_of(folder, job) for row in pq.read_table(part).to_pylist()]
 
 
 def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path: Path) -> None:
     file, told = written(tmp_path, "\n".join(LINES).encode()), io.StringIO()
-    way = command.Way(file, tmp_path, job_of(file), told)
+    way = Way(file, tmp_path, job_of(file), told)
     for shard in reversed([*shards_of(file, 2)]):
         way.report(shard)
     first, second, last = map(int, re.findall(r"(\d+)%", told.getvalue()))
@@ -207,7 +207,7 @@ def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path
     command.run(file, out, job, said, workers=2)
     assert killed
     assert said.getvalue().endswith(f"{len(lines)} lines\n")
-    parts = command.parts_of(out, job)
+    parts = parts_of(out, job)
     assert len(parts) == len(lines)
     assert sorted(out.iterdir()) == parts
     rows = rows_of(out, job)

@@ -20,12 +20,11 @@ from attention.changing.answers import Answer
 from attention.changing.batches import given_to
 from attention.changing.change import Head, changes
 from attention.changing.experiment import Experiment, experiment
+from attention.changing.head_matrices import Matrices, matrices_of_heads
 from attention.changing.known import Progress, run_of
 from attention.core.analysis import divergence_bits
 from attention.core.arguments import must_be
-from attention.core.functional import share_heads
-from attention.trained.layers import Layer
-from attention.trained.models import Model, Run, UnknownLayout
+from attention.trained.models import Model, Run
 
 
 class Side(NamedTuple):
@@ -38,6 +37,10 @@ class Side(NamedTuple):
     def after(self, teams: Sequence[Collection[Head]], progress: Progress | None = None) -> Tensor:
         """The answer with each of some teams of heads as in the other model. (teams, …)."""
         return self.asked.after([changes(team, self.other) for team in teams], progress)
+
+    def beside(self, heads: Collection[Head]) -> Side:
+        """This side with these heads as in the other model in all runs."""
+        return self._replace(asked=self.asked.beside(changes(heads, self.other)))
 
     @property
     def heads(self) -> list[Head]:
@@ -109,7 +112,7 @@ def _shape_of(run: Run | Recording) -> _Shape:
 def _check_same_shape(shapes: Sequence[_Shape]) -> None:
     """Raise ValueError where two models have no transplants, or not all heads have one."""
     (first, pieces), (second, others) = shapes
-    if first != second or len({*first}) != 1:
+    if first != second or len({*first}) > 1:
         raise ValueError(
             "base and tuned must have the same layers, all of as many heads, got layers of "
             f"{first} heads and of {second}"
@@ -193,38 +196,40 @@ class WeightChanges(NamedTuple):
 
 
 @torch.no_grad()
-def weight_changes(base: Model, tuned: Model) -> WeightChanges:
+def weight_changes(base: nn.Module | Model, tuned: nn.Module | Model) -> WeightChanges:
     """Changes of W_QK and W_OV of each head: ‖tuned − base‖ / ‖base‖, by Frobenius norms.
 
-    Norms before the attention, rotations and biases are left out. Raises ValueError where the
-    models have other layers or heads.
+    Norms before the attention, rotations and biases are left out, see `matrices_of_heads`. Raises
+    ValueError where the models have other layers or heads.
     """
     for name, model in (("base", base), ("tuned", tuned)):
-        must_be(name, model, Model)
-    heads = [[layer.attention.heads for layer in model.layers] for model in (base, tuned)]
-    _check_same_shape([_Shape(each, []) for each in heads])
-    pairs = [*zip(base.layers, tuned.layers, strict=True)]
-    return WeightChanges(
-        *(torch.stack([_change_of(*both, roles) for both in pairs]) for roles in (QK, OV))
+        must_be(name, model, nn.Module, Model)
+    of_both = [matrices_of_heads(model) for model in (base, tuned)]
+    _check_same_shape([_Shape([*map(_count, each)], []) for each in of_both])
+    qk, ov = (
+        torch.stack([_change_of(*both, left, right) for both in zip(*of_both, strict=True)])
+        if of_both[0]
+        else torch.empty(0, 0)
+        for left, right in (("queries", "keys"), ("values", "output"))
     )
+    return WeightChanges(qk, ov)
 
 
-QK, OV = ("queries", "keys"), ("values", "output")
+def _count(matrices: Matrices) -> int:
+    """The number of heads, 0 where no matrix is known."""
+    return max((len(each) for each in matrices.values()), default=0)
 
 
-def _change_of(base: Layer, tuned: Layer, roles: tuple[str, str]) -> Tensor:
+def _change_of(base: Matrices, tuned: Matrices, left: str, right: str) -> Tensor:
     """Relative change of the product of two matrices of each head. (heads,)."""
-    try:
-        (left, right), (new_left, new_right) = (
-            [_of_heads(layer, role) for role in roles] for layer in (base, tuned)
-        )
-    except UnknownLayout:
-        return torch.full((base.attention.heads,), torch.nan, dtype=torch.float64)
-    # the difference is [new_left − left, left] [new_right, new_right − right]ᵀ: nothing cancels
+    if not all({left, right} <= {*each} for each in (base, tuned)):
+        return torch.full((_count(base),), torch.nan, dtype=torch.float64)
+    moved = tuned[left] - base[left], tuned[right] - base[right]
+    # the difference is [moved, base] [tuned, moved]ᵀ of both sides: nothing cancels
     difference = _norm(
-        torch.cat([new_left - left, left], -1), torch.cat([new_right, new_right - right], -1)
+        torch.cat([moved[0], base[left]], -1), torch.cat([tuned[right], moved[1]], -1)
     )
-    return difference / _norm(left, right)
+    return difference / _norm(base[left], base[right])
 
 
 def _norm(left: Tensor, right: Tensor) -> Tensor:
@@ -233,22 +238,6 @@ def _norm(left: Tensor, right: Tensor) -> Tensor:
     left, right: (heads, d_model, width)."""
     squares: Tensor = ((left.mT @ left) * (right.mT @ right)).sum((-2, -1))
     return squares.clamp_min(0).sqrt()
-
-
-def _of_heads(layer: Layer, role: str) -> Tensor:
-    """A matrix of each head, that of the output transposed. (heads, d_model, width), float64.
-
-    Queries and keys with the gain of their norm, where they have one."""
-    attention = layer.attention
-    W, _ = attention.projection(role)
-    if W is None:
-        raise UnknownLayout
-    if role == "output":
-        return W.double().unflatten(0, (attention.heads, -1)).mT
-    count = attention.heads if role == "queries" else attention.groups
-    of_heads = W.double().unflatten(1, (count, -1)).movedim(1, 0)
-    norm = attention.norm(role)
-    return share_heads(of_heads if norm is None else of_heads * norm.weight, attention.heads)
 
 
 @torch.no_grad()

@@ -15,6 +15,7 @@ from torch.testing import assert_close
 
 from attention.capture.capturing import capture
 from attention.changing.change import Change
+from attention.changing.head_matrices import matrices_of_heads
 from attention.changing.known import hidden
 from attention.changing.transplants import map_changes, pair, transplants, weight_changes
 from attention.core.functional import share_heads
@@ -157,6 +158,34 @@ def test_changes_of_weights_are_those_of_the_whole_matrices(known: tuple[Model, 
             expected = (other - base).norm(dim=(1, 2)) / base.norm(dim=(1, 2))
             assert_close(change[layer], expected)
             assert float(expected.min()) > 1e-3
+
+
+@over("name", ("Llama", "GPT-2", "Gemma 2", "GPT-NeoX", "Phi-3"))
+@torch.no_grad()
+def test_matrices_of_heads_of_transformers_make_their_queries_keys_and_values(name: str) -> None:
+    model, ran = writer(name), []
+    entered: list[Tensor] = []
+    attending = [
+        part
+        for part in model.modules()
+        if {"q_proj", "c_attn", "qkv_proj", "query_key_value"} & {*dict(part.named_children())}
+    ]
+    for part in attending:
+        part.register_forward_pre_hook(
+            lambda module, args, kwargs: entered.append((*args, *kwargs.values())[0]),
+            with_kwargs=True,
+        )
+    for token in (3, 5):  # at the first position, where no rotation turns anything
+        with capture(values=True) as run:
+            model(input_ids=torch.tensor([[token]]))
+        ran.append(run.one())
+    for layer, matrices in enumerate(matrices_of_heads(model)):
+        moved = (entered[len(attending) + layer] - entered[layer])[0].double()
+        for role in ("queries", "keys", "values"):
+            first, second = (getattr(run.attention(layer), role)[0].double() for run in ran)
+            made = (moved @ matrices[role])[:: len(matrices[role]) // len(first)]
+            assert_close(made, second - first, atol=1e-5, rtol=1e-4)
+        assert matrices["output"].shape == matrices["queries"].shape
 
 
 def test_changes_of_maps_are_those_of_scipy(known: tuple[Model, Model]) -> None:
