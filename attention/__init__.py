@@ -6,7 +6,8 @@ In a notebook the modules of the library are at hand by their own names, from al
 `attention.save_scene(figure, path)` writes a figure of a page as a file,
 `attention.capture()` keeps the attention of any model that runs within it, `attention.change()`
 changes its heads, `attention.mark()` shows weights of one's own code to both,
-`attention.effects()` measures each head, and `attention.votes()` tells what each adds to a logit.
+`attention.effects()` measures each head, `attention.votes()` tells what each adds to a logit, and
+`attention.compare()` which heads a tuning works by.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ MODULES = {
 FUNCTIONS = {
     **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},
     **{"change": "changing.hooked", "team": "changing.team", "patch_path": "changing.paths"},
-    "votes": "changing.votes",
+    **{"votes": "changing.votes", "compare": "comparing"},
     "mark": "capture.marks",
     **dict.fromkeys(("effects", "means", "patch"), "changing.effects"),
     **dict.fromkeys(("measures", "links", "frame"), "analysis.whole_runs"),

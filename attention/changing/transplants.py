@@ -206,9 +206,10 @@ def weight_changes(base: nn.Module | Model, tuned: nn.Module | Model) -> WeightC
         must_be(name, model, nn.Module, Model)
     of_both = [matrices_of_heads(model) for model in (base, tuned)]
     _check_same_shape([_Shape([*map(_count, each)], []) for each in of_both])
+    pairs = [*zip(of_both[0], of_both[1], strict=True)]
     qk, ov = (
-        torch.stack([_change_of(*both, left, right) for both in zip(*of_both, strict=True)])
-        if of_both[0]
+        torch.stack([_change_of(one, other, left, right) for one, other in pairs])
+        if pairs
         else torch.empty(0, 0)
         for left, right in (("queries", "keys"), ("values", "output"))
     )

@@ -20,12 +20,14 @@ from attention.changing.known import hidden
 from attention.changing.transplants import map_changes, pair, transplants, weight_changes
 from attention.core.functional import share_heads
 from attention.trained.checkpoints import load_folder
-from attention.trained.models import Model, tensors_of
+from attention.trained.models import Model
 from tests.capture.families import TEXT, writer
 from tests.cases import over
 from tests.changing.kinds import TINY
+from tests.changing.pairs import known, tuned
 from tests.trained.making import write_checkpoint
 
+__all__ = ["known"]
 NEAR = {"atol": 1e-5, "rtol": 0.0}
 SENTENCE = "the cat sat on the mat"
 PROJECTIONS = {  # of a family, the matrix that its heads go through
@@ -35,26 +37,6 @@ PROJECTIONS = {  # of a family, the matrix that its heads go through
     "Gemma 2": r"\.o_proj$",
     "GPT-NeoX": r"\.attention\.dense$",
 }
-
-
-@torch.no_grad()
-def tuned(model: Any, by: float = 0.1) -> Any:
-    """The model, its every number moved a little."""
-    generator = torch.Generator().manual_seed(7)
-    moved = tensors_of([*vars(model).values()]) if isinstance(model, Model) else model.parameters()
-    for each in {each.data_ptr(): each for each in moved if each.is_floating_point()}.values():
-        each.add_(
-            torch.randn(each.shape, generator=generator), alpha=by * float(each.std(0).mean())
-        )
-    return model
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Model]:
-    """A model of a known layout whose heads share keys, and what was tuned of it."""
-    folder = tmp_path_factory.mktemp("known")
-    write_checkpoint(folder, "llama")
-    return load_folder(folder, TINY), tuned(load_folder(folder, TINY))
 
 
 @torch.no_grad()

@@ -1,0 +1,174 @@
+"""`attention.compare` and its command: a base and what was tuned of it, head by head."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas
+import pytest
+import torch
+from scipy import stats
+from torch import Tensor
+
+import attention
+from attention import comparing as command
+from attention.changing.change import changes
+from attention.changing.team import other_teams
+from attention.changing.transplants import Pair, Side, map_changes, transplants, weight_changes
+from attention.comparing import Numbers
+from attention.shards import Way, work
+from attention.trained.checkpoints import load_folder
+from attention.trained.models import Model
+from tests.capture.families import TEXT, writer
+from tests.changing.kinds import TINY
+from tests.changing.pairs import known, tuned
+from tests.trained.making import write_checkpoint
+
+__all__ = ["known"]
+TEXTS = ["the cat sat on the mat", "a mat on the cat", "the other cat looked"]
+
+
+def test_a_comparison_has_the_means_over_texts_with_their_intervals(
+    known: tuple[Model, Model],
+) -> None:
+    base, other = known
+    told: list[tuple[int, int]] = []
+    found = attention.compare(
+        *known, TEXTS, [5, 7, 5], elsewhere=TEXTS[:2], progress=lambda *done: told.append(done)
+    )
+    each = [transplants(*known, text, word) for text, word in zip(TEXTS, (5, 7, 5), strict=True)]
+    for name in ("put_back", "put_in"):
+        points = 100 * np.array([getattr(one, name).flatten().double() for one in each])
+        mean = points.mean(0)
+        low, high = stats.t.interval(0.95, 2, mean, stats.sem(points))
+        for column, expected in ((name, mean), (f"{name}_low", low), (f"{name}_high", high)):
+            np.testing.assert_allclose(found.heads[column], expected, atol=1e-6)
+    maps = [map_changes(base.run(text), other.run(text)).flatten() for text in TEXTS]
+    np.testing.assert_allclose(found.heads["map_change"], torch.stack(maps).mean(0))
+    np.testing.assert_allclose(found.heads["qk_change"], weight_changes(*known).qk.flatten())
+    assert found.heads["loss_elsewhere"].abs().min() > 0
+    answers = found.answers
+    assert answers["text"].tolist() == TEXTS
+    assert answers["answer"].tolist() == [5, 7, 5]
+    np.testing.assert_allclose(answers["tuned"], [100 * float(one.tuned) for one in each])
+    left = (answers["all_put_back"] - answers["base"]).mean()
+    assert found.outside_heads == pytest.approx(left / (answers["tuned"] - answers["base"]).mean())
+    assert told == [(step, 6) for step in range(1, 7)]
+
+
+def test_other_tunings_stand_beside_with_ranks_and_their_agreement() -> None:
+    base, other = writer("Llama"), tuned(writer("Llama"))
+    ids = [{"input_ids": TEXT[:1, at:]} for at in range(2)]
+    found = attention.compare(base, other, ids, 11, others=[other, base], draws=3)
+    assert found.others["spearman"].iloc[0] == pytest.approx(1.0)
+    assert found.others["change"].tolist()[1] == pytest.approx(0.0, abs=1e-4)
+    np.testing.assert_allclose(found.heads["put_back"], found.heads["put_back_1"])
+    ranks = found.heads["put_back"].abs().rank(ascending=False)
+    for row in found.team.itertuples():
+        assert row.rank_1 == ranks[(row.layer, row.head)]
+    lone = attention.compare(base, other, ids[0], 11, most=0)
+    assert lone.heads["put_back_low"].isna().all()
+    assert lone.team.empty
+    assert not lone.carries_half
+
+
+class Additive:
+    """An experiment whose answer falls by so much with each head that is put back."""
+
+    counts: ClassVar = {0: 3, 1: 3}
+    before = torch.tensor(10.0)
+    worth = torch.tensor([[0.0, 3.0, 0.5], [2.0, 0.0, 1.0]])
+
+    def __init__(self, off: Any = ()) -> None:
+        self.off = off
+
+    def after(self, several: Any, progress: Any = None) -> Tensor:
+        return torch.stack([10 - self._lost([*self.off, *some]) for some in several])
+
+    def _lost(self, some: Any) -> Tensor:
+        heads = {(change.layer, change.heads[0]) for change in some}
+        return torch.tensor([self.worth[head] for head in heads]).sum()
+
+    def beside(self, some: Any) -> Additive:
+        return Additive([*self.off, *some])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(
+    sign: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Additive, "worth", sign * Additive.worth)
+    side = Side(Additive(), None, "zero")  # type: ignore[arg-type]
+    one = torch.ones(1)
+    worth = -Additive.worth[None]
+    numbers = Numbers((10 - 8.0 * sign) * one, 10 * one, worth, worth, one)
+    team = command._team(lambda at: Pair(side, side), numbers, 16, 4, 0)
+    assert [member.head for member in team] == [(0, 1), (1, 0)]
+    assert [member.answer for member in team] == [10 - 3 * sign, 10 - 5 * sign]
+    assert sorted((10 - team[0].same_layers).tolist()) == sorted([0.0, 0.5 * sign])
+    same = [Additive()._lost(changes(some)) for some in other_teams([(0, 1), (1, 0)], 3, 4)]
+    assert sorted((10 - team[1].same_layers).tolist()) == sorted(map(float, same))
+    assert len(team[1].any) == 4
+
+
+def test_what_does_not_fit_is_refused_in_a_sentence(known: tuple[Model, Model]) -> None:
+    llama = writer("Llama")
+    refused: list[tuple[Any, Any, Any, str]] = [
+        (known, [], 5, "at least one text, got none"),
+        (known, TEXTS, [5], "answer must be one for each of 3 texts, got 1"),
+        (known, TEXTS, " cat sat", "a word must be one piece"),
+        ((llama, llama), TEXTS, 5, "a text needs its tokenizer"),
+    ]
+    for models, texts, answer, words in refused:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            attention.compare(*models, texts, answer)
+
+
+def test_an_exception_of_progress_stops_between_texts(known: tuple[Model, Model]) -> None:
+    told = []
+
+    def stop(done: int, of: int) -> None:
+        told.append(done)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attention.compare(*known, TEXTS, 5, progress=stop)
+    assert told == [1]
+
+
+def test_the_command_goes_on_where_it_was_stopped_and_sums_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base, other, file = tmp_path / "base", tmp_path / "tuned", tmp_path / "texts.txt"
+    write_checkpoint(base, "llama")
+    tuned(write_checkpoint(other, "llama").theirs).save_pretrained(other)
+    file.write_text("\n".join([*TEXTS, "", "..."]), "utf-8")
+    words = tmp_path / "words.txt"
+    words.write_text("cat\nmat\ncat\ncat\nno such word\n", "utf-8")
+
+    def here(file: Path, folder: Path, job: Any, out: Any, *_: Any) -> None:
+        for shard in Way(file, folder, job, out).missing():
+            work(file.resolve(), folder, job, shard)
+
+    monkeypatch.setattr(command, "run", here)
+    into = tmp_path / "into"
+    options = [str(base), str(other), str(file), "--answers", str(words), "--into", str(into)]
+    assert command.main([*options, "--lines", "2"]) == 0
+    assert "3 lines compared, 2 with a problem" in capsys.readouterr().err
+    first, *others = sorted(into.glob("part-*"))
+    before = first.stat().st_mtime_ns
+    for part in others:
+        part.unlink()
+    assert command.main([*options, "--lines", "2"]) == 0
+    assert first.stat().st_mtime_ns == before
+    written = pandas.read_csv(into / "heads.csv", index_col=["layer", "head"])
+    models = [load_folder(folder, TINY) for folder in (base, other)]
+    found = attention.compare(*models, TEXTS, [" cat", " mat", " cat"], most=0)
+    for name in ("put_back", "put_back_high", "put_in_low", "map_change", "ov_change"):
+        np.testing.assert_allclose(written[name], found.heads[name], atol=1e-5)
+    assert (written["texts"] == 3).all()
+    assert command.main([*options[:1], "nobody", *options[2:]]) == 1
+    assert "not done: " in capsys.readouterr().err
