@@ -37,6 +37,7 @@ MAKERS = (
     "analysis/associations",
     "changing",
     "analysis/sentences.py",
+    "analysis/texts/english.txt",
 )
 Numbers = Mapping[str, np.ndarray]
 
@@ -122,7 +123,7 @@ def version() -> str:
 
 
 def makers() -> list[Path]:
-    """The modules of the package that a part depends on."""
+    """The modules and texts of the package that a part depends on."""
     some = (ROOT / "attention" / maker for maker in MAKERS)
     return sorted(
         file for each in some for file in (each.rglob("*.py") if each.is_dir() else [each])

@@ -1,7 +1,7 @@
 """Passports of heads: where each looks, what fails without it, what its weights say, and its kin.
 
-`passport` is the data, `corpus` the texts, `prompts` those that have an answer; `patterns`,
-`effects`, `turned` and `kin` measure a model, one stage each, beside untrained ones, see `twin`;
+`passport` is the data, `corpus` the texts, some with an answer; `patterns`, `effects`,
+`turned` and `kin` measure a model, one stage each, beside untrained ones, see `twin`;
 `blocks` puts all its heads side by side; `circuits` reads its weights, as `matrices` has them;
 `stages` runs stages so that they can be resumed, `statistics` gives their means, `making` puts them
 together, `files` reads and writes; `words` says a passport in sentences; `earned` reads its names.

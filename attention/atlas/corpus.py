@@ -6,14 +6,20 @@ import functools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
-from attention.analysis import portuguese
 from attention.analysis.means_on_corpus import MEANS_OVER
-from attention.analysis.sentences import PRONOUNS, SENTENCES, marked
+from attention.analysis.sentences import (
+    PORTUGUESE,
+    PORTUGUESE_KINDS,
+    PRONOUNS,
+    SENTENCES,
+    by_kind,
+    marked,
+)
 from attention.atlas.passport import SEED, half_of
-from attention.atlas.prompts import ANSWERS
 from attention.core.printing import listed
 from attention.trained.models import Model, goes_on
 from attention.trained.sources import CONSTRUCTED, GRAMMAR
@@ -28,6 +34,13 @@ BY_ZERO = 3  # one of so many everyday prompts is measured by zero, too
 LEAST_LINES = 12
 DRAWN = 80  # sentences of a made language, and its everyday prompts
 DRAWN_OF_KIND = 70
+
+# Beginnings of English sentences with one clear answer, by kind, each with that: the word as a
+# model learns it, or how it begins.
+ANSWERS = {
+    kind: dict(line.split("|") for line in lines)
+    for kind, lines in by_kind(Path(__file__).with_name("prompts.txt").read_text("utf-8")).items()
+}
 
 
 @dataclass(frozen=True)
@@ -82,8 +95,8 @@ def of_english(answers: bool) -> Corpus:
 
 def of_portuguese(answers: bool) -> Corpus:
     """Portuguese texts. answers: as `of_english` has it."""
-    kinds = {} if answers else portuguese.KINDS
-    return _of_language(portuguese.SENTENCES, kinds, answers)
+    kinds = {} if answers else PORTUGUESE_KINDS
+    return _of_language(PORTUGUESE, kinds, answers)
 
 
 LANGUAGES: Mapping[str, Callable[[bool], Corpus]] = {

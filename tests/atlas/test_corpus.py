@@ -10,9 +10,8 @@ import pytest
 
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.atlas import corpus, files
-from attention.atlas.corpus import Corpus
+from attention.atlas.corpus import ANSWERS, Corpus
 from attention.atlas.passport import CHECKED, FOUND
-from attention.atlas.prompts import ANSWERS
 from attention.trained import sources
 from tests.trained.packaged import packaged
 
