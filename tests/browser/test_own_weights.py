@@ -1,4 +1,4 @@
-"""Own run in Chromium: a file opened, its heads, the example, and files that are none."""
+"""Own run in Chromium: a file opened, and its heads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy
 
 from tests.browser.browsing import Open, Page, expect, expect_heatmap
-from tests.serving import serving
 
 LAYERS, HEADS, QUERIES, KEYS = 2, 3, 5, 7
 
@@ -54,28 +53,3 @@ def test_every_head_of_an_opened_file_can_be_chosen(open_page: Open, tmp_path: P
     page.get_by_role("radio", name="layer 1, head 2", exact=True).click()
     expect(page.get_by_text("Layer 1, head 2.")).to_be_visible()
     expect(numbers(page)).to_have_text(["0.00", "0.00", "0.00", "1.00", *["0.00"] * 3] * QUERIES)
-
-
-def test_a_file_that_there_is_no_room_for_is_answered_with_a_sentence_until_another_visitor_leaves(
-    browser: Any, tmp_path: Path
-) -> None:
-    weights = numpy.full((110, 64, 64), 1 / 64, dtype=numpy.float32)
-    parts = {"weights": weights, "tokens": numpy.array(["token"] * 64)}
-    file, again = (saved(tmp_path, name, **parts) for name in ("weights.npz", "again.npz"))
-    with serving(ATTENTION_LIMITS="uploads=8") as address:
-        first, second = (browser.new_context().new_page() for _ in range(2))
-        for page in (first, second):
-            page.goto(f"{address}/own")
-            open_file(page, file)
-            expect(page.get_by_test_id("stFileChipName")).to_have_text(file.name)
-            if page is first:
-                expect_heatmap(page)
-        expect(second.get_by_text("there is no room for it at the moment")).to_be_visible()
-        expect(second.get_by_text("AxiosError")).to_have_count(0)
-        expect(second.get_by_text("How to write such a file")).to_be_visible()
-        first.close()
-        open_file(second, again)
-        expect_heatmap(second)
-        expect(second.get_by_text("there is no room")).to_have_count(0)
-        for page in (first, second):
-            page.context.close()

@@ -6,8 +6,6 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
-
 from attention.app.state.openings import opening
 from tests.browser.browsing import (
     Open,
@@ -206,37 +204,21 @@ def test_the_head_asked_for_is_guessed_by_keys_among_all_maps(open_page: Open) -
     expect(told(page)).to_contain_text("% of its attention")
 
 
-# Of each difference: what B is then set to, the names of both rows, and what the link holds.
-DIFFERENCES = {
-    "head": ("b_head", "3", "head 0", "head 3"),
-    "variant": ("b_variant", "retention", "multihead", "retention"),
-    "mask": ("b_mask", "causal", "no mask", "causal"),
-}
-
-
-@pytest.mark.parametrize("differs", DIFFERENCES)
-def test_b_begins_as_a_and_differs_in_the_one_thing_that_is_changed(
-    differs: str, open_page: Open
+def test_b_differs_in_the_one_thing_that_is_changed_and_its_difference_is_what_is_seen(
+    open_page: Open,
 ) -> None:
-    name, value, first, second = DIFFERENCES[differs]
     page = open_page(link(**OWN, fold="against", query=3))
-    choice(page, "differs", differs).click()
-    expect_in_search(page, "differs", differs)
+    choice(page, "differs", "head").click()
+    expect_in_search(page, "differs", "head")
     expect_rest(page)
-    if name == "b_head":
-        page.locator(".st-key-b_head input").fill(value)
-        page.locator(".st-key-b_head input").press("Enter")
-    else:
-        choice(page, name, value).click()
-    expect_in_search(page, name, value)
-    expect(told(page)).to_contain_text(f"With “{second}”")
-    rows = [cells(page, each).all_inner_texts() for each in (first, second, "difference")]
-    a, b, change = ([read(text) for text in texts] for texts in rows)
-    shares = differs != "variant"
-    for before, after, points in zip(a, b, change, strict=True):
-        if shares and after == after:
-            assert abs(after - before - points) < 1.1
-    assert {name: value, "differs": differs, "variant": "multihead"}.items() <= search(page).items()
+    page.locator(".st-key-b_head input").fill("3")
+    page.locator(".st-key-b_head input").press("Enter")
+    expect_in_search(page, "b_head", "3")
+    expect(told(page)).to_contain_text("With “head 3”")
+    rows = [cells(page, name).all_inner_texts() for name in ("head 0", "head 3", "difference")]
+    for a, b, change in zip(*(map(read, texts) for texts in rows), strict=True):
+        assert abs(b - a - change) < 1.1
+    assert {"b_head": "3", "variant": "multihead"}.items() <= search(page).items()
     check_link(page, open_page)
 
 

@@ -53,19 +53,6 @@ def test_metrics_are_read_at_the_server_itself_alone(port: int, path: str) -> No
         assert read(f"{HOST}:{port}{path}", **{named: "203.0.113.7"})[:2] == (404, "Not found")
 
 
-def test_a_websocket_that_says_nothing_is_no_session_and_is_closed(port: int) -> None:
-    async def story() -> None:
-        async with connected(port) as silent:
-            assert silent.subprotocol == "streamlit"
-            assert await asyncio.to_thread(sessions, port) == "active_sessions 0"
-            with pytest.raises(websockets.ConnectionClosedError) as closed:
-                await asyncio.wait_for(silent.recv(), 60)
-            assert closed.value.rcvd is not None
-            assert closed.value.rcvd.code == 1008
-
-    asyncio.run(story())
-
-
 def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port: int) -> None:
     async def story() -> None:
         async with connected(port) as first:

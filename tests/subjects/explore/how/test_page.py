@@ -11,7 +11,6 @@ from attention.app.state.openings import ALL_WORDS
 from attention.core.settings import settings_of
 from attention.subjects.explore.how import Computation, StepSettings, step
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
-from attention.subjects.explore.how.rows import stages
 from tests.cases import over
 from tests.running import App, Sent, numbers_of, opened
 from tests.subjects.explore.how.making import result_of
@@ -81,19 +80,6 @@ def of_four_words(variant: str) -> tuple[dict[str, Any], Computation]:
 # Rows and matrices
 
 
-@over("variant", ["dot", "talking", "gated_delta"])
-def test_rows_are_sent_with_the_numbers_of_the_computation(variant: str) -> None:
-    link, done = of_four_words(variant)
-    sent = opened("explore", fold="how", query=2, **link).sent["rows"]
-    assert sent.header["tokens"] == list("abcd")
-    assert len(sent.header["rows"]) == len(stages(done))
-    scores, masked = sent.numbers.reshape(-1, 4, 4)[0], stages(done)["masked"].result
-    assert_close(scores, done.trace.scores)
-    place = [*stages(done)].index("masked")
-    hidden = sent.numbers.reshape(-1, 4, 4)[place].isnan()
-    assert hidden.equal(~masked.allowed)
-
-
 def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about() -> None:
     app = opened("explore", fold="how", query=2).tell("rows", "row", 2)
     assert app.query_params == {"fold": "how", "query": "2", "step": "weights"}
@@ -104,6 +90,8 @@ def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about(
     assert app.query_params == {"fold": "how", "query": "2", "column": "3"}
     assert "class='working'" in app.said
     again = opened("explore", **app.query_params)
+    assert "class='working'" not in app.tell("rows", "cell", [3, 3]).said, "of a length"
+    app.tell("rows", "cell", [0, 3])
     assert (again.said, again.sent["rows"].header) == (app.said, app.sent["rows"].header)
 
 
@@ -264,10 +252,7 @@ def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
 
 def test_the_example_stands_ready_without_sentence_and_variant() -> None:
     app = own(step="scores")
-    queries, keys, scores = (part.tolist() for part in shown(app).matrices)
-    assert queries == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
-    assert keys == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
-    assert scores == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+    assert shown(app).result.tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
     sent = shown(app).header["parts"][-1]
     names = [[f"{side}{at}" for at in range(3)] for side in "qk"]
     assert [sent["rowNames"], sent["columnNames"], sent["whole"]] == [*names, True]

@@ -10,13 +10,11 @@ from torch.testing import assert_close
 
 from attention.core.functional import weigh
 from attention.figures import word_rows as figures
-from attention.figures.working import Working
 from attention.subjects.explore.how import Computation, StepSettings
-from attention.subjects.explore.how import scene as scenes
 from attention.subjects.explore.how.rows import stages, word_rows
 from tests.cases import over
 from tests.subjects.explore.how.making import Plain, layer_of
-from tests.subjects.explore.how.test_steps import RUNS, TOKENS, WORDS, computed, done
+from tests.subjects.explore.how.test_steps import RUNS, TOKENS, computed, done
 
 QUERY = 4
 HIDDEN = {"cells": torch.ones(TOKENS, TOKENS).bool()}
@@ -112,16 +110,3 @@ def test_of_many_words_the_chosen_row_alone_is_sent(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(figures, "MAX_SENT", 100)
     for one, row in zip(word_rows(done("qkv"), QUERY), whole, strict=True):
         assert torch.equal(one.numbers, row.numbers[QUERY : QUERY + 1])
-
-
-def test_a_sentence_stands_under_the_rows_and_a_number_shows_its_products() -> None:
-    run = done("qkv")
-    for wanted, column, worked in (("scores", 3, True), ("joined", 3, True), ("output", 3, False)):
-        shown = [*scenes.rows(run, WORDS, QUERY, wanted, column)]
-        workings = [figure for figure in shown if isinstance(figure, Working)]
-        assert bool(workings) == worked
-        for working in workings:
-            q, k = run.trace.queries[QUERY], run.trace.keys[3]
-            *_, products = working.columns.values()
-            assert products == pytest.approx((q * k).tolist())
-            assert working.total == pytest.approx(float(run.trace.scores[QUERY, 3]))
