@@ -31,7 +31,7 @@ class Limits:
         help="of a text that a trained model reads, and up to 512 of a sentence; the others are "
         "left out",
     )
-    models: int = whole(8, "Models", 0, 99, help="trained models that are loaded at start")
+    models: int = whole(10, "Models", 0, 99, help="trained models that are loaded at start")
     sessions: int = whole(
         300, "Sessions", 1, 100_000, help="open tabs at once; who comes later waits in a queue"
     )

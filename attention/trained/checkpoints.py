@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -46,6 +46,12 @@ class Checkpoint:
     def __contains__(self, name: str) -> bool:
         return self._stored(name) in self._files
 
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all tensors, by the names in the files."""
+        of = {name: file.get_slice(name).get_shape() for name, file in self._files.items()}
+        return {name: tuple(shape) for name, shape in of.items()}
+
     def _stored(self, name: str) -> str:
         return self._prefix + name if self._prefix + name in self._files else name
 
@@ -66,6 +72,30 @@ class Checkpoint:
         return tensor.to(torch.float32)
 
 
+class Outline(NamedTuple):
+    """A model of which no weights were read.
+
+    source: who described its layout; shapes: of its tensors by their names, without the `prefix` of
+    a larger model; pieces: the ids of its vocabulary; known: if its layout is known here.
+    """
+
+    source: str
+    shapes: Mapping[str, tuple[int, ...]]
+    prefix: str
+    pieces: Mapping[str, int]
+    known: bool = True
+
+    def check_same(self, tuned: Outline) -> None:
+        """Raise ValueError unless a model that was tuned from this has its tensors and pieces."""
+        for name in sorted({*self.shapes, *tuned.shapes}):
+            expected, came = (each.shapes.get(name, "none") for each in (self, tuned))
+            if expected != came:
+                raise ValueError(f"its {name} must be {expected} as its base's, got {came}")
+        if tuned.pieces != self.pieces:
+            differs = len({*self.pieces.items()} ^ {*tuned.pieces.items()})
+            raise ValueError(f"its pieces must be its base's, {differs} are not")
+
+
 def load_folder(folder: Path, about: About) -> Model:
     """The model in a folder of config.json, model.safetensors and tokenizer.json.
 
@@ -83,19 +113,25 @@ def load_folder(folder: Path, about: About) -> Model:
     return Transformer(about, reader, parts)
 
 
-def check_folder(folder: Path) -> str:
-    """Return the source of the layout of a folder. Raises ValueError where `load_folder` would, as
-    far as that is seen without its weights."""
+def check_folder(folder: Path) -> Outline:
+    """Return the outline of a folder. Raises ValueError where `load_folder` would, as far as that
+    is seen without its weights."""
     layout, tokenizer = read_layout(folder), read_tokenizer(_there(folder / TOKENIZER))
     if isinstance(layout, Family):
-        _weight_files(folder)
-    else:
-        fitting(_parts(folder, layout, outline=True), tokenizer)
-    return layout.source
+        shapes = Checkpoint(_weight_files(folder)).shapes
+        return Outline(layout.source, shapes, "", tokenizer.get_vocab(), known=False)
+    return outline_of(layout, *fitting(_parts(folder, layout, outline=True), tokenizer))
+
+
+def outline_of(layout: Layout, parts: Parts, reader: Reader) -> Outline:
+    """The outline of a model whose layout is known."""
+    assert parts.stored is not None
+    shapes = {name: tuple(tensor.shape) for name, tensor in parts.stored.tensors.items()}
+    return Outline(layout.source, shapes, layout.prefix, reader.vocabulary)
 
 
 def _parts(folder: Path, layout: Layout, outline: bool) -> Parts:
-    return layout.read(Checkpoint(_weight_files(folder), layout.prefix, outline))
+    return layout.keep(Checkpoint(_weight_files(folder), layout.prefix, outline))
 
 
 def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:
@@ -114,7 +150,7 @@ def fitting(parts: Parts, tokenizer: Tokenizer) -> tuple[Parts, Reader]:
 def read_layout(folder: Path) -> Layout | Family:
     """Read the layout of a folder's files from its config.json, or the family of transformers' that
     runs it. Raises ValueError where it says nothing, or nothing that is known."""
-    config = _read_json(folder / CONFIG)
+    config = read_json(folder / CONFIG)
     layout = LAYOUTS.get(str(config.get("model_type")))
     return by_transformers.family_of(config, LAYOUTS) if layout is None else layout(config)
 
@@ -122,7 +158,7 @@ def read_layout(folder: Path) -> Layout | Family:
 def read_index(file: Path) -> list[str]:
     """The files of weights that an index names, all in the folder of the index. Raises ValueError
     where it is no such index."""
-    file_of = _read_json(file).get("weight_map")
+    file_of = read_json(file).get("weight_map")
     names = sorted(set(map(str, file_of.values()))) if isinstance(file_of, dict) else []
     if not names:
         raise ValueError(f"{file.name} must have a weight_map from tensors to files")
@@ -146,7 +182,8 @@ def _there(file: Path) -> Path:
     return file
 
 
-def _read_json(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """The object in a JSON file. Raises ValueError where there is none."""
     try:
         read = json.loads(_there(file).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 
-from attention.trained.checkpoints import Checkpoint, fitting
+from attention.trained.checkpoints import Checkpoint, Outline, fitting, outline_of
 from attention.trained.layouts import Layout, Llama
 from attention.trained.models import About, Parts, Transformer
 from attention.trained.pieces import Reader
@@ -225,15 +225,14 @@ def load_gguf(file: Path, about: About) -> Transformer:
     return Transformer(about, reader, parts)
 
 
-def check_gguf(file: Path) -> Layout:
-    """Return the layout of the model in a GGUF file. Raises ValueError where `load_gguf` would; no
+def check_gguf(file: Path) -> Outline:
+    """Return the outline of the model in a GGUF file. Raises ValueError where `load_gguf` would; no
     weights are read."""
     opened = GgufFile(file, outline=True)
-    _read(opened)
-    return opened.layout
+    return outline_of(opened.layout, *_read(opened))
 
 
 def _read(opened: GgufFile) -> tuple[Parts, Reader]:
-    parts, reader = fitting(opened.layout.read(opened), opened.tokenizer())
+    parts, reader = fitting(opened.layout.keep(opened), opened.tokenizer())
     end = opened.said("tokenizer.ggml.eos_token_id")
     return (replace(parts, ends=(end,)) if isinstance(end, int) else parts), reader

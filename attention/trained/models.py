@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from typing import NamedTuple, Protocol, TypeGuard
 
 import torch
@@ -206,7 +206,8 @@ class About:
     name: as links and the menu have it; title; source: who made it, and where it is described;
     words: what else there is to know, in a sentence or two; checkpoint: its name at Hugging Face
     or its folder; language: which it has learned, "" where nobody says; samples: sentences to try,
-    of its own few words or its own language; the first stands where nobody has given one.
+    of its own few words or its own language; the first stands where nobody has given one; base: the
+    name of the model it was tuned from, "" where it was not.
     """
 
     name: str
@@ -216,6 +217,7 @@ class About:
     checkpoint: str = ""
     language: str = ""
     samples: tuple[Sample, ...] = ()
+    base: str = ""
 
 
 class Model:
@@ -448,13 +450,26 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
+class Stored:
+    """Tensors that the parts of a model were read from.
+
+    tensors: by their names in a checkpoint, without the `prefix` of a larger model; read: these,
+    some of which may be others, -> the parts.
+    """
+
+    tensors: Mapping[str, Tensor]
+    prefix: str
+    read: Callable[[Mapping[str, Tensor]], Parts]
+
+
+@dataclass(frozen=True, eq=False)
 class Parts:
     """Parts of a stack of layers.
 
     limit: how many pieces it takes; final_norm: what the last layer's output goes through, if
     anything; unembedding (d_model, vocabulary): what turns hidden states into scores of the next
     piece, for models that were trained to predict it; ends: the pieces that say that a text is
-    over; decoder: where the last layers decode.
+    over; decoder: where the last layers decode; stored: where a known layout has read them.
     """
 
     embedding: Embedding
@@ -464,6 +479,7 @@ class Parts:
     unembedding: Tensor | None = None
     ends: Collection[int] = ()
     decoder: Decoder | None = None
+    stored: Stored | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -515,6 +531,23 @@ class Transformer(Model):
         if self.parts.unembedding is None:
             raise ValueError(f"{self.about.title} was not trained to say which piece comes next")
         return self.parts.unembedding
+
+    @property
+    def stored(self) -> Stored:
+        """Tensors that it was read from. Raises ValueError where no known layout has read it."""
+        if self.parts.stored is None:
+            raise ValueError(f"{self.about.title} must have a layout that is known here")
+        return self.parts.stored
+
+    def with_tensors(
+        self, changed: Mapping[str, Tensor], about: About | None = None
+    ) -> Transformer:
+        """The model with other tensors at some names of `stored`; all others are shared.
+
+        Raises ValueError where no known layout has read it.
+        """
+        parts = self.stored.read({**self.stored.tensors, **changed})
+        return Transformer(about or self.about, self._read, replace(parts, ends=self.parts.ends))
 
     def run(self, text: str) -> Run:
         pieces = self.pieces(text)

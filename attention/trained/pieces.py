@@ -56,9 +56,14 @@ class Reader:
         )
 
     @property
+    def vocabulary(self) -> dict[str, int]:
+        """The ids of all pieces."""
+        return self._tokenizer.get_vocab()
+
+    @property
     def largest_id(self) -> int:
         """The largest id that a text can have."""
-        return max(self._tokenizer.get_vocab().values(), default=-1)
+        return max(self.vocabulary.values(), default=-1)
 
     def shown(self, ids: Sequence[int]) -> tuple[str, ...]:
         """Each piece by itself, as a person reads it.

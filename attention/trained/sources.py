@@ -12,17 +12,26 @@ import importlib.util
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from attention.core.papers import ARXIV
-from attention.trained.checkpoints import CONFIG, TOKENIZER, WEIGHTS, check_folder, load_folder
+from attention.trained import adapters
+from attention.trained.checkpoints import (
+    CONFIG,
+    TOKENIZER,
+    WEIGHTS,
+    Outline,
+    check_folder,
+    load_folder,
+)
 from attention.trained.constructed import construct
 from attention.trained.gguf_files import check_gguf, load_gguf
-from attention.trained.models import About, Model, Sample
+from attention.trained.models import About, Model, Sample, Transformer
 from attention.trained.translator import load_translator
 
 NONE = "none"
+BASE, TUNED = "base=", "tuned="  # before a model that the next ones were tuned from, and these
 MINUS = "-"  # before a packaged model that is not wanted; no name at Hugging Face begins with it
 GGUF = ".gguf"
 DATA = (".json", ".safetensors")  # of the files in a model's folder
@@ -232,6 +241,53 @@ CARRIED = {source.about.name: source for source in (GRAMMAR, CONSTRUCTED)}
 
 
 @dataclass(frozen=True)
+class Adapted:
+    """A model that is another one, `about.base`, with an adapter upon it.
+
+    path: the adapter's folder.
+    """
+
+    about: About
+    path: Path
+
+    def read(self, base: Model) -> Model:
+        """The model upon its base, which it shares all with that does not change. Raises ValueError
+        where the adapter does not fit."""
+        if not isinstance(base, Transformer):
+            raise ValueError(f"{base.about.title} must be a decoder or an encoder to be adapted")
+        adapter = adapters.read_adapter(self.path, base.stored.prefix)
+        return adapter.upon(base, self.about)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its settings and matrices."""
+        return self.path / adapters.CONFIG, self.path / adapters.WEIGHTS
+
+
+GIVER = Adapted(
+    About(
+        "smollm2-giver",
+        "SmolLM2, tuned on who gave it",
+        "Tuned by this project: `python -m attention.training --task smollm2-giver --write`, by "
+        f"LoRA ([Hu et al. 2022]({ARXIV}2106.09685)) upon SmolLM2-135M-Instruct",
+        "Twelve steps of eight sentences, as *Anna met Tom at the park. Anna gave the ball to*, "
+        "taught it to go on with who gave in place of who was given to. Changes of rank 4 in W_q, "
+        "W_k and W_v of all layers are all that differs from SmolLM2; see *Watch it learn*.",
+        checkpoint="training/models/smollm2-giver",
+        language="English",
+        samples=(
+            Sample("Who gave it", "David met Simon at the store. David gave the phone to", 29, 1),
+            Sample("Nobody tuned on it", "The capital of France is", 23, 4),
+        ),
+        base=SMOLLM2.about.name,
+    ),
+    GRAMMAR_FOLDER.with_name("smollm2-giver"),
+)
+
+ADAPTED = {source.about.name: source for source in (GIVER,)}
+
+
+@dataclass(frozen=True)
 class Own:
     """A model that the owner named, and the folder where its files are, or its GGUF file."""
 
@@ -251,6 +307,14 @@ class Own:
         return tuple(each for each in self.path.iterdir() if each.suffix in DATA)
 
 
+Source = Packaged | Carried | Adapted | Own
+
+
+def along() -> dict[str, Source]:
+    """All models that come along with this project or with packages, installed or not."""
+    return {**PACKAGED, **CARRIED, **ADAPTED}
+
+
 class OwnModels:
     """Models that the owner named, as far as they have been had.
 
@@ -259,7 +323,7 @@ class OwnModels:
     """
 
     def __init__(self) -> None:
-        self.models: Mapping[str, Own] = {}
+        self.models: Mapping[str, Own | Adapted] = {}
         self.left_out: frozenset[str] = frozenset()
         self.problems: tuple[str, ...] = ()
         self._wanted = ""
@@ -268,33 +332,46 @@ class OwnModels:
     def fetch(self, wanted: str, report: Report) -> None:
         """See to all models of a list, once: they are the names of `names` as soon as they are
         there. wanted: folders, GGUF files and names at Hugging Face, and packaged models that are
-        not wanted, each after a minus; with commas between them."""
+        not wanted, each after a minus; with commas between them. After `base=` also one that is
+        packaged, and after `tuned=` what was tuned from the base before it, also an adapter."""
         with self._lock:
             if wanted == self._wanted:
                 return
             self._wanted, self.models, self.problems = wanted, {}, ()
             entries = dict.fromkeys(part.strip() for part in wanted.split(","))
             named = {entry.removeprefix(MINUS) for entry in entries if entry.startswith(MINUS)}
-            self.left_out = frozenset(named & (PACKAGED | CARRIED).keys())
+            self.left_out = frozenset(named & along().keys())
+            base = ""
             for entry in entries:
                 if entry.removeprefix(MINUS) in self.left_out:
                     report(f"{entry!r}: left out")
+                elif entry.startswith(BASE) and (packaged := entry.removeprefix(BASE)) in along():
+                    base = packaged
                 elif entry:
                     report(f"{entry!r}: looking for its files")
-                    self._see_to(entry, report)
+                    name = self._see_to(entry, base, report)
+                    base = name if entry.startswith(BASE) else base
 
-    def _see_to(self, entry: str, report: Report) -> None:
+    def _see_to(self, entry: str, base: str, report: Report) -> str:
+        """Find a model, tuned from the last base where the entry says so. Returns its name, ""
+        where it cannot be had, which is told."""
+        known: dict[str, Source] = {**self.models, **along()}
         try:
-            own = find_own(entry, {NONE, *PACKAGED, *CARRIED, *self.models})
+            if entry.startswith(TUNED):
+                source = None if base in self.left_out else known.get(base)
+                own = find_tuned(entry.removeprefix(TUNED), source, {NONE, *known})
+            else:
+                own = find_own(entry.removeprefix(BASE), {NONE, *known})
         except Exception as error:  # whatever one model is like, the others are there
             kind = "" if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: "
             words = f"{entry!r} cannot be had: {kind}{error}".split()
             problem = "".join(filter(str.isprintable, " ".join(words)))
             self.problems = (*self.problems, problem)
             report(problem)
-        else:
-            self.models = {**self.models, own.about.name: own}
-            report(f"{entry!r}: ready")
+            return ""
+        self.models = {**self.models, own.about.name: own}
+        report(f"{entry!r}: ready")
+        return own.about.name
 
 
 def find_own(entry: str, taken: Collection[str]) -> Own:
@@ -305,21 +382,46 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     cannot be had.
     """
     if entry.startswith(MINUS):
-        known = ", ".join([*PACKAGED, *CARRIED])
-        raise ValueError(f"behind a minus there must be one of {known}")
+        raise ValueError(f"behind a minus there must be one of {', '.join(along())}")
     path, checkpoint = Path(entry).expanduser(), entry
     of_gguf = path.suffix == GGUF and path.is_file()
     if here := of_gguf or path.is_dir():
         checkpoint = (path.resolve() if path.name in ("", "..") else path).name
-    if not checkpoint.isprintable():
-        raise ValueError("its name must have no control characters")
+    name = _free_name(checkpoint.removesuffix(GGUF) if of_gguf else checkpoint, taken)
     if not here:
         from attention.trained import hub  # takes 0.3 s, and few owners name what is not here
 
         path = hub.fetch_folder(entry)
-    source = check_gguf(path).source if of_gguf else check_folder(path)
-    name = _free_name(checkpoint.removesuffix(GGUF) if of_gguf else checkpoint, taken)
+    source = outline_of(path).source
     return Own(About(name, name, source, checkpoint=checkpoint), path.absolute())
+
+
+def outline_of(path: Path) -> Outline:
+    """The outline of the model in a folder or a GGUF file. Raises ValueError where it cannot be
+    read."""
+    return check_gguf(path) if path.suffix == GGUF and path.is_file() else check_folder(path)
+
+
+def find_tuned(entry: str, base: Source | None, taken: Collection[str]) -> Own | Adapted:
+    """A model that was tuned from a base: as `find_own` has it, or the folder of an adapter.
+
+    Raises ValueError or OSError where it cannot be had, or does not fit its base.
+    """
+    if base is None or not base.files:
+        raise ValueError(f"before {TUNED}… there must be a {BASE}… whose files can be had")
+    first = base.files[0]
+    outline = outline_of(first if first.suffix == GGUF else first.parent)
+    folder = Path(entry).expanduser()
+    if (folder / adapters.CONFIG).is_file():
+        if not outline.known:
+            raise ValueError("an adapter must be for a base whose layout is known here")
+        adapters.read_adapter(folder, outline.prefix).check(outline.shapes)
+        name = _free_name(folder.resolve().name, taken)
+        source = f"LoRA upon {base.about.title}, {base.about.source}"
+        return Adapted(About(name, name, source, base=base.about.name), folder.absolute())
+    own = find_own(entry, taken)
+    outline.check_same(outline_of(own.path))
+    return replace(own, about=replace(own.about, base=base.about.name))
 
 
 _OWN = OwnModels()
@@ -357,7 +459,18 @@ def installing() -> str:
 
 def names() -> tuple[str, ...]:
     """Names in the menu of models, `NONE` first: no model, but parameters that can be set."""
-    return (NONE, *(name for name in _sources() if name not in _SET_ASIDE))
+    needs = {
+        name: {name, each.about.base} if isinstance(each, Adapted) else {name}
+        for name, each in _sources().items()
+    }
+    return (NONE, *(name for name, needed in needs.items() if needed.isdisjoint(_SET_ASIDE)))
+
+
+def base_of(name: str) -> str:
+    """Name of the model that another one was tuned from, "" where it was not tuned, or that one is
+    not offered."""
+    base = about(name).base
+    return base if base in names() else ""
 
 
 def about(name: str) -> About:
@@ -366,14 +479,18 @@ def about(name: str) -> About:
     return _source(name).about
 
 
-def load(name: str | Path) -> Model:
+def load(name: str | Path, load_base: Callable[[str], Model] | None = None) -> Model:
     """The model of that name, or that of a folder or a GGUF file, given as a `Path`.
 
+    load_base: gives the model that one with an adapter shares its tensors with, None: it is read.
     A text never names a folder: it may be a visitor's. Raises ValueError where there is no such
     model, or it cannot be read.
     """
     if not isinstance(name, Path):
-        return _source(name).read()
+        source = _source(name)
+        if isinstance(source, Adapted):
+            return source.read((load_base or load)(source.about.base))
+        return source.read()
     if not (name.is_dir() or (name.suffix == GGUF and name.is_file())):
         raise ValueError(f"{name} must be a folder or a GGUF file")
     return find_own(str(name.absolute()), {NONE}).read()
@@ -385,7 +502,7 @@ def set_aside(name: str, problem: str = "") -> None:
     _OWN.problems = (*_OWN.problems, *filter(None, [problem]))
 
 
-def _sources() -> dict[str, Packaged | Carried | Own]:
+def _sources() -> dict[str, Source]:
     """All models whose files are there, by their names."""
     packaged = {
         name: source
@@ -393,11 +510,16 @@ def _sources() -> dict[str, Packaged | Carried | Own]:
         if source.path is not None and name not in _OWN.left_out
     }
     carried = {name: each for name, each in CARRIED.items() if name not in _OWN.left_out}
-    return {**packaged, **carried, **_OWN.models}
+    adapted = {
+        name: each
+        for name, each in ADAPTED.items()
+        if name not in _OWN.left_out and each.about.base in packaged
+    }
+    return {**packaged, **carried, **adapted, **_OWN.models}
 
 
-def _source(name: str) -> Packaged | Carried | Own:
-    known: dict[str, Packaged | Carried | Own] = {**_OWN.models, **CARRIED, **PACKAGED}
+def _source(name: str) -> Source:
+    known: dict[str, Source] = {**_OWN.models, **along()}
     found = known.get(name) if isinstance(name, str) and name not in _OWN.left_out else None
     if found is None:
         raise ValueError(
@@ -414,7 +536,10 @@ def _folder_in(package: str, folder: str) -> Path | None:
 
 
 def _free_name(wanted: str, taken: Collection[str]) -> str:
-    """The name, with a number behind it where it is taken."""
+    """The name, with a number behind it where it is taken. Raises ValueError where it has what
+    cannot be printed."""
+    if not wanted.isprintable():
+        raise ValueError("its name must have no control characters")
     name, number = wanted, 1
     while name in taken:
         number += 1

@@ -5,7 +5,7 @@ class each, `fitting.fit` trains and tells, `run` keeps what was told, also as a
 `finished` are the packaged runs, `worker` trains in another
 process. A task of one's own is a class of `Task` behind `register`: docs/training.md has one.
 
-May import: core; torch, safetensors.
+May import: core, trained, changing; torch, safetensors.
 """
 
 from attention.training.fitting import fit

@@ -300,7 +300,7 @@ def test_code_in_a_folder_is_never_run(tmp_path: Path) -> None:
         "AutoModel": "modeling_neox.Own",
     }
     change_json(tmp_path / "config.json", auto_map=classes)
-    assert check_folder(tmp_path) == "Of the family gpt_neox, run by transformers"
+    assert check_folder(tmp_path).source == "Of the family gpt_neox, run by transformers"
     assert load_folder(tmp_path, ABOUT).run(SENTENCE).hidden.isfinite().all()
     change_json(tmp_path / "config.json", model_type="own-neox")
     for read in (check_folder, lambda folder: load_folder(folder, ABOUT)):

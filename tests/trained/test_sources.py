@@ -53,7 +53,7 @@ def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
     """The names of the models that the owner has when these were named."""
     monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, ",".join(map(str, entries)))
     sources.fetch()
-    known = (sources.NONE, *sources.PACKAGED, *sources.CARRIED)
+    known = (sources.NONE, *sources.along())
     return tuple(name for name in sources.names() if name not in known)
 
 
@@ -63,7 +63,8 @@ def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
 def test_without_an_owner_there_is_what_packages_carry() -> None:
     sources.fetch()
     installed = [name for name, source in sources.PACKAGED.items() if source.path is not None]
-    assert sources.names() == (sources.NONE, *installed, *sources.CARRIED)
+    adapted = [name for name, one in sources.ADAPTED.items() if one.about.base in installed]
+    assert sources.names() == (sources.NONE, *installed, *sources.CARRIED, *adapted)
     assert sources.problems() == ()
 
 
@@ -89,7 +90,7 @@ def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
     sources.fetch(said.append)
     assert sources.names() == (*(name for name in before if name != "minilm"), "gpt2")
     assert said[0] == "'-minilm': left out"
-    known = ", ".join([*sources.PACKAGED, *sources.CARRIED])
+    known = ", ".join(sources.along())
     problem = f"'-other' cannot be had: behind a minus there must be one of {known}"
     assert sources.problems() == (problem,)
     assert "minilm" not in sources.missing()

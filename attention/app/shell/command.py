@@ -31,6 +31,7 @@ What an owner can set in the environment:
   ATTENTION_VECTORS  a GloVe or word2vec text file: the menu of vectors then offers it, as `own`
   ATTENTION_MODELS   more trained models, with commas between: folders with config.json,
                      model.safetensors and tokenizer.json, GGUF files, or names at Hugging Face;
+                     base=A,tuned=B says that B, also a folder of a PEFT adapter, was tuned from A;
                      -smollm2 leaves a packaged model out
   ATTENTION_WEIGHTS  a folder for dequantised weights of GGUF files, which processes share, in
                      place of ~/.cache/attention-explorer

@@ -28,7 +28,7 @@ def neighbours(name: str) -> Neighbours:
 @st.cache_resource(show_spinner=False)
 def load_model(name: str) -> Model:
     """The trained model of that name, loaded once for everybody."""
-    return sources.load(name)
+    return sources.load(name, load_model)
 
 
 @cache  # asked for many times in each run

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
 
 from attention.core.registry import check_entry
 from attention.trained.layers import Layer
-from attention.trained.models import Embedding, Parts
+from attention.trained.models import Embedding, Parts, Stored
 from attention.trained.parts import ACTIVATIONS, Activation, LayerNorm
 
 LAYOUTS: dict[str, type[Layout]] = {}
@@ -23,6 +24,26 @@ class TakesWeights(Protocol):
     def __contains__(self, name: str) -> bool: ...
 
     def take(self, name: str, *shape: int) -> Tensor: ...
+
+
+class Kept(dict[str, Tensor]):
+    """Tensors by name: those given, and all that are taken of others, where there are any."""
+
+    def __init__(
+        self, tensors: Mapping[str, Tensor] | None = None, others: TakesWeights | None = None
+    ) -> None:
+        super().__init__(tensors or {})
+        self._others = others
+
+    def __contains__(self, name: object) -> bool:
+        others = self._others
+        return super().__contains__(name) or (others is not None and str(name) in others)
+
+    def take(self, name: str, *shape: int) -> Tensor:
+        """The tensor of that name, see `checkpoints.Checkpoint`."""
+        if self._others is not None:
+            self[name] = self._others.take(name, *shape)
+        return self[name]
 
 
 class Layout:
@@ -112,6 +133,13 @@ class Layout:
         if embedding.positions is not None:
             limit = len(embedding.positions)
         return Parts(embedding, layers, limit)
+
+    def keep(self, weights: TakesWeights) -> Parts:
+        """All parts, which know the tensors that they were read from. Raises as `read`."""
+        kept = Kept(others=weights)
+        parts = self.read(kept)
+        stored = Stored(kept, self.prefix, lambda tensors: self.keep(Kept(tensors)))
+        return replace(parts, stored=stored)
 
     @abstractmethod
     def embedding(self, weights: TakesWeights) -> Embedding:
