@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from attention.core.settings import text
 from attention.subjects.guide.chapters import MAX_CHOICES, Lesson
@@ -23,32 +24,7 @@ CHECKS = len(LETTERS) ** 2
 MOST_CODES = 500
 SEPARATED = re.compile(r"[,;]|(?=×)")
 TIMES = re.compile(r"×(\d{1,3})")  # behind a code: so many learners have it
-EXAMPLE = """\
----
-lesson: A first look
-title: Who does what
-figure: picture
-parts: [lines]
-link: "s=the cat chased the mouse&query=2"
-question: A sixth word is added. What happens to these weights?
-choices: [they grow, they stay, they shrink]
-answer: they shrink
-because: A row of weights adds up to 1, and the new word takes some of it.
----
-Each word looks at all words of the sentence, more at some than at others.
-===
----
-title: A softer choice
-figure: against
-link: "s=the cat chased the mouse&query=2&differs=scale&b_factor=2"
-try: Move the slider.
-question: What becomes of the weights at a scale of 0?
-choices: [all equal, all on one word]
-answer: all equal
-because: Equal scores get equal shares.
----
-The scores are multiplied by the scale before they become weights.
-"""
+EXAMPLE = Path(__file__).with_name("example.md").read_text("utf-8")
 
 
 @dataclass(frozen=True)
