@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { cellAfter, cellAt, itemAfter, rowAfter } from "../../attention/browser/shared/choosing.js"
+import { cellAfter, cellAt, itemAfter, rowAfter } from "../../attention/browser/shared/cells.js"
 import { headAfter } from "../../attention/browser/shared/head_map.js"
 
 test("arrow keys move by a row and stop at the edges, Home and End go there", () => {

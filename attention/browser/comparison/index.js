@@ -1,4 +1,5 @@
-import { cellAt, listenToCells } from "../shared/choosing.js"
+import { cellAt } from "../shared/cells.js"
+import { listenToCells } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, under } from "../shared/elements.js"

@@ -1,4 +1,4 @@
-import { cellAfter, cellAt } from "../shared/choosing.js"
+import { cellAfter, cellAt } from "../shared/cells.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, makeName, under } from "../shared/elements.js"

@@ -1,4 +1,4 @@
-import { cellAfter } from "../shared/choosing.js"
+import { cellAfter } from "../shared/cells.js"
 import { make } from "../shared/elements.js"
 
 /** @import { MatrixHeader as Part, TypedCell } from "../messages.js"

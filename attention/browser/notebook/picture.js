@@ -1,3 +1,4 @@
+import { cellAfter, cellAt, itemAfter } from "../shared/cells.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { childrenOf, make, makeName, under } from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
@@ -12,9 +13,6 @@ import { profile } from "../street_map/geometry.js"
 
 const MOST = 3 // patches that are told
 const FEW = 24 // tokens beside that have their weights written
-const STEPS = /** @type {Record<string, [number, number]>} */ ({
-  ...{ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] },
-})
 
 /** Draws a picture, over which each row of weights is laid: see `show`. A click or a key chooses a
     query.
@@ -67,26 +65,21 @@ export function makePicture(root, picture, colours, choose) {
     readout.textContent = hint
   })
   over.addEventListener("keydown", (event) => {
-    const step = Object.hasOwn(STEPS, event.key) ? STEPS[event.key] : null
-    if (!asks || !step) return
+    const next = asks && cellAfter(event.key, cellOf(query), rows, columns)
+    if (!next) return
     event.preventDefault()
-    const at = query - first
-    const row = Math.floor(at / columns) + step[0]
-    const column = (at % columns) + step[1]
-    if (query < first || query >= stop) choose(strongest()[0] ?? first)
-    else if (row >= 0 && row < rows && column >= 0 && column < columns)
-      choose(first + row * columns + column)
+    const beside = query < first || query >= stop
+    choose(beside ? (strongest()[0] ?? first) : first + next[0] * columns + next[1])
   })
   list.addEventListener("click", (event) => {
     const token = under(event, ".token")
     if (token) choose(others[childrenOf(list).indexOf(token)])
   })
   list.addEventListener("keydown", (event) => {
-    const before = ["ArrowLeft", "ArrowUp"].includes(event.key)
-    if (!before && !["ArrowRight", "ArrowDown"].includes(event.key)) return
+    const next = itemAfter(event.key, others.indexOf(query), others.length)
+    if (next === undefined) return
     event.preventDefault()
-    const next = others[others.indexOf(query) + (before ? -1 : 1)]
-    if (next !== undefined) choose(next)
+    choose(others[next])
   })
   return { show }
 
@@ -139,21 +132,25 @@ export function makePicture(root, picture, colours, choose) {
   function nameOf(at) {
     if (isSound)
       return `stretch ${(at - first + 1).toLocaleString("en")} of ${columns.toLocaleString("en")}`
-    return `row ${Math.floor((at - first) / columns) + 1}, column ${((at - first) % columns) + 1}`
+    const [row, column] = cellOf(at)
+    return `row ${row + 1}, column ${column + 1}`
+  }
+
+  /** @type {(at: number) => [row: number, column: number]} */
+  function cellOf(at) {
+    return [Math.floor((at - first) / columns), (at - first) % columns]
   }
 
   /** @type {(event: MouseEvent) => number} */
   function patchAt(event) {
-    const { left, top, width, height } = over.getBoundingClientRect()
-    const [down, across] = [(event.clientY - top) / height, (event.clientX - left) / width]
-    const [row, column] = [Math.floor(down * rows), Math.floor(across * columns)]
-    return first + held(row, rows) * columns + held(column, columns)
+    const [row, column] = cellAt(event, over.getBoundingClientRect(), rows, columns)
+    return first + row * columns + column
   }
 
   /** @type {(mark: HTMLElement, at: number) => void} */
   function place(mark, at) {
     mark.hidden = at < first || at >= stop
-    const [row, column] = [Math.floor((at - first) / columns), (at - first) % columns]
+    const [row, column] = cellOf(at)
     const lengths = { top: row / rows, height: 1 / rows, left: column / columns }
     for (const [name, share] of Object.entries({ ...lengths, width: 1 / columns }))
       mark.style.setProperty(name, `${100 * share}%`)
@@ -192,9 +189,6 @@ export function makePicture(root, picture, colours, choose) {
     if (chooses && !at.includes(query)) tokens.removeAttribute("aria-activedescendant")
   }
 }
-
-/** @type {(at: number, count: number) => number} */
-const held = (at, count) => Math.min(count - 1, Math.max(0, at))
 
 /** @type {(texts: string[], at: number) => string} */
 const quoted = (texts, at) => `“${texts[at].trim()}” (${at.toLocaleString("en")})`

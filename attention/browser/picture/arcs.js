@@ -1,5 +1,6 @@
 import { axis, strands } from "../shared/axis.js"
-import { itemAfter, markQueries } from "../shared/choosing.js"
+import { itemAfter } from "../shared/cells.js"
+import { markQueries } from "../shared/choosing.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, makeShape, setAttributes, setLengths, under } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"

@@ -1,4 +1,4 @@
-import { cellAt } from "../shared/choosing.js"
+import { cellAt } from "../shared/cells.js"
 import { ramp } from "../shared/colours.js"
 import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"

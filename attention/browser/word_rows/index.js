@@ -1,5 +1,5 @@
 import { axis, strands } from "../shared/axis.js"
-import { cellAfter } from "../shared/choosing.js"
+import { cellAfter } from "../shared/cells.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, setLengths, under } from "../shared/elements.js"
@@ -10,7 +10,7 @@ import { fitted, less, scaleOf, softmax, written } from "./numbers.js"
 
 /** @import { WordRowsHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
-    @import { Cell } from "../shared/choosing.js"
+    @import { Cell } from "../shared/cells.js"
 
     Where rows stand: in the columns of the words above, across with words at their left, below
     words of their own, or as colours alone.
