@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import torch
 from safetensors.torch import save_file
@@ -74,7 +74,8 @@ def _write_tried() -> None:
     shares: dict[str, dict[str, float]] = {}
     best: dict[str, torch.Tensor] = {}
     for rate in race.RATES:
-        last = _learned(TrainingSettings("race", learn_width=race.EQUAL_AT), rate).last
+        only = (race.EQUAL_STATE,) if rate == race.RATES[-1] else ()
+        last = _learned(TrainingSettings("race", learn_width=race.EQUAL_AT), rate, only).last
         for name in last.networks:
             found = [last.accuracy[race.curve(name, pairs)] for pairs in race.COUNTS]
             shares.setdefault(name, {})[str(rate)] = round(sum(found) / len(found), 4)
@@ -85,9 +86,11 @@ def _write_tried() -> None:
     race.rates_tried.cache_clear()
 
 
-def _learned(settings: TrainingSettings, rate: float | None = None) -> Run:
+def _learned(
+    settings: TrainingSettings, rate: float | None = None, only: Collection[str] = ()
+) -> Run:
     begun, spent = time.perf_counter(), time.process_time()
-    progress = list(fit(settings.task, settings, rate=rate))
+    progress = list(fit(settings.task, settings, rate=rate, only=only))
     run = Run(settings, progress)
     title = TASKS[settings.task].title
     without = "" if settings.handicap == NONE else f", {settings.handicap}"

@@ -18,6 +18,7 @@ from attention.trained import sources
 from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import finished
 from attention.training.settings import NONE
+from attention.training.tasks.race import Race
 
 
 def learning_page(view: View) -> None:
@@ -50,6 +51,9 @@ def learning_page(view: View) -> None:
     with st.expander("More settings"), st.container(horizontal=True, gap="medium"):
         for name in (*task.offered, "seed"):
             widgets.widget(view, f"learn_{name}", narrow=True, width=190)
+    if settings.task == Race.name:
+        with st.expander("Rates tried"):
+            draw(scenes.rates(), key="rates")
     side_by_side(settings)
 
 

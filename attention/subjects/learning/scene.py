@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attention.core.printing import listed
 from attention.figures.scene import Scene, Table, Words, note, scene
 from attention.subjects.learning import controls
 from attention.subjects.learning.figures import StepsOfTraining
@@ -11,7 +12,7 @@ from attention.subjects.learning.race import RaceOfMemory
 from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import packaged
 from attention.training.settings import HANDICAPS, NONE
-from attention.training.tasks.race import SHOWN, Race
+from attention.training.tasks.race import EQUAL_AT, RATES, SHOWN, TUNED, Race, rates_tried
 
 KEY = "learning_figure"
 NOT_LEARNED = "This one has not been learned here yet. It takes from ten seconds to a minute."
@@ -86,6 +87,22 @@ def _steps(
 def side_by_side(runs: Sequence[Run]) -> Scene:
     """All runs of a task in one table."""
     return scene(Table("runs side by side", *controls.table_of(runs)))
+
+
+def rates() -> Scene:
+    """Rates that were tried for each network of the race."""
+    tried, usual = rates_tried(), f"{Race.usual.rate:g}"
+    columns = {
+        f"{rate:g}": [shares.get(str(rate), "–") for shares in tried.values()] for rate in RATES
+    }
+    return scene(
+        Words(
+            f"Right answers over lists of all lengths by learning rate, at {EQUAL_AT} × {EQUAL_AT} "
+            f"and seed 0. There {listed(TUNED)} race at their best rate, all else at {usual}: "
+            "no other rate is better by more than three seeds differ."
+        ),
+        Table("right answers by learning rate", [*tried], columns, digits=3),
+    )
 
 
 def _with_examples(words: str) -> Words:

@@ -143,7 +143,8 @@ def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(
     app.press("learn")
     shown = header(app)
     assert (shown["steps"], shown["seeds"], shown["widths"]) == ([0, 50, 100], 1, [8])
-    (table,) = app.tables
+    rates, table = app.tables
+    assert rates["0.1"].count("–") == len(race.networks()) - 1
     assert {race.curve(name, race.COUNTS[-1]) for name in race.networks()} <= table.keys()
 
 
