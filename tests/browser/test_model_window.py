@@ -102,6 +102,10 @@ def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(
     expect(page.get_by_role("radio", name="layer 23, head 4, strongest")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(head_shown(page, "23.5")).to_be_visible()
+    for buttons in (".word", ".bars button"):  # Tab reaches one, arrow keys the others
+        expect(window(page).locator(f"{buttons}[tabindex='0']")).to_have_count(1)
+        window(page).locator(buttons).first.press("ArrowRight")
+        expect(window(page).locator(buttons).nth(1)).to_be_focused()
     page.set_viewport_size({"width": 390, "height": 844})
     expect(window(page).locator(".arc path")).to_have_count(1)
 

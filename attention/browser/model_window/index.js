@@ -5,7 +5,7 @@ import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import * as heads from "../shared/head_map.js"
 import { countDrawing } from "../shared/painter.js"
-import { makeRadios, writeRadios } from "../shared/radios.js"
+import { buttonsOf, leadKeys, makeRadios, reachByTab, writeRadios } from "../shared/radios.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
 import { makeWord } from "../shared/sentence.js"
 import { besideWord, finePercent } from "../shared/words.js"
@@ -41,7 +41,6 @@ function build({ root, content, send }) {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
-  make("p", "hint", left, { textContent: "Click two words: which heads link them?" })
   const said = make("div", "said", left)
   const told = make("p", "told", said, { ariaLive: "polite" })
   const off = make("p", "told off", said)
@@ -68,6 +67,8 @@ function build({ root, content, send }) {
     const word = under(event, "button.word")
     if (word) chooseWord(view, Number(word.dataset.sequence), Number(word.dataset.at))
   })
+  leadKeys(sentence, ".word")
+  leadKeys(bars, "button")
   bars.addEventListener("click", (event) => {
     const button = under(event, "button")
     if (button) send("piece", Number(button.dataset.at))
@@ -302,6 +303,7 @@ function drawSentence(view) {
       if (answer.before !== answer.now) make("s", "", end, { textContent: answer.before })
     }
   }
+  reachByTab(buttonsOf(sentence, ".word"), content.queries[0])
   // On a phone it stands where a thumb reaches it, and stays in sight with what it does.
   if (view.width < NARROW) view.said.prepend(view.main)
   else sentence.lastElementChild?.append(view.main)
@@ -380,8 +382,7 @@ function follow(view) {
   const row = head < 0 ? new Float32Array(content.columns) : rowOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
-  const words = [...view.sentence.querySelectorAll(".line")].flatMap(childrenOf)
-  for (const word of words.filter((each) => each.matches(".word"))) {
+  for (const word of buttonsOf(view.sentence, ".word")) {
     const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
     const weight = whole && !sequence ? Math.abs(whole[at]) : sequence === keys ? row[at] : 0
     const pixel = shadeOf(weight, 0, 1, shades)
@@ -416,10 +417,7 @@ function drawLarge({ large, content, frame }, head, row) {
   const { queries, keys } = sequencesOf(content, head)
   const words = content.sequences[keys]
   const asking = content.sequences[queries][content.queries[queries]]
-  const title = make("h3", "", large, {
-    textContent: `Head ${heads.nameOf(content, head)} `,
-  })
-  make("small", "", title, { textContent: `from “${asking}”` })
+  make("h3", "", large, { textContent: `Head ${heads.nameOf(content, head)}` })
   const seen = strongest(row, MOST_KEYS)
   const height = ROW * seen.length
   const box = make("div", "strands", large)
@@ -482,6 +480,7 @@ function drawBars({ bars, content }) {
       row.title = `Add “${texts[index]}” to the sentence`
     }
   }
+  reachByTab(buttonsOf(bars, "button"), 0)
 }
 
 /** @type {(view: View) => void} */

@@ -9,17 +9,35 @@ export function makeRadios(parent, name, ariaLabel, choose) {
     const button = under(event, "button")
     if (button) choose(button.dataset.name ?? "")
   })
+  leadKeys(group, "button", (button) => choose(button.dataset.name ?? ""))
+  return group
+}
+
+/** Leads arrow keys from one button of a group to the next.
+    @type {(group: HTMLElement, selector: string, reach?: (button: HTMLElement) => void) => void} */
+export function leadKeys(group, selector, reach) {
   group.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-    const all = childrenOf(group)
-    if (!step || !all.length) return
+    const all = buttonsOf(group, selector)
+    const at = all.indexOf(/** @type {HTMLElement} */ (under(event, selector)))
+    if (!step || at < 0) return
     event.preventDefault()
-    const at = all.findIndex((button) => button.ariaChecked === "true")
-    const next = all[(at + step + all.length) % all.length]
-    next.focus()
-    choose(next.dataset.name ?? "")
+    const next = (at + step + all.length) % all.length
+    reachByTab(all, next)
+    all[next].focus()
+    reach?.(all[next])
   })
-  return group
+}
+
+/** @type {(group: HTMLElement, selector: string) => HTMLElement[]} */
+export function buttonsOf(group, selector) {
+  return /** @type {HTMLElement[]} */ ([...group.querySelectorAll(selector)])
+}
+
+/** Has Tab reach one of several buttons alone.
+    @type {(buttons: HTMLElement[], one: number) => void} */
+export function reachByTab(buttons, one) {
+  for (const [at, button] of buttons.entries()) button.tabIndex = at === one ? 0 : -1
 }
 
 /** Writes names and titles of what one chooses from, and marks the chosen one.

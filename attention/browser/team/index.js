@@ -5,6 +5,7 @@ import { copied } from "../shared/copying.js"
 import { childrenOf, make, under } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import { isStill } from "../shared/moving.js"
+import { leadKeys, reachByTab } from "../shared/radios.js"
 import { finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -38,14 +39,7 @@ function build({ root, content, send }) {
     const stage = under(event, ".stage")
     if (stage) go(view, childrenOf(film).indexOf(stage))
   })
-  film.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-    const next = view.at + (step ?? 0)
-    if (!step || !view.trail[next]) return
-    event.preventDefault()
-    go(view, next)
-    childrenOf(film)[next].focus()
-  })
+  leadKeys(film, ".stage", (stage) => go(view, childrenOf(film).indexOf(stage)))
   frame.addEventListener("click", (event) => act(view, under(event, "[data-act]")))
   return view
 }
@@ -91,12 +85,13 @@ function show(view, at, begins) {
   for (const [index, stage] of trail.entries()) {
     const box = childrenOf(film)[index] ?? emptyStage(film)
     box.ariaChecked = String(index === at)
-    box.tabIndex = index === at ? 0 : -1
     box.classList.toggle("ahead", index > at)
     box.classList.toggle("turned", stage.turned)
     fill(box, stage, begins && index === at ? trail[index - 1] : undefined)
   }
+  reachByTab(childrenOf(film), at)
   told.textContent = trail[at].told
+  told.hidden = trail.length < 3 // of one head the map says the same
   keepFocus(view.acts, () => drawActs(view))
 }
 

@@ -288,7 +288,8 @@ def bars_of(shown: Shown) -> list[Bars]:
     off = f"{model_words.write_off(shown.off, shown.model)} off" if shown.off else ""
     off = off if len(off) < 24 else f"{len(shown.off)} heads off"
     without = f"without “{shown.erased_word}”" if shown.erased >= 0 else ""
-    titles = ("Next word, all heads on", " · ".join(filter(None, (off, without))))
+    changed = " · ".join(filter(None, (off, without)))
+    titles = ("Next word, all heads on" if changed else "Next word", changed)
     return [
         {
             "title": title,

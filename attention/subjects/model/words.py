@@ -178,11 +178,11 @@ def purpose(model: Model, poor: bool = False) -> str:
         return f"{model.about.title} is surer at the endings below: choose one."
     title = model.about.title
     says = {
-        "piece": f"{title} reads the sentence and says the next word.",
-        "written": f"{title} reads the sentence and writes another, piece by piece.",
+        "piece": f"{title} says the next word.",
+        "written": f"{title} writes another sentence, piece by piece.",
         "vector": f"{title} says no next word: it turns each word into a vector.",
     }
-    return f"{says[kind_of(model)]} Point at a head, and switch it off."
+    return f"{says[kind_of(model)]} Point at a head, switch it off."
 
 
 def name_of(head: Head) -> str:
@@ -376,13 +376,14 @@ def legends_of(answered: Answered, darkest: Mapping[str, float], needed: bool) -
 
     darkest: the number of the darkest tile by lens; needed: if some heads have a dot.
     """
-    dot = " · dot: other sentences need it too" if needed else ""
+    dot = " · dot: needed elsewhere" if needed else ""
     most, word = points(darkest[LOST]), quoted(answered.word)
-    lost = f"orange: {word} loses, full colour: {most} points · blue: it gains{dot}"
+    lost = f"orange: {word} loses, full colour: {most} points · blue: gains{dot}"
     if answered.kind == "vector":
         lost = f"orange: the vector of {word} moves, full colour: {most} %{dot}"
     return {
-        LOOKS: "a small map for each head: queries down, keys across",
+        LOOKS: "a small map for each head: queries down, keys across · click two words to "
+        "see which heads link them",
         LOST: lost,
         SAYS: f"blue: speaks for {word}, full colour: {fixed(darkest[SAYS], 1)} in score · "
         "orange: for the next likeliest word",

@@ -131,7 +131,7 @@ def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the
     metric, _ = answer_at(model, run, -1)
     share = float(metric(states_without(model, run, [(23, 4)], means)))
     before, now = header(app)["bars"]
-    assert before == trained
+    assert before == trained | {"title": "Next word, all heads on"}
     assert now["shares"][now["texts"].index("Paris")] == pytest.approx(share, rel=1e-4)
     assert header(app)["answer"]["now"] == told.percent(share)
     decides = told.decimals(share, now["shares"][0])  # as “the” is about as likely then
