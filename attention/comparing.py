@@ -25,7 +25,6 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor, nn
 
-from attention.atlas.making import Wanted
 from attention.atlas.statistics import student
 from attention.changing.answers import Answer, loss_of, loss_of_tokens
 from attention.changing.change import Head
@@ -48,6 +47,7 @@ from attention.shards import (
     problems,
     run,
 )
+from attention.trained import sources
 from attention.trained.models import Model
 
 Models = nn.Module | Model
@@ -177,7 +177,7 @@ def compare(
         heads[f"put_back_{number}"] = moved.numpy()
         rank = heads["put_back"].corr(heads[f"put_back_{number}"], method="spearman")
         rows.append((float(answers - numbers.base.mean()), float(rank)))
-    team = _team(sides, numbers.scaled(1 / unit), most, draws, seed) if most else []
+    team = carriers(sides, numbers.scaled(1 / unit), most, draws, seed) if most else []
     if most:
         done()
     return Comparison(
@@ -296,7 +296,7 @@ class Member(NamedTuple):
     any: Tensor
 
 
-def _team(
+def carriers(
     sides: Callable[[int], Pair], numbers: Numbers, most: int, draws: int, seed: int
 ) -> list[Member]:
     """Heads that undo half of the change, one after the other by greedy search.
@@ -357,8 +357,9 @@ def _team_table(
 class Comparing(Job):
     """Transplants to work out, line by line.
 
-    base, tuned: packaged models, folders or GGUF files; answers: a word for all lines, or the path
-    of a file with one for each; words: the hash of that file, "" where there is none.
+    base, tuned: packaged models, folders or GGUF files, tuned also an adapter's folder; answers: a
+    word for all lines, or the path of a file with one for each; words: the hash of that file, ""
+    where there is none.
     """
 
     base: str
@@ -403,8 +404,16 @@ def _words(answers: str) -> list[str]:
 @functools.lru_cache(maxsize=1)
 def models_of(base: str, tuned: str) -> tuple[Model, Model]:
     """The two models of this process."""
-    first, second = (Wanted(name).source.read() for name in (base, tuned))
-    return first, second
+    known = sources.along()
+    if base in known:
+        source, one = known[base], sources.load(base)
+    else:
+        source = named = sources.find_own(base, {sources.NONE, *known})
+        one = named.read()
+    if tuned in known:
+        return one, sources.load(tuned, lambda _: one)
+    own = sources.find_tuned(tuned, source, {sources.NONE, *known})
+    return one, own.read(one) if isinstance(own, sources.Adapted) else own.read()
 
 
 def summary(folder: Path, job: Comparing, out: Path) -> int:
@@ -437,7 +446,7 @@ def parser() -> argparse.ArgumentParser:
         "lines of a file: a Parquet file for each shard, and heads.csv with their means.",
     )
     made.add_argument("base", help="a packaged model, a folder or a GGUF file")
-    made.add_argument("tuned", help="one of the same shape")
+    made.add_argument("tuned", help="one of the same shape, or the folder of an adapter upon it")
     made.add_argument("texts", type=Path, help="a text file in UTF-8, one text on each line")
     made.add_argument(
         "--answers",

@@ -105,7 +105,7 @@ def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(
     one = torch.ones(1)
     worth = -Additive.worth[None]
     numbers = Numbers((10 - 8.0 * sign) * one, 10 * one, worth, worth, one)
-    team = command._team(lambda at: Pair(side, side), numbers, 16, 4, 0)
+    team = command.carriers(lambda at: Pair(side, side), numbers, 16, 4, 0)
     assert [member.head for member in team] == [(0, 1), (1, 0)]
     assert [member.answer for member in team] == [10 - 3 * sign, 10 - 5 * sign]
     assert sorted((10 - team[0].same_layers).tolist()) == sorted([0.0, 0.5 * sign])
