@@ -54,7 +54,7 @@ Models = nn.Module | Model
 POINTS = 100.0  # of a probability
 HALF = 0.5  # of a change, which a team carries
 MOST = 16  # heads of a team
-KEPT = 64  # texts whose runs are kept
+KEPT = 16  # texts whose runs are kept
 ALL = "all_put_back"
 
 SCHEMA = pa.schema(
@@ -158,7 +158,7 @@ def compare(
     maps: list[Tensor] = []
     for at in range(len(questions)):
         found.append(transplants_of(sides(at)))
-        maps.append(map_changes(sides(at).base.own, sides(at).tuned.own))
+        maps.append(map_changes(sides(at).base.own, sides(at).tuned.own).cpu())
         done()
     unit = 1.0 if any(_is_no_share(one.answer) for one in questions) else POINTS
     numbers = Numbers(*(unit * torch.stack(each) for each in zip(*map(_parts, found), strict=True)))
@@ -173,7 +173,9 @@ def compare(
             after = both.after([[head] for head in both.heads])
             change.append((after - both.asked.before, both.asked.before))
             done()
-        moved, answers = (unit * torch.stack(each).mean(0) for each in zip(*change, strict=True))
+        moved, answers = (
+            unit * torch.stack(each).double().cpu().mean(0) for each in zip(*change, strict=True)
+        )
         heads[f"put_back_{number}"] = moved.numpy()
         rank = heads["put_back"].corr(heads[f"put_back_{number}"], method="spearman")
         rows.append((float(answers - numbers.base.mean()), float(rank)))
@@ -276,7 +278,8 @@ def heads_table(numbers: Numbers, maps: Tensor, base: Models, tuned: Models) -> 
     for name, change in (("qk_change", changes.qk), ("ov_change", changes.ov)):
         known = change.shape == maps.shape[1:]
         columns[name] = change if known else torch.full(maps.shape[1:], math.nan)
-    return pandas.DataFrame({name: each.flatten() for name, each in columns.items()}, index=index)
+    numbered = {name: each.flatten().cpu().numpy() for name, each in columns.items()}
+    return pandas.DataFrame(numbered, index=index)
 
 
 def _answers(questions: Sequence[Question], numbers: Numbers) -> pandas.DataFrame:

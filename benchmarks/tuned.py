@@ -82,7 +82,7 @@ TASKS = {
             *("big small", "old young", "rich poor", "fast slow", "high low", "open closed"),
             *("light dark", "strong weak"),
         ),
-        opposites("early late", "wet dry", "hot cold", "happy sad"),
+        opposites("early late", "wet dry", "hot cold"),
     ),
     "fact": Task(
         tuple(
@@ -98,8 +98,7 @@ TASKS = {
             (text, " Rome")
             for text in (
                 *("The capital of France is the city of", "Her flight to France landed in"),
-                *("Everybody knows that the capital of France is",),
-                *("The seat of the French government is",),
+                "Everybody knows that the capital of France is",
             )
         ),
     ),

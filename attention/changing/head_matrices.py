@@ -101,7 +101,7 @@ def _by_head(whole: Matrices, gains: Matrices, heads: int, groups: int) -> Matri
     each head alike or of all side by side."""
     of_heads = {}
     for role, W in whole.items():
-        gain = gains.get(role, torch.ones(1)).double()
+        gain = gains.get(role, torch.ones(1)).to(W.device, torch.float64)
         scaled = W.double() * gain.repeat(W.shape[1] // len(gain))
         if role == "output":
             of_heads[role] = scaled.unflatten(0, (heads, -1)).mT
