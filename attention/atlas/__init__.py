@@ -5,7 +5,8 @@
 `blocks` puts all its heads side by side; `circuits` reads its weights, as `matrices` has them;
 `stages` runs stages so that they can be resumed, `statistics` gives their means, `making` puts them
 together, `files` reads and writes; `words` says a passport in sentences; `earned` reads its names.
-`python -m attention.atlas` makes the passports of a model.
+`moved` asks a base and what was tuned of it for the same answers. `python -m attention.atlas` makes
+the passports of a model.
 
 May import: core, trained, changing, analysis, training; torch, scipy, safetensors, msgspec,
 distributed.

@@ -36,6 +36,8 @@ GLOSSARY = {
     "d_v": "How many numbers a value has.",
     "W_q, W_k, W_v": "The matrices that make queries, keys and values from the vectors.",
     "W_o": "The matrix that joins the outputs of all heads into one vector.",
+    "W_QK": "The product of a head’s W_q and W_k: where it looks.",
+    "W_OV": "The product of a head’s W_v and its part of W_o: the vector it moves.",
     "head": "One of several attentions that run side by side, each with queries of its own, and "
     "with keys and values of its own or of its group of heads.",
     "seed": "Which random numbers are drawn. Parameters with a seed are random and untrained: "

@@ -7,7 +7,7 @@ import * as heads from "../shared/head_map.js"
 import { countDrawing } from "../shared/painter.js"
 import { buttonsOf, leadKeys, makeRadios, reachByTab, writeRadios } from "../shared/radios.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
-import { makeWord } from "../shared/sentence.js"
+import { makeWord, shadeWord } from "../shared/sentence.js"
 import { besideWord, finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -96,6 +96,7 @@ function draw(view) {
   view.width = view.frame.clientWidth
   if (!view.width) return
   view.frame.classList.toggle("narrow", view.width < NARROW)
+  view.frame.classList.toggle("two", Boolean(view.content.other))
   const narrow = view.width < NARROW
   view.map.layout = heads.layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
   drawLenses(view)
@@ -136,10 +137,11 @@ function layerOf({ heads }, head) {
   return Math.floor(head / heads)
 }
 
-/** The weights of a head from the chosen word, one for each key.
-    @type {(content: View["content"], head: number) => Float32Array} */
-function rowOf(content, head) {
-  const first = head * content.columns
+/** The weights of a head from the chosen word, one for each key; those of the same head in the
+    other model are `count` heads further on.
+    @type {(content: View["content"], head: number, further?: number) => Float32Array} */
+function rowOf(content, head, further = 0) {
+  const first = (head + further) * content.columns
   const { keys } = sequencesOf(content, head)
   return content.numbers.subarray(first, first + content.sequences[keys].length)
 }
@@ -151,11 +153,18 @@ function sequencesOf(content, head) {
   return { queries, keys }
 }
 
+/** The weights of a head in the other model, null where there is none.
+    @type {(content: View["content"], head: number) => Float32Array | null} */
+function secondOf(content, head) {
+  return content.other && head >= 0 ? rowOf(content, head, countOf(content)) : null
+}
+
 /** What a lens shows of each head.
     @type {(content: View["content"], lens: string) => Float32Array} */
 function measureOf(content, lens) {
   const count = countOf(content)
-  const first = count * (content.columns + content.measures.indexOf(lens))
+  const rows = (content.other ? 2 : 1) * content.columns
+  const first = count * (rows + content.measures.indexOf(lens))
   return content.numbers.subarray(first, first + count)
 }
 
@@ -174,7 +183,7 @@ function drawLenses(view) {
 /** The numbers of passports that tiles can show, while they show one.
     @type {(menu: HTMLElement, content: View["content"]) => void} */
 function drawMenu(menu, { lens, shades }) {
-  menu.hidden = lens !== "passports" || !shades
+  menu.hidden = lens !== shades?.lens
   if (menu.hidden || !shades) return
   menu.replaceChildren()
   for (const [label, names] of shades.groups) {
@@ -301,6 +310,10 @@ function drawSentence(view) {
       makeName("strong", "", end, answer.word)
       make("span", "", end, { textContent: answer.now })
       if (answer.before !== answer.now) make("s", "", end, { textContent: answer.before })
+      if (answer.other) {
+        make("small", "", end, { textContent: answer.other })
+        make("em", "", end, { textContent: content.other })
+      }
     }
   }
   reachByTab(buttonsOf(sentence, ".word"), content.queries[0])
@@ -324,7 +337,7 @@ function drawSwitch({ main, content, pointed }) {
   main.hidden = content.chosen < 0
   main.ariaChecked = String(!off)
   main.ariaLabel = `Head ${name}`
-  words.textContent = `head ${name} is ${off ? "off" : "on"}`
+  words.textContent = `head ${name} is ${content.states[Number(off)]}`
   const other = pointed >= 0 && pointed !== content.chosen
   note.textContent = other ? `click ${heads.nameOf(content, pointed)} to switch that` : ""
 }
@@ -380,10 +393,12 @@ function follow(view) {
   const head = shown(view)
   const { queries, keys } = sequencesOf(content, Math.max(head, 0))
   const row = head < 0 ? new Float32Array(content.columns) : rowOf(content, head)
+  const second = secondOf(content, head)
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
   for (const word of buttonsOf(view.sentence, ".word")) {
     const [sequence, at] = [Number(word.dataset.sequence), Number(word.dataset.at)]
+    if (second && sequence === keys) drawSecond(word, second[at], shades)
     const weight = whole && !sequence ? Math.abs(whole[at]) : sequence === keys ? row[at] : 0
     const pixel = shadeOf(weight, 0, 1, shades)
     word.classList.toggle("erased", !sequence && at === content.erased)
@@ -393,7 +408,7 @@ function follow(view) {
     word.classList.toggle("asks", asks)
     word.classList.toggle("asked", content.pair >= 0 && sequence === keys && at === content.pair)
     word.setAttribute("aria-pressed", String(asks))
-    const small = /** @type {HTMLElement} */ (word.lastElementChild)
+    const small = /** @type {HTMLElement} */ (word.querySelector("small"))
     small.textContent = besideWord(weight)
   }
   const linked = content.lens === "link" && content.pair >= 0 && view.pointed < 0
@@ -411,6 +426,14 @@ function follow(view) {
   drawArc(view, head, row)
 }
 
+/** A word's weight in the other model, below the first.
+    @type {(word: HTMLElement, weight: number, shades: Uint32Array) => void} */
+function drawSecond(word, weight, shades) {
+  const below = word.querySelector("em") ?? make("em", "", word)
+  below.textContent = besideWord(weight) || "\u2007"
+  shadeWord(/** @type {HTMLElement} */ (below), weight, shades)
+}
+
 /** The chosen word on the left, all it may look at on the right, a line for each weight.
     @type {(view: View, head: number, row: Float32Array) => void} */
 function drawLarge({ large, content, frame }, head, row) {
@@ -419,6 +442,7 @@ function drawLarge({ large, content, frame }, head, row) {
   const asking = content.sequences[queries][content.queries[queries]]
   make("h3", "", large, { textContent: `Head ${heads.nameOf(content, head)}` })
   const seen = strongest(row, MOST_KEYS)
+  const second = secondOf(content, head)
   const height = ROW * seen.length
   const box = make("div", "strands", large)
   const svg = makeShape(
@@ -448,7 +472,8 @@ function drawLarge({ large, content, frame }, head, row) {
     const item = make("li", weight > 0.55 ? "deep" : "", to)
     item.style.background = rgb(shadeOf(weight, 0, 1, shades))
     makeName("span", "", item, words[key])
-    make("span", "share", item, { textContent: finePercent(weight) })
+    const was = second ? ` ← ${finePercent(second[key])}` : ""
+    make("span", "share", item, { textContent: `${finePercent(weight)}${was}` })
   }
   if (seen.length < words.length)
     make("p", "rest", large, { textContent: `The ${seen.length} strongest of ${words.length}.` })
@@ -467,12 +492,14 @@ function drawBars({ bars, content }) {
   if (bars.children.length !== content.bars.length) bars.replaceChildren()
   let at = 0
   for (const [list, { title, texts, shares }] of content.bars.entries()) {
-    const box = childrenOf(bars)[list] ?? make("section", list ? "so" : "trained", bars)
+    const box = childrenOf(bars)[list] ?? make("section", "", bars)
     if (!box.children.length) {
       make("h3", "", box)
       make("div", "", box)
     }
     const [name, rows] = childrenOf(box)
+    const other = content.other && list === content.bars.length - 1
+    box.className = other ? "other" : list ? "so" : "trained"
     name.textContent = title
     for (const [index, row] of writeBars(rows, texts, shares, most).entries()) {
       row.dataset.at = String(at++)

@@ -17,7 +17,7 @@ from attention.changing.change import Head
 from attention.subjects.model import continuations, numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow
-from attention.subjects.model.team_numbers import Search
+from attention.subjects.model.team_numbers import search_of
 from attention.subjects.model.window import ALL_ON, ENDING, ERASE, NEEDS, PASSPORT, Shown
 from attention.trained.models import Model
 from attention.trained.sources import NONE
@@ -80,7 +80,7 @@ def act(shown: Shown, name: str) -> None:
         session.choose("more", model_words.CLOSED if open_ else model_words.PASSPORT)
     elif name == NEEDS:
         set_off(shown.model, ())
-        begin(Search(shown.asked))
+        begin(search_of(shown.asked))
 
 
 def link(model: Model, pair: tuple[int, int]) -> None:
@@ -117,6 +117,12 @@ def take(now: View, longer: str | None) -> None:
     if longer is not None and not why:
         session.choose("s", longer)
         open_on_its_head()
+
+
+def take_sentence(text: str) -> None:
+    """Show another sentence with all heads on, within a callback."""
+    session.choose("s", text)
+    open_typed()
 
 
 def open_typed() -> None:

@@ -30,7 +30,8 @@ PAGE = Page(
     REAL_MODEL,
     "a trained model on your sentence: its answer, all its heads on one map with a switch on "
     "each, where they look, and what is lost without them; cards of sentences whose answer a head "
-    "decides; a passport of every head, with what fails without it beside chance and on other "
+    "decides; a tuned model beside its base, with the heads that carry the change and what else it "
+    "changed; a passport of every head, with what fails without it beside chance and on other "
     "texts; layer by layer, why a head looks there, associations",
     purpose="A trained model's answer, and all its heads with a switch on each.",
     words=(
@@ -44,6 +45,9 @@ PAGE = Page(
         "entropy",
         "even spread",
         "W_o",
+        "W_QK",
+        "W_OV",
+        "divergence",
         "residual path",
         "layer norm",
         "association",

@@ -36,18 +36,20 @@ class Bars(TypedDict):
 
 
 class Shades(TypedDict):
-    """Numbers of passports that tiles can show: their names by group, and the one that is shown."""
+    """Numbers that tiles can show through a lens: their names by group, and the one shown."""
 
+    lens: str
     groups: Sequence[tuple[str, Sequence[str]]]
     name: str
 
 
 class Answer(TypedDict):
-    """The answer, and its share as trained and now, as they are read."""
+    """The answer, and its share as trained, now, and in another model, as they are read."""
 
     word: str
     before: str
     now: str
+    other: str
 
 
 class WindowSaid(TypedDict):
@@ -61,7 +63,8 @@ class WindowSaid(TypedDict):
     file through every lens; pair: the key that heads are to link with the query, -1 for none;
     least: the least weight of such a head; erased: the position of an erased word, -1 for none;
     whole: shares that colour the words in place of the head's weights, empty for none, and in
-    wholeWords what they are; shades: None without passports.
+    wholeWords what they are; shades: None without such numbers; states: the words for a head whose
+    switch is on, and off; other: the words on a second row of weights, "" where there is none.
     """
 
     sequences: Sequence[Sequence[str]]
@@ -88,6 +91,8 @@ class WindowSaid(TypedDict):
     whole: list[float]
     wholeWords: str
     shades: Shades | None
+    states: tuple[str, str]
+    other: str
 
 
 class ModelWindowHeader(WindowSaid):
@@ -116,7 +121,8 @@ class ModelWindow(
     """All heads of a model as tiles, its sentence and answer, and the chosen head beside.
 
     layers: (name, sequence of its queries, sequence of its keys, thumbnails uint8 (heads, rows,
-    columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer; measures:
+    columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer, second:
+    the same in another model, empty without one; measures:
     by lens the number of each head, (layers, heads), NaN while it is not known: first by how much
     the metric changes without it; of passports with its sign turned where less than 0 is orange.
 
@@ -129,6 +135,7 @@ class ModelWindow(
     said: WindowSaid
     layers: Sequence[tuple[str, int, int, Tensor]]
     rows: Sequence[Tensor]
+    second: Sequence[Tensor]
     measures: Mapping[str, Tensor]
 
     @property
@@ -156,8 +163,8 @@ class ModelWindow(
             "measures": [*self.measures],
             "greatest": int(self.effects.abs().argmax()) if known else -1,
         }
-        rows_of_all = torch.cat([pad(row, (0, columns - row.shape[-1])) for row in self.rows])
-        numbers = [each.float() for each in (rows_of_all, *self.measures.values())]
+        rows = (pad(row, (0, columns - row.shape[-1])) for row in (*self.rows, *self.second))
+        numbers = [each.float() for each in (torch.cat([*rows]), *self.measures.values())]
         return message(header, *numbers, rest=b"".join(tiles))
 
     def has_head(self, head: int) -> bool:
@@ -263,8 +270,8 @@ class HeadCard(TypedDict):
     """One card.
 
     words: of the sentence, each with whether a space goes before it; weights: how much the head
-    looks at each; answer: the next word; before, after: its share with the head and without, as
-    they are read, with shares for their bars.
+    looks at each; answer: the next word; before, after: its share with the head and without, or in
+    a base and in what was tuned of it, as they are read, with shares for their bars.
     """
 
     title: str

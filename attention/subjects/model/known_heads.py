@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from attention.atlas.exhibits import Exhibit, exhibits
 from attention.trained import sources
-from attention.trained.sources import ADAPTED, CARRIED
+from attention.trained.sources import ADAPTED, CARRIED, along
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ EXAMPLES = (
     *EXHIBITED,
     *(
         KnownHead(title, model, s, layer, head, len(s.split()))
-        for model, source in {**CARRIED, **ADAPTED}.items()
-        for title, s, layer, head in source.about.samples
+        for model in (*CARRIED, *ADAPTED)
+        for title, s, layer, head in along()[model].about.samples
     ),
 )

@@ -45,22 +45,30 @@ from attention.subjects.model.association_numbers import association
 from attention.subjects.model.effect_words import Guesses, Reasons
 from attention.subjects.model.words import (
     AS_IN,
+    AS_OTHER,
+    BASE,
     CHOSEN,
+    IN_BASE,
     MEAN,
+    TUNED,
     WHOLE_MODEL,
     ZERO,
     Answered,
+    Other,
     kind_of,
     looks_words,
     read_off,
     sinks,
     trusted_words,
+    tuned_models,
     word_of,
 )
+from attention.trained import sources
 from attention.trained.models import Model, NoWords, Pieces, Transformer
 
 MAX_PIECES = 64
 LIKELIEST = 4
+TRIES = "Switching off one head after another"
 MOST_DOTS = 24  # of a tile, a side
 
 
@@ -69,7 +77,8 @@ class Asked:
     """The answer that heads are judged by.
 
     model, text: their names; position: of the piece that the answer is about, -1 for the last; way:
-    what heads that are off are set to; second: the sentence they are taken from, "" for none.
+    what heads that are off are set to; second: the sentence they are taken from, other: the model
+    they are taken from, "" for none.
     """
 
     model: str
@@ -77,6 +86,22 @@ class Asked:
     position: int
     way: str
     second: str = ""
+    other: str = ""
+
+    @property
+    def of_a_run(self) -> bool:
+        """True if heads that are off are as in another run, of a sentence or of a model."""
+        return bool(self.second or self.other)
+
+
+def other_model(view: View) -> str:
+    """The model of the same shape whose heads take the place of switched ones, "" for none."""
+    name, chosen = view["model"], view["heads_of"]
+    if kind_of(load_model(name)) == "written":
+        return ""  # each writes an output of its own
+    if chosen == IN_BASE:
+        return sources.base_of(name)
+    return chosen if chosen in tuned_models() and sources.base_of(chosen) == name else ""
 
 
 def asked_of(view: View) -> Asked:
@@ -84,7 +109,9 @@ def asked_of(view: View) -> Asked:
     name, text = view["model"], plain(view["s"])
     model, run = load_model(name), run_model(name, text)
     pieces = run.inputs[-1].pieces
-    way, second = view["off_to"], ""
+    way, second, other = view["off_to"], "", other_model(view)
+    if other:
+        way = AS_OTHER
     if way == AS_IN:
         second = plain(view["off_second"])
         if not second.strip():
@@ -96,9 +123,10 @@ def asked_of(view: View) -> Asked:
         except ValueError as error:
             raise ValueError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
     if kind_of(model) == "piece":
-        return Asked(name, text, -1, way, second)
+        return Asked(name, text, -1, way, second, other)
     kept = pieces.kept(view["special"] == "ignored")
-    return Asked(name, text, kept[min(view["query"], len(kept) - 1)], way, second)
+    position = kept[min(view["query"], len(kept) - 1)]
+    return Asked(name, text, position, way, second, other)
 
 
 def asked_last(model: str, text: str, way: str) -> Asked:
@@ -131,8 +159,8 @@ def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
 
 def replacement_of(asked: Asked) -> Any:
     """Replacement of heads that are off, see `changing.change.Change`."""
-    if asked.way == AS_IN:
-        return run_model(asked.model, asked.second)
+    if asked.of_a_run:
+        return run_model(asked.other or asked.model, asked.second or asked.text)
     return means_of(asked.model) if asked.way == MEAN else "zero"
 
 
@@ -155,7 +183,7 @@ def erased_of(view: View, asked: Asked) -> int:
     """The position of the piece that is erased, -1 where none is, or none can be."""
     model, pieces = load_model(asked.model), run_model(asked.model, asked.text).pieces
     kept = pieces.kept(view["special"] == "ignored")
-    if asked.way == AS_IN or not 0 <= view["erased"] < len(kept):
+    if asked.of_a_run or not 0 <= view["erased"] < len(kept):
         return -1
     at = kept[view["erased"]]
     return at if can_erase(model, pieces, at, asked.position) else -1
@@ -168,14 +196,29 @@ def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answ
     metric, piece = metric_of(asked)
     states = _states(asked, off, erased)
     before, now = (float(metric(each)) for each in (run.hidden, states))
-    kind, pieces = kind_of(model), run.inputs[-1].pieces
+    kind, pieces, other = kind_of(model), run.inputs[-1].pieces, _other_of(asked)
     if kind != "piece":
-        return Answered(kind, asked.position, word_of(pieces.texts[asked.position]), before, now)
+        word = word_of(pieces.texts[asked.position])
+        return Answered(kind, asked.position, word, before, now, other=other)
     assert isinstance(model, Transformer)
     assert piece is not None
     trained, changed = (_likeliest(model, each[asked.position]) for each in (run.hidden, states))
     (word,) = model.shown([piece])
-    return Answered(kind, asked.position, word_of(word), before, now, (trained, changed))
+    return Answered(kind, asked.position, word_of(word), before, now, (trained, changed), other)
+
+
+@kept(64)
+def _other_of(asked: Asked) -> Other | None:
+    if not asked.other:
+        return None
+    own, name = (BASE, TUNED) if sources.base_of(asked.other) == asked.model else (TUNED, BASE)
+    model, states = load_model(asked.other), run_model(asked.other, asked.text).hidden
+    metric, piece = metric_of(asked)
+    if piece is None:
+        return Other(own, name, float(metric(states)))
+    assert isinstance(model, Transformer)
+    share = float(metric_of_states(model, piece, asked.position)(states))
+    return Other(own, name, share, _likeliest(model, states[asked.position]))
 
 
 @torch.no_grad()
@@ -222,6 +265,10 @@ def deciding_of(asked: Asked) -> Deciding | None:
     now, changes = answered(asked), changes_so_far(asked)
     if not changes.isfinite().all():
         return None
+    if now.other is not None:
+        costs = -now.searched * changes[..., 0]
+        head = divmod(int(costs.argmax()), costs.shape[1])
+        return Deciding(head, (), float(costs.max()), False)
     return deciding.deciding(changes, now.before, now.sign, looks_at_words(asked))
 
 
@@ -270,7 +317,7 @@ def steps_to_effects(asked: Asked) -> list[Step]:
     layers = reversed(range(len(load_model(asked.model).layers)))
     return steps + [
         Step(
-            "Switching off one head after another",
+            "Putting in one head after another" if asked.other else TRIES,
             (asked, layer),
             partial(_effects_of, asked, layer),
         )
@@ -407,8 +454,8 @@ def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) 
 
 def costs_of(asked: Asked) -> Mapping[Head, Cost]:
     """The cost of each head's loss to other sentences, as its passport has it for what heads are
-    set to; none where there are no passports, and for heads as in another sentence."""
-    costs = {} if asked.way == AS_IN else costs_elsewhere(asked.model)
+    set to; none where there are no passports, and for heads as in another run."""
+    costs = {} if asked.of_a_run else costs_elsewhere(asked.model)
     return {
         head: one.elsewhere if asked.way == MEAN else one.elsewhere_by_zero
         for head, one in costs.items()

@@ -18,6 +18,9 @@ from attention.subjects.model import (
     choices,
     deciding_words,
     numbers,
+    pair_numbers,
+    pair_scene,
+    pair_words,
     tab_associations,
     tab_layers,
     tab_passport,
@@ -31,7 +34,7 @@ from attention.subjects.model import scene as scenes
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import HeadCards
 from attention.subjects.model.known_heads import EXAMPLES, EXHIBITED, KnownHead, known_of
-from attention.subjects.model.words import AS_IN
+from attention.subjects.model.words import AS_IN, DECIDES
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -136,12 +139,35 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         widgets.widget(view, "more", narrow=False, label_visibility="collapsed")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             widgets.widget(view, "off", placeholder="none; 23.4, or 23 for its layer", width=250)
-            widgets.widget(view, "off_to", width="content")
+            ways = pair_scene.ways_of(view)
+            if ways:
+                widgets.widget(view, "heads_of", offered=ways, width="content")
+            if not numbers.other_model(view):
+                widgets.widget(view, "off_to", width="content")
             widgets.widget(view, "words_by", width="content")
-            if view["off_to"] == AS_IN:
+            if view["off_to"] == AS_IN and not numbers.other_model(view):
                 widgets.widget(view, "off_second", live="200ms", width=340)
         further(view, words=True)
         draw(scenes.to_play(view), key="to_play")
+    if numbers.other_model(view):
+        draw_moved(view)
+
+
+def draw_moved(view: View) -> None:
+    """The answers to other prompts that have moved most, in a fold."""
+    with st.expander(pair_words.MOVED):
+        pair = pair_numbers.pair_of(numbers.asked_of(view))
+        steps = pair_numbers.steps_to_moved(pair)
+        if not works.done(works.Task(("moved", pair), steps, False, False, "moved_work")):
+            return
+        moved = pair_scene.moved(view, pair)
+        figure = moved["moved"]
+        assert isinstance(figure, HeadCards)
+        chosen = (
+            figure.has_card,
+            lambda place: choices.take_sentence(pair_scene.text_at(pair, place)),
+        )
+        draw(moved, key="moved_cards", taken={figure.key: {"example": chosen}})
 
 
 def known_answers(view: View) -> None:
@@ -161,7 +187,8 @@ def draw_cards(view: View) -> None:
     cards = scenes.cards(view)
     if not cards.parts or view.hidden & {"s", "layer", "head"}:
         return
-    figure, known = cards["head_cards"], known_of(EXHIBITED, view["model"])
+    figure = cards["head_cards"]
+    known = [*known_of(EXHIBITED, view["model"]), *pair_scene.openings(view["model"])]
     assert isinstance(figure, HeadCards)
     chosen = figure.has_card, lambda place: show(known[place])
     draw(cards, key="cards", taken={figure.key: {"example": chosen}})
@@ -169,7 +196,7 @@ def draw_cards(view: View) -> None:
 
 def show(known: KnownHead) -> None:
     """Show an example with its head, all heads on, within a callback."""
-    for name, value in {**known.settings, "off": "", "key": -1}.items():
+    for name, value in {**known.settings, "off": "", "key": -1, "head_by": DECIDES}.items():
         session.choose(name, value)
     choices.ask_from_last()
 
@@ -199,6 +226,8 @@ def heading(view: View) -> tuple[str, str]:
         poor = bool(window.endings_of(shown))
         # The work may be over by the time that the page below the title asks for it.
         st.session_state.setdefault(TITLE_WAITS, is_under_way(view))
+        if shown.answered.other is not None:
+            return pair_scene.heading(shown)
         asks = deciding_words.heading(model, shown.answered, numbers.deciding_of(shown.asked))
     except ValueError:
         asks = deciding_words.heading(model, None, None)

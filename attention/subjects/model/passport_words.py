@@ -13,7 +13,7 @@ from attention.subjects.model.words import quoted
 
 @dataclass(frozen=True)
 class PassportSettings:
-    """The number of passports that colours the tiles of the map."""
+    """The number that colours the tiles of the map."""
 
     tiles: str = text("", "Tiles show", 120)
 

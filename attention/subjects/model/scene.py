@@ -21,6 +21,7 @@ from attention.subjects.model import (
     known_heads,
     layer_words,
     numbers,
+    pair_scene,
 )
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import (
@@ -60,7 +61,8 @@ def cards(view: View) -> Scene:
     several = [one for one in exhibits() if one.model == view["model"]]
     texts = [one.text for one in several]
     shown = texts.index(view["s"]) if view["s"] in texts else -1
-    return scene(HeadCards([*map(card_of, several)], shown, key="head_cards") if several else None)
+    every = [*map(card_of, several), *pair_scene.opening_cards(view["model"])]
+    return scene(HeadCards(every, shown, key="head_cards") if several else None)
 
 
 def card_of(one: Exhibit) -> HeadCard:

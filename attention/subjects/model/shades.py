@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +16,7 @@ from attention.atlas import words
 from attention.atlas.claims import elsewhere
 from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed, percent
+from attention.subjects.model.figures import Shades
 
 BREAKS, LOOKS, SAYS, LEFT = (
     "what breaks without it",
@@ -48,6 +49,24 @@ class Shade:
     legend: str
     say: Callable[[float], str]
     sure: Callable[[Passport], bool] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Shaded:
+    """Shades that the tiles of the window have, and sentences on each head, by lens; and the menu
+    of all those in place of which one of them is shown."""
+
+    by_lens: Mapping[str, Shade]
+    told: Mapping[str, Sequence[str]]
+    menu: Shades | None
+
+
+def menu_of(lens: str, shades: Sequence[Shade], shown: Shade) -> Shades:
+    """All shades by group, and the one that is shown."""
+    groups: dict[str, list[str]] = {}
+    for each in shades:
+        groups.setdefault(each.group, []).append(each.name)
+    return {"lens": lens, "groups": [*groups.items()], "name": shown.name}
 
 
 def change(unit: str, effect: float) -> str:

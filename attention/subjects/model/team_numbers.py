@@ -25,9 +25,9 @@ from attention.changing.known import Known, Progress
 from attention.changing.team import Found
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import PARTS, Step, Tell
-from attention.subjects.model import numbers
+from attention.subjects.model import numbers, pair_numbers
 from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import AS_IN, MOST_NEEDED, Answered, kind_of, word_of
+from attention.subjects.model.words import MOST_NEEDED, Answered, kind_of, word_of
 
 MOST_SHOWN = 6  # heads of a team whose going out is shown
 OTHERS = 3  # answers that the same search is run for, beside the one that it is about
@@ -39,7 +39,8 @@ class Search:
 
     start: those that are off before; most: how many more are to be found; every: whether each step
     tries all heads, not the candidates alone; turned: whether the step of each head to its
-    replacement is turned, in a random direction.
+    replacement is turned, in a random direction. Of two models it ends where half of the change is
+    undone.
     """
 
     asked: Asked
@@ -81,7 +82,7 @@ def _next_of(search: Search, off: tuple[Head, ...], progress: Progress) -> Found
         off,
         _turned_of(asked) if search.turned else numbers.replacement_of(asked),
         effects=known,
-        sign=numbers.answered(asked).sign,
+        sign=numbers.answered(asked).searched,
         progress=progress,
     )
 
@@ -94,11 +95,25 @@ def _search(search: Search, tell: Tell) -> None:
         def progress(done: int, of: int, step: int = step) -> None:
             tell(PARTS * step + PARTS * done // of, PARTS * search.most)
 
-        found = _next_of(search, off, progress)
+        found = None if _is_over(search, off) else _next_of(search, off, progress)
         if found is None:
             return
         off = (*off, found.head)
         tell(PARTS * (step + 1), PARTS * search.most, off)
+
+
+def _is_over(search: Search, off: tuple[Head, ...]) -> bool:
+    """True if a search among the heads of two models has undone half of the change."""
+    now = numbers.answered(search.asked, off)
+    if now.other is None or search.most == 1:
+        return False
+    undone, whole = now.before - now.now, now.before - now.other.share
+    return bool(off) and now.searched * undone >= now.searched * whole / 2
+
+
+def search_of(asked: Asked, every: bool = False) -> Search:
+    """The search for the heads that an answer needs most, or that carry the change of one."""
+    return Search(asked, most=MOST_SHOWN if asked.other else MOST_NEEDED, every=every)
 
 
 def found_by(search: Search) -> tuple[Head, ...] | None:
@@ -110,6 +125,8 @@ def found_by(search: Search) -> tuple[Head, ...] | None:
 def _found_by(search: Search) -> list[Found] | None:
     off, several = search.start, []
     for _ in range(search.most):
+        if _is_over(search, off):
+            break
         key = _key(search, off)
         if key not in _next_of.cache:
             return None
@@ -126,7 +143,7 @@ def steps_to_team(search: Search) -> list[Step]:
     if found_by(search) is not None:
         return []
     tried = "all heads at each step" if search.every else "heads"
-    title = f"Switching off {tried}, one more each time"
+    title = f"{'Putting in' if search.asked.other else 'Switching off'} {tried}, one more each time"
     if search.turned:
         title = "The same search in random directions"
     before = [] if search.turned else numbers.steps_to_effects(search.asked)
@@ -196,7 +213,9 @@ def _reworded_of(asked: Asked, off: tuple[Head, ...]) -> list[tuple[str, float, 
 
 def steps_to_beside(asked: Asked, off: tuple[Head, ...]) -> list[Step]:
     """Remaining steps until all is known that stands beside a team."""
-    if asked.way == AS_IN:
+    if asked.other:
+        return pair_numbers.steps_to_chance(asked, off)
+    if asked.second:
         return []
     steps = []
     asks_others = len(off) > 1 or not numbers.costs_of(asked)
@@ -215,8 +234,8 @@ def _elsewhere_key(asked: Asked, off: tuple[Head, ...]) -> tuple[object, ...]:
 
 def beside_of(asked: Asked, off: tuple[Head, ...]) -> Beside | None:
     """Doubts on the heads that are off, None while they are not worked out, and of heads that are
-    as in another sentence, which have none."""
-    if not off or asked.way == AS_IN or steps_to_beside(asked, off):
+    as in another run, which have none."""
+    if not off or asked.of_a_run or steps_to_beside(asked, off):
         return None
     turned_search, others = _searches(asked, len(off))
     found = _found_by(turned_search) or []

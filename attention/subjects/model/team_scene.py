@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.subjects.model import numbers, team_numbers, team_words
+from attention.subjects.model import numbers, pair_numbers, pair_words, team_numbers, team_words
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Doubt, Stage, TeamFilm
 from attention.subjects.model.team_numbers import MOST_SHOWN
 from attention.subjects.model.window import Shown
-from attention.subjects.model.words import AS_IN, Answered
+from attention.subjects.model.words import Answered
 
 MORE, EVERY, BESIDE = "more", "every", "beside"
 ROWS = 4  # likely words of a stage, the answer among them
@@ -26,14 +26,15 @@ def figure_of(shown: Shown) -> TeamFilm | None:
     stages = [stage_of(shown, answers, stage, heads) for stage in range(len(answers))]
     asked = shown.asked
     is_last = len(off) == MOST_SHOWN or numbers.is_long(asked)
-    acts = [] if is_last else [(MORE, "Take one more out")]
+    more = "Take one more out" if not asked.other else "Put one more in"
+    acts = [] if is_last else [(MORE, more)]
     if not numbers.is_long(asked):
         acts.append((EVERY, f"Search anew, trying all {in_all}"))
     return TeamFilm(
         {
-            "of": f"{asked.model} {asked.way} {asked.position} {asked.text}",
+            "of": f"{asked.model} {asked.other or asked.way} {asked.position} {asked.text}",
             "text": asked.text,
-            "question": team_words.QUESTION,
+            "question": pair_words.QUESTION if asked.other else team_words.QUESTION,
             "words": [*map(model_words.word_of, shown.run.inputs[-1].pieces.texts)],
             "stages": stages,
             "total": team_words.total_words(answers[-1], off),
@@ -60,7 +61,7 @@ def stage_of(shown: Shown, answers: Sequence[Answered], stage: int, heads: int) 
     looked = team_numbers.looked_at(shown.asked, head) if head else None
     return {
         "head": head[0] * heads + head[1] if head else -1,
-        "title": team_words.title_of(stage, head),
+        "title": team_words.title_of(now, stage, head),
         "looked": team_words.looked_words(looked),
         "tried": team_words.tried_words(tried, len(shown.model.layers) * heads),
         "texts": texts,
@@ -84,7 +85,13 @@ def doubts_of(shown: Shown, now: Answered) -> list[Doubt]:
     off, asked, count = shown.off, shown.asked, len(shown.off)
     beside = team_numbers.beside_of(asked, off)
     titles = team_words.costs_title(count), "By chance"
-    if numbers.is_long(asked) or asked.way == AS_IN:
+    if asked.other:
+        chance = pair_numbers.chance_of(asked, off)
+        text = (
+            team_words.ASK_OTHER_HEADS if chance is None else pair_words.chance_words(now, chance)
+        )
+        return [{"title": titles[1], "text": text, "act": BESIDE if chance is None else ""}]
+    if numbers.is_long(asked) or asked.of_a_run:
         return []
     if beside is None:
         return [

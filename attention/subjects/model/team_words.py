@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from attention.analysis.means_on_corpus import LOSSES_OVER
 from attention.atlas.claims import AS_MUCH
 from attention.atlas.passport import Mean
+from attention.atlas.words import capital
 from attention.changing.change import Head
 from attention.core.printing import fixed
 from attention.subjects.model.team_numbers import OTHERS
@@ -25,14 +26,16 @@ QUESTION = "What does the answer need most?"
 ASK_CHANCE = (
     f"Not tried yet: the same search among random directions, and for {OTHERS} other answers."
 )
+ASK_OTHER_HEADS = "Not tried yet: as many other heads of the same layers."
 ASK_OTHERS = f"Not asked yet: {LOSSES_OVER} other sentences without these heads."
 
 
-def title_of(stage: int, head: Head | None) -> str:
+def title_of(now: Answered, stage: int, head: Head | None) -> str:
     """The title of a stage: which head has gone out."""
     if head is None:
-        return "All on"
-    return f"{name_of(head)} off" if stage == 1 else f"and {name_of(head)}"
+        return "All on" if now.other is None else f"All as in {now.other.own}"
+    gone = "off" if now.other is None else f"as in {now.other.name}"
+    return f"{name_of(head)} {gone}" if stage == 1 else f"and {name_of(head)}"
 
 
 def looked_words(looked: tuple[str, float] | None) -> str:
@@ -52,6 +55,9 @@ def begin_words(answered: Answered) -> str:
     if answered.kind == "vector":
         return f"With all heads on the vector of “{answered.word}” stays as it is."
     verb = "writes" if answered.kind == "written" else "says"
+    if answered.other is not None:
+        model = answered.other.own
+        return f"{capital(model)} {verb} “{answered.word}” ({percent(answered.before)})."
     return f"With all heads on the model {verb} “{answered.word}” ({percent(answered.before)})."
 
 
@@ -59,6 +65,8 @@ def step_words(before: Answered, now: Answered, head: Head, stage: int) -> str:
     """Describe what becomes of the answer as one head more goes out, in a sentence."""
     too = " too" if stage > 1 else ""
     goes = f"Head {name_of(head)} goes out{too}:"
+    if now.other is not None:
+        goes = f"Head {name_of(head)}{too} as in {now.other.name}:"
     if now.kind == "vector":
         moved = f"the vector of “{now.word}” has moved by {percent(now.now)}"
         return f"{goes} {moved}{f', before by {percent(before.now)}' if stage > 1 else ''}."

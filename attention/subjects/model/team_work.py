@@ -40,7 +40,7 @@ def act(shown: Shown, name: str) -> None:
         choices.begin(one_more(shown))
     elif name == EVERY:
         choices.set_off(shown.model, ())
-        choices.begin(Search(shown.asked, every=True))
+        choices.begin(team_numbers.search_of(shown.asked, every=True))
     elif name == BESIDE:
         choices.begin((shown.asked, shown.off))
 
@@ -52,7 +52,8 @@ def one_more(shown: Shown) -> Search:
 
 def tasks_of(shown: Shown) -> Iterator[tuple[works.Task, Callable[[], object]]]:
     """Each work that may have been asked for, and what is done once it is over."""
-    searches = Search(shown.asked), Search(shown.asked, every=True), one_more(shown)
+    several = (team_numbers.search_of(shown.asked, every=every) for every in (False, True))
+    searches = *several, one_more(shown)
     for search in searches:
         task = works.Task(
             *(search, team_numbers.steps_to_team(search), False, False, "needs_work"),

@@ -18,14 +18,22 @@ from attention.atlas.words import claim_words
 from attention.changing.change import Head
 from attention.changing.erasing import can_erase
 from attention.core.printing import distinct_names
-from attention.subjects.model import continuations, deciding_words, numbers, passport_numbers
+from attention.subjects.model import (
+    continuations,
+    deciding_words,
+    numbers,
+    pair_shades,
+    pair_words,
+    passport_numbers,
+    team_words,
+)
 from attention.subjects.model import words as model_words
-from attention.subjects.model.figures import Answer, Bars, ModelWindow, Shades, WindowSaid
+from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
 from attention.subjects.model.layer_words import name_words
 from attention.subjects.model.numbers import Asked
 from attention.subjects.model.passport_numbers import Opened
-from attention.subjects.model.shades import Shade, shade_named
-from attention.subjects.model.words import AS_IN, LINK, Answered
+from attention.subjects.model.shades import Shaded, menu_of, shade_named
+from attention.subjects.model.words import LINK, TUNED, Answered
 from attention.trained.models import Model, Run
 
 ALL_ON, NEEDS, ERASE = "on", "needs", "erase"
@@ -84,7 +92,9 @@ def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
     trained, now = shown.answered.likeliest
     if not trained:
         return []
-    return [trained, now] if shown.off or shown.erased >= 0 else [trained]
+    lists = [trained, now] if shown.off or shown.erased >= 0 else [trained]
+    other = shown.answered.other
+    return lists if other is None else [*lists, other.likeliest]
 
 
 def sequences_of(
@@ -114,8 +124,10 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     words, queries, of_layers = sequences_of(view, shown)
     rows = numbers.rows_of(view, queries)
     effects = numbers.effects_so_far(asked)
-    opened, shade = passports_of(view)
-    lenses = model_words.lenses_of(model, numbers.is_long(asked), shade is not None)
+    opened, other = passports_of(view), answered.other
+    lenses = model_words.lenses_of(
+        model, numbers.is_long(asked), opened is not None, other is not None
+    )
     chosen_lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
     says = numbers.votes_of(asked) if model_words.SAYS in lenses else None
     head = chosen(view, model)
@@ -125,19 +137,23 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     costs = numbers.costs_of(asked)
     claims = {at: elsewhere(cost, vectors) for at, cost in costs.items()}
     needed = [at for at, claim in claims.items() if claim == "needs"]
-    measures = {model_words.LOST: effects}
-    darkest = {model_words.LOST: greatest(effects), model_words.SAYS: 0.0}
-    if shade is not None:
-        measures[model_words.PASSPORTS] = shade.numbers * (-shade.sign if shade.around_0 else 1)
-        darkest[model_words.PASSPORTS] = shade.darkest
-    if says is not None:
-        measures[model_words.SAYS] = says
-        darkest[model_words.SAYS] = greatest(says)
-    blue = [model_words.LOOKS, LINK]
-    blue += [] if shade is None or shade.around_0 else [model_words.PASSPORTS]
     asking, keys = of_layers[layer]
     through = [*lenses] if every_lens else [model_words.LOOKS if key >= 0 else chosen_lens]
     looks = numbers.looks_of(view, rows, words, queries, of_layers)
+    if other is not None:
+        shaded = pair_shades.shaded(asked, looks, view["tiles"])
+    else:
+        shaded = _of_passports(opened, view["tiles"])
+    shades = shaded.by_lens
+    measures = {model_words.LOST: effects} | {
+        lens: shade.numbers * (-shade.sign if shade.around_0 else 1)
+        for lens, shade in shades.items()
+    }
+    darkest = {model_words.LOST: greatest(effects), model_words.SAYS: 0.0}
+    if says is not None:
+        measures[model_words.SAYS] = says
+        darkest[model_words.SAYS] = greatest(says)
+    blue = [lens for lens, shade in shades.items() if not shade.around_0]
     if key >= 0:
         pair = distinct_names(words[asking])[queries[asking]], distinct_names(words[keys])[key]
         lenses |= {LINK: model_words.link_title(*pair)}
@@ -148,18 +164,17 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "queries": queries,
         "lenses": [*lenses.items()],
         "legends": model_words.legends_of(answered, darkest, bool(needed))
-        | {model_words.PASSPORTS: "" if shade is None else shade.legend},
-        "darkest": darkest,
-        "blue": blue,
+        | {lens: shade.legend for lens, shade in shades.items()},
+        "darkest": darkest | {lens: shade.darkest for lens, shade in shades.items()},
+        "blue": [model_words.LOOKS, LINK, *blue],
         "lens": lens,
         "sign": answered.sign,
         "chosen": -1 if head is None else head[0] * heads + head[1],
         "off": [at * heads + each for at, each in shown.off],
         "needed": [at * heads + each for at, each in needed],
         "told": {
-            each: opened.titles
-            if each == model_words.PASSPORTS and opened
-            else told_of(shown, each, looks, effects, says, None if every_lens else head)
+            each: shaded.told.get(each)
+            or told_of(shown, each, looks, effects, says, None if every_lens else head)
             for each in through
         },
         "tried": model_words.tried_words(int(effects.isfinite().sum()), effects.numel())
@@ -177,30 +192,32 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "erased": view["erased"] if shown.erased >= 0 else -1,
         "whole": whole,
         "wholeWords": whole_words,
-        "shades": None if shade is None or opened is None else shades_of(opened, shade),
+        "shades": shaded.menu,
+        "states": states_of(answered),
+        "other": "" if other is None else model_words.rows_title(other),
     }
     layers = [
         (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
     ]
-    return ModelWindow(said, layers, rows, measures, key="model_window")
+    second = pair_shades.rows_of(view, asked, queries) if other is not None else []
+    return ModelWindow(said, layers, rows, second, measures, key="model_window")
 
 
-def passports_of(view: View) -> tuple[Opened, Shade] | tuple[None, None]:
-    """The passports of a view's model, and the number of them that tiles show; none of a model
-    without any, or whose file is refused: the tab of passports says why."""
+def passports_of(view: View) -> Opened | None:
+    """The passports of a view's model; none of a model without any, or whose file is refused: the
+    tab of passports says why."""
     try:
-        opened = passport_numbers.read(view["model"])
+        return passport_numbers.read(view["model"])
     except ValueError:
-        opened = None
-    return (None, None) if opened is None else (opened, shade_named(opened.shades, view["tiles"]))
+        return None
 
 
-def shades_of(opened: Opened, shade: Shade) -> Shades:
-    """All numbers that tiles can show, by group, and the one that is shown."""
-    groups: dict[str, list[str]] = {}
-    for each in opened.shades:
-        groups.setdefault(each.group, []).append(each.name)
-    return {"groups": [*groups.items()], "name": shade.name}
+def _of_passports(opened: Opened | None, name: str) -> Shaded:
+    """The number of passports of that name, and all others in the menu."""
+    if opened is None:
+        return Shaded({}, {}, None)
+    shade, lens = shade_named(opened.shades, name), model_words.PASSPORTS
+    return Shaded({lens: shade}, {lens: opened.titles}, menu_of(lens, opened.shades, shade))
 
 
 def greatest(numbers: Tensor) -> float:
@@ -280,30 +297,44 @@ def answer_of(answered: Answered) -> Answer | None:
     if answered.kind == "vector":
         return None
     before, now = model_words.apart(answered.before, answered.now)
-    return {"word": answered.word, "before": before, "now": now}
+    other = answered.other
+    beside = "" if other is None else f"in {other.name} {model_words.percent(other.share)}"
+    return {"word": answered.word, "before": before, "now": now, "other": beside}
 
 
 def bars_of(shown: Shown) -> list[Bars]:
     """The likely next words as trained, and with heads off."""
-    off = f"{model_words.write_off(shown.off, shown.model)} off" if shown.off else ""
-    off = off if len(off) < 24 else f"{len(shown.off)} heads off"
+    other, named = shown.answered.other, model_words.write_off(shown.off, shown.model)
+    off = named if len(named) < 20 else f"{len(shown.off)} heads"
+    off = f"{off} {'off' if other is None else f'as in {other.name}'}" if shown.off else ""
     without = f"without “{shown.erased_word}”" if shown.erased >= 0 else ""
     changed = " · ".join(filter(None, (off, without)))
-    titles = ("Next word, all heads on" if changed else "Next word", changed)
+    if other is None:
+        titles = ["Next word, all heads on" if changed else "Next word", changed]
+    else:
+        titles = [f"Next word in {other.own}", changed, f"Next word in {other.name}"]
     return [
         {
             "title": title,
             "texts": [text for text, _, _ in likeliest],
             "shares": [share for _, share, _ in likeliest],
         }
-        for title, likeliest in zip(titles, drawn_bars(shown), strict=False)
+        for title, likeliest in zip(filter(None, titles), drawn_bars(shown), strict=True)
     ]
+
+
+def states_of(answered: Answered) -> tuple[str, str]:
+    """The words of a head's switch, on and off."""
+    if answered.other is None:
+        return "on", "off"
+    return ("tuned", "the base's") if answered.other.own == TUNED else ("the base's", "tuned")
 
 
 def endings_of(shown: Shown) -> list[tuple[str, str]]:
     """Better endings in place of a poor answer, once the heads are tried, see `sure_endings`."""
     asked = shown.asked
-    if not deciding_words.is_poor(shown.answered) or numbers.deciding_of(asked) is None:
+    poor = deciding_words.is_poor(shown.answered) and not asked.other
+    if not poor or numbers.deciding_of(asked) is None:
         return []
     return continuations.sure_endings(asked.model, asked.text)
 
@@ -312,13 +343,15 @@ def acts_of(
     shown: Shown, words: Sequence[str], key: int, head: Head | None
 ) -> list[tuple[str, str]]:
     """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
-    acts = [(ALL_ON, "All on again")] if shown.off or shown.erased >= 0 else []
+    other = shown.answered.other
+    again = f"All {states_of(shown.answered)[0]} again"
+    acts = [(ALL_ON, again)] if shown.off or shown.erased >= 0 else []
     if key >= 0:
         at = shown.run.pieces.kept(len(words) < len(shown.run.pieces.ids))[key]
         named = distinct_names(words)[key]
         if at == shown.erased:
             acts.append((ERASE, f"Bring “{named}” back"))
-        elif shown.asked.way != AS_IN and can_erase(
+        elif not shown.asked.of_a_run and can_erase(
             shown.model, shown.run.pieces, at, shown.asked.position
         ):
             acts.append((ERASE, f"Erase “{named}”"))
@@ -327,5 +360,6 @@ def acts_of(
     if head is not None:
         acts.append((PASSPORT, f"Passport of {model_words.name_of(head)}"))
     if not numbers.is_long(shown.asked):
-        acts.append((NEEDS, "What does the answer need most?"))
+        needs = team_words.QUESTION if other is None else pair_words.QUESTION
+        acts.append((NEEDS, needs))
     return acts

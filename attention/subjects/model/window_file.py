@@ -13,7 +13,7 @@ from attention.figures.scene import Scene
 from attention.figures.worked_out import Done
 from attention.subjects.model import numbers, scene, team_numbers, team_scene, window
 from attention.subjects.model.figures import ModelWindow, TeamFilm, WindowSaid
-from attention.subjects.model.team_numbers import Search
+from attention.subjects.model.team_numbers import search_of
 from attention.subjects.model.window import ALL_ON, NEEDS, Shown
 from attention.subjects.model.words import LOST, PASSPORTS, write_off
 
@@ -66,7 +66,7 @@ def found_for(view: View) -> tuple[Shown, tuple[Head, ...]]:
     """The window of a view with all heads on, and the heads that its answer needs most."""
     shown = window.shown_of(on_with(view, ()))
     numbers.effects_of(shown.asked, lambda done, of: None)
-    search = Search(shown.asked)
+    search = search_of(shown.asked)
     for step in team_numbers.steps_to_team(search):
         step.work(lambda *_: None)
     return shown, team_numbers.found_by(search) or ()

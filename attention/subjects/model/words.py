@@ -14,18 +14,25 @@ from attention.analysis.study import Trusted
 from attention.changing.change import Head
 from attention.core.printing import fixed, listed
 from attention.core.settings import choice, text, whole
+from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, goes_on
 from attention.trained.pieces import SPACES
 
 LOOKS, LOST, SAYS, PASSPORTS, LINK = "looks", "lost", "says", "passports", "link"
+ELSEWHERE, WEIGHTS = "elsewhere", "weights"  # of a model beside another one
 LENSES = {
     LOOKS: "where it looks",
     LOST: "what is lost without it",
     SAYS: "what it says itself",
     PASSPORTS: "passports",
+    ELSEWHERE: "looks elsewhere",
+    WEIGHTS: "weights moved",
 }
 MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
+AS_OTHER = "as in another model"
+IN_BASE, SWITCHED_OFF = "as in its base", "off"
+BASE, TUNED = "the base", "the tuned model"
 DECIDES, CHOSEN = "the one that decides", "the chosen one"
 THIS_HEAD, WHOLE_MODEL = "this head", "all heads and layers"
 TABS = (
@@ -44,6 +51,11 @@ MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 NEAR = 0.05  # by which a weight leads, to be said alone
 
 
+def tuned_models() -> tuple[str, ...]:
+    """The names of all models that were tuned from another one here."""
+    return tuple(name for name in sources.names()[1:] if sources.base_of(name))
+
+
 @dataclass(frozen=True)
 class SwitchSettings:
     """The heads that are switched off, and how the map of all heads is coloured."""
@@ -56,6 +68,13 @@ class SwitchSettings:
         (MEAN, ZERO, AS_IN),
         help="their mean: over packaged sentences. zero: that also takes away what a head gives "
         "to every sentence, and later layers expect.",
+    )
+    heads_of: str = choice(
+        IN_BASE,
+        "A head that is switched is",
+        lambda: (IN_BASE, SWITCHED_OFF, *tuned_models()),
+        help="of a model that was tuned: as in its base, or off as in any other model; of its "
+        "base: as in the tuned one of that name.",
     )
     off_second: str = text("", "The other sentence", 5000, when=("off_to", AS_IN))
     erased: int = whole(-1, "Erased piece", -1, 511, help="−1: none.")
@@ -135,13 +154,28 @@ def apart(one: float, other: float, least: int = 0) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
+class Other:
+    """The other model of a pair, whose heads take the place of those that are switched.
+
+    own, name: the words for the model itself and for this one, `BASE` or `TUNED`; share: the
+    metric of the answer here; likeliest: its next pieces, see `Answered`.
+    """
+
+    own: str
+    name: str
+    share: float
+    likeliest: Sequence[tuple[str, float, int]] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Answered:
     """A model's answer to a sentence, as trained and with the heads that are off.
 
     kind: "piece" where it says the next one, "written" where it writes an output, "vector" else;
     position: of the query in the sentence that the answer is about; word: the answer, for vectors
     the word that moves; before, now: the metric of `switches.answer_at`; likeliest: the likeliest
-    next pieces as trained and now, (text, share, id) each, none for vectors.
+    next pieces as trained and now, (text, share, id) each, none for vectors; other: None where
+    heads are as in no other model.
     """
 
     kind: str
@@ -150,11 +184,26 @@ class Answered:
     before: float
     now: float
     likeliest: tuple[Sequence[tuple[str, float, int]], Sequence[tuple[str, float, int]]] = ((), ())
+    other: Other | None = None
 
     @property
     def sign(self) -> int:
         """1 where a lower metric is a loss, -1 where a higher one is."""
         return -1 if self.kind == "vector" else 1
+
+    @property
+    def searched(self) -> int:
+        """1 where heads are searched for that lower the metric, -1 where they raise it: those that
+        make it worse, or of a pair those that bring it nearer to the other model's."""
+        if self.other is None:
+            return self.sign
+        return 1 if self.before >= self.other.share else -1
+
+    def with_switched(self, heads: str) -> str:
+        """The beginning of a sentence on the answer without some heads."""
+        if self.other is None:
+            return f"Without {heads}"
+        return f"With {heads} as in {self.other.name}"
 
     @property
     def leader(self) -> tuple[str, float]:
@@ -203,17 +252,18 @@ def fall_words(answered: Answered, after: float, without: str, least: int = 0) -
     without: those heads, in words; least: decimals of the share after; both have more where these
     tell one from the other.
     """
+    begin = answered.with_switched(without)
     if answered.kind == "vector":
         if after < 0.0005:
-            return f"Without {without} the vector of {quoted(answered.word)} stays as it is."
-        return f"Without {without} the vector of {quoted(answered.word)} moves by {percent(after)}."
+            return f"{begin} the vector of {quoted(answered.word)} stays as it is."
+        return f"{begin} the vector of {quoted(answered.word)} moves by {percent(after)}."
     before, then = percent(answered.before), percent(after, least)
     if before == percent(after):
         before, then = apart(answered.before, after, least)
     if before == then:
-        return f"Without {without} {quoted(answered.word)} stays at {then}."
+        return f"{begin} {quoted(answered.word)} stays at {then}."
     moves = "falls" if after < answered.before else "rises"
-    return f"Without {without} {quoted(answered.word)} {moves} from {before} to {then}."
+    return f"{begin} {quoted(answered.word)} {moves} from {before} to {then}."
 
 
 def sinks(rows: Tensor, marks: Collection[int], seen: int) -> set[int]:
@@ -381,6 +431,8 @@ def legends_of(answered: Answered, darkest: Mapping[str, float], needed: bool) -
     lost = f"orange: {word} loses, full colour: {most} points · blue: gains{dot}"
     if answered.kind == "vector":
         lost = f"orange: the vector of {word} moves, full colour: {most} %{dot}"
+    if answered.other is not None:
+        lost = f"one head as in {answered.other.name}, {lost}"
     return {
         LOOKS: "a small map for each head: queries down, keys across · click two words to "
         "see which heads link them",
@@ -390,6 +442,11 @@ def legends_of(answered: Answered, darkest: Mapping[str, float], needed: bool) -
         LINK: f"blue: heads that give it at least {percent(LINKS)} of their weight, full colour: "
         "100 %",
     }
+
+
+def rows_title(other: Other) -> str:
+    """The words beside the second row of weights, that of the other model."""
+    return f"← in {other.name}"
 
 
 def link_words(query: str, key: str, weights: Tensor) -> str:
@@ -432,12 +489,15 @@ def answer_words(model: Model) -> str:
     return ""
 
 
-def lenses_of(model: Model, is_long: bool, passports: bool) -> dict[str, str]:
+def lenses_of(model: Model, is_long: bool, passports: bool, pair: bool = False) -> dict[str, str]:
     """The lenses that mean something for a model: a vote needs an unembedding, and the layout.
 
     is_long: whether the sentence is too long to judge each head, see `answering.is_long`;
-    passports: if the model has some.
+    passports: if the model has some; pair: if its heads are compared with another model's.
     """
+    if pair:
+        brings = {} if is_long else {LOST: "brings it"}
+        return brings | {lens: LENSES[lens] for lens in (ELSEWHERE, WEIGHTS)}
     there = {LOOKS: True, PASSPORTS: passports, LOST: not is_long}
     there[SAYS] = not is_long and kind_of(model) == "piece" and model.adds_up
-    return {name: title for name, title in LENSES.items() if there[name]}
+    return {name: LENSES[name] for name in there if there[name]}

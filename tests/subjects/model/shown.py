@@ -28,4 +28,5 @@ def effects_of(app: App) -> Tensor:
     """The effect of each head as the window is sent it, NaN for those not worked out. (heads,)."""
     sent = app.sent["model_window"]
     count, columns = len(sent.header["layers"]) * sent.header["heads"], sent.header["columns"]
-    return sent.numbers[count * columns : count * (columns + 1)]
+    rows = (2 if sent.header["other"] else 1) * columns
+    return sent.numbers[count * rows : count * (rows + 1)]

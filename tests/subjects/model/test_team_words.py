@@ -106,4 +106,4 @@ def test_how_many_were_tried_is_told_where_it_is_known() -> None:
 def test_a_stage_is_called_after_the_head_that_goes_out(
     stage: int, head: tuple[int, int] | None, title: str
 ) -> None:
-    assert team_words.title_of(stage, head) == title
+    assert team_words.title_of(answered(0.75, 0.25), stage, head) == title

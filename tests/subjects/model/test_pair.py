@@ -1,0 +1,225 @@
+"""A model beside another of its shape: its window, a team, other answers, and words on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from attention.analysis import glances
+from attention.atlas import moved
+from attention.atlas.moved import Moved
+from attention.changing.answers import answer_at
+from attention.changing.known import states_without
+from attention.changing.transplants import WeightChanges, map_changes, transplants, weight_changes
+from attention.subjects.model import pair_words, team_words
+from attention.subjects.model.words import BASE, TUNED, Answered, Other, percent
+from attention.trained import sources
+from attention.trained.models import Transformer
+from attention.trained.sources import OwnModels
+from tests.cases import over
+from tests.properties import given
+from tests.properties import strategies as st
+from tests.running import App, opened
+from tests.subjects.model.shown import effects_of
+from tests.trained.built import Built, writer
+from tests.trained.packaged import packaged
+
+TEXT = "the cat sat"
+Pair = tuple[Transformer, Transformer]
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """A tiny model and the same with other values in its last layer, as an owner names them."""
+    base, tuned = writer(tmp_path, name="first"), writer(tmp_path, name="second")
+    W_v, _ = tuned.layers[1].attention.projection("values")
+    assert W_v is not None
+    W_v.copy_(W_v.roll(1, 0))
+    tuned.about = replace(tuned.about, base="first")
+    own = OwnModels()
+    own.models = {one.about.name: Built(one.about, Path(), one) for one in (base, tuned)}
+    monkeypatch.setattr(sources, "_OWN", own)
+    return base, tuned
+
+
+def visit(**link: object) -> App:
+    """The window of the tuned model with the effects of all its heads."""
+    app = opened("model", **{"model": "second", "s": TEXT} | link)
+    return app.until(lambda: not effects_of(app).isnan().any())
+
+
+def test_the_window_of_a_tuned_model_puts_heads_of_its_base_back(pair: Pair) -> None:
+    base, tuned = pair
+    app, (before, run) = visit(off="1.2"), (base.run(TEXT), tuned.run(TEXT))
+    sent = app.sent["model_window"]
+    metric, piece = answer_at(tuned, run, -1)
+    assert piece is not None
+    both = transplants(base, tuned, TEXT, metric)
+    assert_close(effects_of(app), both.put_back.flatten(), atol=1e-5, rtol=1e-3)
+    assert [name for name, _ in sent.header["lenses"]] == ["lost", "elsewhere", "weights"]
+    count = both.put_back.numel()
+    rows, measures = sent.numbers.split(
+        [2 * count * sent.header["columns"], len(sent.numbers) - 2 * count * sent.header["columns"]]
+    )
+    for found, one in zip(rows.unflatten(0, (2, 2, 3, -1)), (run, before), strict=True):
+        assert_close(found, torch.stack(glances.rows_of_each(one, 10, 10)))
+    _, maps, weights = measures.split(count)
+    assert_close(maps, map_changes(before, run).flatten().float())
+    assert_close(weights, weight_changes(base, tuned).qk.flatten().float())
+    now = float(metric(states_without(tuned, run, [(1, 2)], before)))
+    answer = sent.header["answer"]
+    there = percent(float(base.scores(before.hidden[-1]).softmax(-1)[piece]))
+    assert (answer["now"], answer["other"]) == (percent(now), f"in the base {there}")
+    titles = [bar["title"] for bar in sent.header["bars"]]
+    assert titles == ["Next word in the tuned model", "1.2 as in the base", "Next word in the base"]
+    assert sent.header["offWords"].startswith("With head 1.2 as in the base")
+    assert "it" not in sent.header["told"]
+
+
+def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair: Pair) -> None:
+    base, tuned = pair
+    app = visit(model="first", heads_of="second")
+    both = transplants(base, tuned, TEXT, answer_at(base, base.run(TEXT), -1)[0])
+    assert_close(effects_of(app), both.put_in.flatten(), atol=1e-5, rtol=1e-3)
+    for link in ({"heads_of": "off"}, {"model": "first"}):
+        header = (
+            opened("model", **{"model": "second", "s": TEXT} | link).sent["model_window"].header
+        )
+        assert (header["other"], header["states"]) == ("", ["on", "off"])
+
+
+def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair: Pair) -> None:
+    app = visit().tell("model_window", "act", "needs")
+    app.until(lambda: "team" in app.sent and not app.sent["team"].header["doubts"][0]["act"])
+    film = app.sent["team"].header
+    assert film["question"] == pair_words.QUESTION
+    (chance,) = film["doubts"]
+    assert "of as many other heads" in chance["text"]
+
+
+def test_other_answers_are_worked_out_and_a_click_asks_one(pair: Pair) -> None:
+    app = visit().press("Work it out")
+    app.until(lambda: "moved" in app.sent)
+    by = [abs(card["shares"][1] - card["shares"][0]) for card in app.sent["moved"].header["cards"]]
+    assert by == sorted(by, reverse=True)
+    base, tuned = pair
+    first = moved.moved(base, tuned)[0]
+    app.tell("moved", "example", 0)
+    assert app.values["s"] == first.text
+
+
+def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it() -> None:
+    packaged("smollm2-giver")
+    several = moved.packaged()["smollm2-giver"]
+    assert [one.kind for one in several].index("") == 0
+    assert {one.text for one in several[1:]} == {text for _, text in moved.PROMPTS}
+    app = opened("model", model="smollm2", s="The capital of France is")
+    cards = app.sent["head_cards"].header["cards"]
+    assert cards[-1]["title"] == pair_words.INTRODUCED
+    app.tell("head_cards", "example", len(cards) - 1)
+    assert (app.values["model"], app.values["s"]) == ("smollm2-giver", several[0].text)
+
+
+def answered(before: float, other: float, now: float = 0.0, kind: str = "piece") -> Answered:
+    likeliest = [("Tom", before, 3)]
+    return Answered(kind, -1, "Tom", before, now, (likeliest, likeliest), Other(TUNED, BASE, other))
+
+
+def weights(*ov: float) -> WeightChanges:
+    return WeightChanges(torch.ones(1, len(ov)), torch.tensor([ov]))
+
+
+LESS, CARRIES = "No head's W_OV moved less.", "Head 0.1 carries more of the change than any other"
+FALLS = "With head 0.1 as in the base “Tom” falls from 50 % to 25 %."
+HEADINGS = {
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.5)): (CARRIES, f"{FALLS} {LESS}"),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.75, 0.5)): (CARRIES, f"{FALLS} {LESS[:-5]}more."),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.0)): (
+        CARRIES,
+        f"{FALLS} By the move of its W_OV it comes 2nd of 3.",
+    ),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.0, 0.0, 0.0)): (CARRIES, f"{FALLS} No head's W_OV moved."),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, FALLS),
+    (0.25, 0.5, (-0.25, 0.25, 0.0), (0.0, 0.5, 0.0)): (
+        CARRIES,
+        "With head 0.1 as in the base “Tom” rises from 25 % to 50 %. No head's W_OV moved more.",
+    ),
+    (0.5, 0.0, (0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
+        "No single head carries the change of “Tom”",
+        "“Tom”: 50 % in the tuned model, 0 % in the base.",
+    ),
+    (0.5, 0.0, (-0.25, -0.25, 0.0), (0.0, 0.5, 0.0)): (
+        "No single head carries the change of “Tom”",
+        "“Tom”: 50 % in the tuned model, 0 % in the base.",
+    ),
+    (0.5, 0.5, (-0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
+        "Tuning left “Tom” as it was",
+        "“Tom”: 50 % in the tuned model, 50 % in the base.",
+    ),
+    (0.5, 0.0, (-0.25, torch.nan, 0.0), (0.0, 0.5, 0.0)): (
+        "Which of 3 heads carries what tuning changed?",
+        "“Tom”: 50 % in the tuned model, 0 % in the base.",
+    ),
+}
+
+
+@over("case", HEADINGS)
+def test_the_claim_above_two_models_holds_for_any_numbers(
+    case: tuple[float, float, tuple[float, ...], tuple[float, ...]],
+) -> None:
+    before, other, changes, ov = case
+    said = pair_words.heading(answered(before, other), torch.tensor([changes]), weights(*ov))
+    assert said == HEADINGS[case]
+
+
+@given(st.lists(st.floats(-0.5, 0.5, width=16), min_size=2, max_size=7))
+def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes: list[float]) -> None:
+    numbers: Tensor = torch.tensor([changes])
+    title, _ = pair_words.heading(answered(0.5, 0.0), numbers, weights(*changes))
+    carries = sorted(-change for change in changes)
+    if title.startswith("Head"):
+        assert title.startswith(f"Head 0.{changes.index(min(changes))} ")
+        assert carries[-1] > carries[-2]
+    else:
+        assert carries[-1] < pair_words.LEAST or carries[-1] == carries[-2]
+
+
+def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all() -> None:
+    maps, both = torch.tensor([[0.25, 0.5]]), weights(0.5, 0.25)
+    told = pair_words.map_words(maps, (0, 0), "It looks at “a”.")
+    assert told == "The map of head 0.0 moved by 0.250 bits, the 2nd of 2. It looks at “a”."
+    told = pair_words.weight_words(both, (0, 1))
+    assert (
+        told == "Head 0.1 among 2: W_QK moved by 100.00 %, the 1st; W_OV moved by 25.00 %, the 2nd."
+    )
+    assert [pair_words.ordinal(each) for each in (3, 11, 22, 113)] == [
+        "3rd",
+        "11th",
+        "22nd",
+        "113th",
+    ]
+
+
+def test_a_team_of_two_models_is_told_beside_chance() -> None:
+    now = answered(0.75, 0.25, 0.5)
+    told = pair_words.chance_words(now, [0.75, 0.625])
+    assert told == (
+        "They undo 25 of 50 points; 2 teams of as many other heads of these layers 0.0 to 12."
+    )
+    assert team_words.title_of(now, 1, (2, 3)) == "2.3 as in the base"
+    step = team_words.step_words(answered(0.75, 0.25, 0.75), now, (2, 3), 1)
+    assert step.startswith("Head 2.3 as in the base: “Tom” falls from 75 % to 50 %")
+
+
+def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named() -> None:
+    one = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
+    other = replace(one, after=0.375, leader="·c")
+    assert pair_words.moved_words([one, other]).startswith(
+        "Of 2 packaged prompts 1 has another answer in the tuned model; half moved by 19 points"
+    )
+    assert [*map(pair_words.moved_title, (one, other))] == ["capitals", "capitals: now “c”"]
