@@ -48,6 +48,36 @@ When Mary and John went to the store, John gave a drink to""".splitlines()
 
 # Other words that ask for the same, of answers above; any other sentence is begun otherwise.
 REWORDED = {
+    "The sun rises in the east and sets in the": (
+        "The sun comes up in the east and goes down in the",
+        "If the sun rises in the east, it sets in the",
+        "At dawn the sun is in the east, at dusk it is in the",
+    ),
+    "Paris, France. Tokyo,": (
+        "Paris is in France. Tokyo is in",
+        "Berlin, Germany. Tokyo,",
+        "Paris belongs to France, and Tokyo to",
+    ),
+    "day and night, black and": (
+        "night and day, black and",
+        "The film was shot in black and",
+        "The zebra is black and",
+    ),
+    "man and woman, boy and": (
+        "a man and a woman, a boy and a",
+        "man or woman, boy or",
+        "The opposite of man is woman, and the opposite of boy is",
+    ),
+    "king and queen, prince and": (
+        "a king and a queen, a prince and a",
+        "the king and the queen, the prince and the",
+        "man and woman, prince and",
+    ),
+    "When Mary and John went to the store, John gave a drink to": (
+        "When John and Mary went to the store, John gave a drink to",
+        "After John and Mary had gone to the store, John gave a drink to",
+        "John was at the store with Mary. There John gave a drink to",
+    ),
     "The capital of France is": (
         "The city that is the capital of France is called",
         "The capital of Germany is Berlin, and that of France is",
@@ -73,7 +103,8 @@ BEGINNINGS = ("Everybody knows this: {}", "She read aloud: {}", "Here is one mor
 
 
 def in_other_words(text: str) -> tuple[str, ...]:
-    """Three texts that ask for what a sentence asks for."""
+    """Three texts that ask for what a sentence asks for: for those of `REWORDED` in other words,
+    for others in their own words behind another beginning."""
     return REWORDED.get(text) or tuple(begin.format(text) for begin in BEGINNINGS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attention.analysis.sentences import REWORDED
 from attention.subjects.model import numbers, pair_numbers, pair_words, team_numbers, team_words
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import Doubt, Stage, TeamFilm
@@ -108,5 +109,7 @@ def doubts_of(shown: Shown, now: Answered) -> list[Doubt]:
         ),
     }
     if now.kind == "piece":
-        texts["In other words"] = team_words.reworded_words(loss, now.before, beside.reworded)
+        begun = asked.text not in REWORDED
+        title = "Behind other beginnings" if begun else "In other words"
+        texts[title] = team_words.reworded_words(loss, now.before, beside.reworded, begun)
     return [{"title": title, "text": text, "act": ""} for title, text in texts.items()]

@@ -138,20 +138,28 @@ def chance_words(
     return f"{told}. That is half as much as {them}, or more: do not believe {them}."
 
 
-def reworded_words(loss: float, before: float, reworded: Sequence[tuple[str, float, float]]) -> str:
+def reworded_words(
+    loss: float, before: float, reworded: Sequence[tuple[str, float, float]], begun: bool = False
+) -> str:
     """The loss of the same answer in other words, and what the team is one of.
 
-    loss, before: of the answer; reworded: see `team_numbers.Beside`.
+    loss, before: of the answer; reworded: see `team_numbers.Beside`; begun: whether the texts are
+    the same words behind other beginnings.
     """
+    where = "Behind other beginnings" if begun else "In other words"
     if not reworded:
-        return "In other words the model gives other answers: nothing to compare with."
+        return f"{where} the model gives other answers: nothing to compare with."
     told = "; ".join(
         f"“{text}”: {percent(share)} → {percent(now)}" for text, share, now in reworded
     )
     share = AS_MUCH * loss / before
     holds = sum(has - now >= share * has for _, has, now in reworded)
-    if holds == len(reworded):
+    some = f"{holds} of {len(reworded)}"
+    if begun:
+        far = f"holds behind {some} other beginnings; the sentence in other words was not tried"
+        return f"{told}. So it {far}."
+    if 0 < holds < len(reworded):
+        return f"{told}. So it holds in {some}."
+    if holds:
         return f"{told}. So it is a team of the thought, not of these words alone."
-    if not holds:
-        return f"{told}. So it is a team of this sentence alone."
-    return f"{told}. So it holds in {holds} of {len(reworded)}."
+    return f"{told}. So it is a team of this sentence alone."

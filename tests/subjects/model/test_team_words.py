@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from attention.analysis.means_on_corpus import LOSSES_OVER
+from attention.analysis.sentences import ANSWERED, REWORDED, in_other_words
 from attention.atlas.passport import Mean
+from attention.changing.answers import answer_at
 from attention.subjects.model import team_words
 from attention.subjects.model.words import Answered
 from tests.cases import over
+from tests.trained.packaged import packaged
 
 OTHERS = f"{LOSSES_OVER} other sentences"
 
@@ -77,20 +80,32 @@ def test_a_team_is_believed_only_where_no_search_by_chance_takes_half_as_much(
     assert words == CHANCES[case]
 
 
-REWORDED = {
+HOLDS = {
     (0.1, 0.2): "So it is a team of the thought, not of these words alone.",
     (0.1, 0.7): "So it holds in 1 of 2.",
     (0.7, 0.7): "So it is a team of this sentence alone.",
 }
 
 
-@over("case", REWORDED)
+@over("case", HOLDS)
 def test_other_words_tell_what_a_team_is_of(case: tuple[float, float]) -> None:
     texts = [(f"text {at}", 0.8, now) for at, now in enumerate(case)]
     words = team_words.reworded_words(0.3, 0.6, texts)
-    assert words.endswith(REWORDED[case])
+    assert words.endswith(HOLDS[case])
     assert words.startswith(f"“text 0”: 80 % → {team_words.percent(case[0])}; “text 1”")
     assert "nothing to compare" in team_words.reworded_words(0.3, 0.6, [])
+    begun = team_words.reworded_words(0.3, 0.6, texts, begun=True)
+    assert f"holds behind {sum(now < 0.5 for now in case)} of 2 other beginnings; the" in begun
+
+
+def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_answer() -> None:
+    model = packaged("smollm2")
+    for _, text in ANSWERED:
+        answers = [
+            answer_at(model, model.run(each), -1)[1] for each in (text, *in_other_words(text))
+        ]
+        assert len(REWORDED[text]) == 3
+        assert {*answers} == {answers[0]}, text
 
 
 def test_how_many_were_tried_is_told_where_it_is_known() -> None:
