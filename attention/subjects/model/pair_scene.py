@@ -32,7 +32,7 @@ def ways_of(view: View) -> tuple[str, ...]:
     others = tuple(each for each in model_words.tuned_models() if sources.base_of(each) == name)
     if sources.base_of(name):
         return IN_BASE, SWITCHED_OFF
-    return (*others, SWITCHED_OFF) if others else ()
+    return (IN_BASE, *others) if others else ()
 
 
 def _of_prompts(pair: Pair) -> Sequence[Moved]:

@@ -319,7 +319,7 @@ def bars_of(shown: Shown) -> list[Bars]:
             "texts": [text for text, _, _ in likeliest],
             "shares": [share for _, share, _ in likeliest],
         }
-        for title, likeliest in zip(filter(None, titles), drawn_bars(shown), strict=True)
+        for title, likeliest in zip(filter(None, titles), drawn_bars(shown), strict=False)
     ]
 
 

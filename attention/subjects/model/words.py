@@ -31,7 +31,7 @@ LENSES = {
 }
 MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
 AS_OTHER = "as in another model"
-IN_BASE, SWITCHED_OFF = "as in its base", "off"
+IN_BASE, SWITCHED_OFF = "its base's, or off", "off"
 BASE, TUNED = "the base", "the tuned model"
 DECIDES, CHOSEN = "the one that decides", "the chosen one"
 THIS_HEAD, WHOLE_MODEL = "this head", "all heads and layers"
@@ -73,8 +73,8 @@ class SwitchSettings:
         IN_BASE,
         "A head that is switched is",
         lambda: (IN_BASE, SWITCHED_OFF, *tuned_models()),
-        help="of a model that was tuned: as in its base, or off as in any other model; of its "
-        "base: as in the tuned one of that name.",
+        help="of a model that was tuned: its base's, or off as in any other; of its base: off, or "
+        "that of the tuned model of this name.",
     )
     off_second: str = text("", "The other sentence", 5000, when=("off_to", AS_IN))
     erased: int = whole(-1, "Erased piece", -1, 511, help="−1: none.")

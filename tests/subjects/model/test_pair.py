@@ -87,9 +87,8 @@ def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair: 
     both = transplants(base, tuned, TEXT, answer_at(base, base.run(TEXT), -1)[0])
     assert_close(effects_of(app), both.put_in.flatten(), atol=1e-5, rtol=1e-3)
     for link in ({"heads_of": "off"}, {"model": "first"}):
-        header = (
-            opened("model", **{"model": "second", "s": TEXT} | link).sent["model_window"].header
-        )
+        again = opened("model", **{"model": "second", "s": TEXT} | link).run()
+        header = again.sent["model_window"].header
         assert (header["other"], header["states"]) == ("", ["on", "off"])
 
 
