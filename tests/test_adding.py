@@ -98,14 +98,14 @@ LACKING: dict[Callable[[], None], str] = {
 
 
 @pytest.mark.parametrize("declare", LACKING, ids=lambda declare: declare.__name__)
-def test_a_missing_part_is_named_where_it_is_declared(declare: Callable[[], None]) -> None:
+def test_a_missing_part_is_named_where_it_is_declared(declare):
     known = [[*each] for each in (VARIANTS, METHODS, TASKS, LAYOUTS, MEASURES, NAMINGS)]
     with pytest.raises(ValueError, match=f"^{LACKING[declare]}$"):
         declare()
     assert [[*each] for each in (VARIANTS, METHODS, TASKS, LAYOUTS, MEASURES, NAMINGS)] == known
 
 
-def test_each_page_has_a_name_of_its_own_and_a_file() -> None:
+def test_each_page_has_a_name_of_its_own_and_a_file():
     names = [page.name for page in PAGES]
     assert len({*names}) == len(names)
     for page in PAGES:

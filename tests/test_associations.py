@@ -46,7 +46,7 @@ def rows_of(folder: Path, job: Job) -> list[dict[str, Any]]:
     return [row for part in parts_of(folder, job) for row in pq.read_table(part).to_pylist()]
 
 
-def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path: Path) -> None:
+def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path):
     file, told = written(tmp_path, "\n".join(LINES).encode()), io.StringIO()
     way = Way(file, tmp_path, job_of(file), told)
     for shard in reversed([*shards_of(file, 2)]):
@@ -55,7 +55,7 @@ def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path:
     assert first <= second <= last == 100
 
 
-def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path: Path) -> None:
+def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path):
     long = b"x" * 200_001
     file = written(tmp_path, b"one\n\n" + long + b"\n\xff\nfive")
     found = [*shards_of(file, 2)]
@@ -74,7 +74,7 @@ def test_shards_have_a_fixed_number_of_lines_whatever_is_in_them(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("minilm")
-def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path: Path) -> None:
+def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path):
     file = written(tmp_path, b"unhappiest cats\n")
     job = job_of(file)
     work(file, tmp_path, job, Shard(0, 1, 0, 1, 1))
@@ -93,7 +93,7 @@ def test_a_shard_has_the_associations_of_the_words_of_its_lines(tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("minilm")
-def test_each_line_that_is_no_sentence_has_a_word_and_the_rest_is_done(tmp_path: Path) -> None:
+def test_each_line_that_is_no_sentence_has_a_word_and_the_rest_is_done(tmp_path):
     content = b"The cat sat.\n\n\xe9t\xe9\n" + b"word " * 10_000 + b"\n...\n\x00\nIt ran.\n"
     file = written(tmp_path, content)
     job = job_of(file, lines=100)
@@ -112,9 +112,7 @@ def test_each_line_that_is_no_sentence_has_a_word_and_the_rest_is_done(tmp_path:
 
 
 @pytest.mark.usefixtures("minilm")
-def test_pairs_have_count_mean_and_interval_over_the_whole_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_have_count_mean_and_interval_over_the_whole_file(tmp_path, monkeypatch):
     file = written(tmp_path, "\n".join(LINES).encode())
     job = job_of(file)
     for shard in shards_of(file, 2):
@@ -144,9 +142,7 @@ def test_pairs_have_count_mean_and_interval_over_the_whole_file(
 
 
 @pytest.mark.usefixtures("minilm")
-def test_a_full_disk_leaves_nothing_half_and_the_command_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_leaves_nothing_half_and_the_command_says_so(tmp_path, monkeypatch, capsys):
     file, out = written(tmp_path, b"The cat sat.\n"), tmp_path / "out"
     out.mkdir()
 
@@ -164,9 +160,7 @@ def test_a_full_disk_leaves_nothing_half_and_the_command_says_so(
 
 
 @pytest.mark.usefixtures("minilm")
-def test_what_cannot_be_done_is_said_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_done_is_said_in_a_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "methods_for", lambda _: ["rollout"])
     file = str(written(tmp_path, b"The cat sat.\n"))
     out = str(tmp_path / "out")
@@ -184,7 +178,7 @@ def test_what_cannot_be_done_is_said_in_a_line(
 
 
 @pytest.mark.soak
-def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path) -> None:
+def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path):
     """One worker is killed as soon as a shard is done; what is there is not worked out again, not
     on another cluster either."""
     distributed = pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
@@ -225,9 +219,7 @@ def test_a_killed_worker_and_a_second_run_lose_and_double_no_line(tmp_path: Path
     assert rows_of(out, job) == rows
 
 
-def test_a_cluster_that_is_not_there_is_said_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_that_is_not_there_is_said_in_a_line(tmp_path, monkeypatch, capsys):
     pytest.importorskip("distributed", reason="needs Dask (requirements-dev.txt)")
     packaged("minilm")
     monkeypatch.setattr(cluster, "CONNECT", "0.2s")

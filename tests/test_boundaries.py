@@ -79,7 +79,7 @@ def circles(below: dict[str, set[str]]) -> dict[str, set[str]]:
     return below
 
 
-def test_a_room_leans_on_what_its_docstring_says_alone() -> None:
+def test_a_room_leans_on_what_its_docstring_says_alone():
     allowed = {room: may_import(room) for room in {*map(room_of, SOURCES)}}
     for source in SOURCES:
         room = room_of(source)
@@ -92,7 +92,7 @@ def test_a_room_leans_on_what_its_docstring_says_alone() -> None:
                 assert package in packages | sys.stdlib_module_names, (source, name)
 
 
-def test_rooms_lean_on_each_other_one_way() -> None:
+def test_rooms_lean_on_each_other_one_way():
     rooms = {*map(room_of, SOURCES)} - {"__init__"}
     assert circles({room: may_import(room)[0] & rooms for room in rooms}) == {}
 
@@ -102,7 +102,7 @@ def module_of(source: str) -> str:
     return source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def test_modules_of_all_rooms_and_parts_of_the_app_lean_on_each_other_one_way() -> None:
+def test_modules_of_all_rooms_and_parts_of_the_app_lean_on_each_other_one_way():
     modules = {module_of(source): source for source in SOURCES}
     below: dict[str, set[str]] = {}
     for module, source in modules.items():
@@ -120,7 +120,7 @@ def test_modules_of_all_rooms_and_parts_of_the_app_lean_on_each_other_one_way() 
     assert circles(parts) == {}
 
 
-def test_a_page_leans_on_others_through_the_doors_it_declares_and_in_no_circle() -> None:
+def test_a_page_leans_on_others_through_the_doors_it_declares_and_in_no_circle():
     folders = sorted(path.parent.name for path in LIBRARY.glob("subjects/*/__init__.py"))
     doors = {}
     for folder in folders:
@@ -135,13 +135,13 @@ def test_a_page_leans_on_others_through_the_doors_it_declares_and_in_no_circle()
     assert circles(doors) == {}
 
 
-def test_words_and_scenes_of_a_page_know_no_streamlit() -> None:
+def test_words_and_scenes_of_a_page_know_no_streamlit():
     for source in SOURCES:
         if Path(source).match("subjects/*/*words.py") or Path(source).match("subjects/*/scene.py"):
             assert "streamlit" not in {name.split(".")[0] for name in imports(source)}, source
 
 
-def test_each_fix_for_streamlit_is_short_and_listed() -> None:
+def test_each_fix_for_streamlit_is_short_and_listed():
     listed = (ROOT / "docs" / "upstream.md").read_text("utf-8")
     for source in SOURCES:
         if Path(source).match("streamlit_fixes/[!_]*.py"):
@@ -149,7 +149,7 @@ def test_each_fix_for_streamlit_is_short_and_listed() -> None:
             assert f"`{source}`" in listed, source
 
 
-def test_settings_need_the_standard_library_the_core_torch_and_a_notebook_no_streamlit() -> None:
+def test_settings_need_the_standard_library_the_core_torch_and_a_notebook_no_streamlit():
     readme = (ROOT / "README.md").read_text("utf-8").split("## In a notebook")[1]
     settings, core, notebook = loaded_by(
         "import attention.core.settings",
@@ -163,7 +163,7 @@ def test_settings_need_the_standard_library_the_core_torch_and_a_notebook_no_str
     assert "streamlit" not in notebook
 
 
-def test_pages_do_no_arithmetic_on_tensors() -> None:
+def test_pages_do_no_arithmetic_on_tensors():
     for source in SOURCES:
         if source.startswith("pages/"):
             packages = {name.split(".")[0] for name in imports(source)}
@@ -171,7 +171,7 @@ def test_pages_do_no_arithmetic_on_tensors() -> None:
             assert ".softmax(" not in (ROOT / source).read_text("utf-8"), source
 
 
-def test_nothing_is_run_that_was_not_written_here_and_no_html_let_through_unsafely() -> None:
+def test_nothing_is_run_that_was_not_written_here_and_no_html_let_through_unsafely():
     for source in SOURCES:
         packages = {name.split(".")[0] for name in imports(source)}
         assert not packages & {"pickle", "marshal", "shelve", "joblib", "dill"}, source
@@ -181,7 +181,7 @@ def test_nothing_is_run_that_was_not_written_here_and_no_html_let_through_unsafe
         assert not given & {"unsafe_allow_html", "unsafe_allow_javascript"}, source
 
 
-def test_docstrings_open_with_a_verb_or_a_noun_and_no_clause() -> None:
+def test_docstrings_open_with_a_verb_or_a_noun_and_no_clause():
     opened = [
         f"{path.relative_to(ROOT)}: {words.splitlines()[0]}"
         for folder in FOLDERS

@@ -21,7 +21,6 @@ from attention.changing.transplants import Pair, Side, map_changes, transplants,
 from attention.comparing import Numbers
 from attention.shards import Way, work
 from attention.trained.checkpoints import load_folder
-from attention.trained.models import Model
 from tests.capture.families import TEXT, writer
 from tests.changing.kinds import TINY
 from tests.changing.pairs import known, tuned
@@ -31,9 +30,7 @@ __all__ = ["known"]
 TEXTS = ["the cat sat on the mat", "a mat on the cat", "the other cat looked"]
 
 
-def test_a_comparison_has_the_means_over_texts_with_their_intervals(
-    known: tuple[Model, Model],
-) -> None:
+def test_a_comparison_has_the_means_over_texts_with_their_intervals(known):
     base, other = known
     told: list[tuple[int, int]] = []
     found = attention.compare(
@@ -59,7 +56,7 @@ def test_a_comparison_has_the_means_over_texts_with_their_intervals(
     assert told == [(step, 6) for step in range(1, 7)]
 
 
-def test_other_tunings_stand_beside_with_ranks_and_their_agreement() -> None:
+def test_other_tunings_stand_beside_with_ranks_and_their_agreement():
     base, other = writer("Llama"), tuned(writer("Llama"))
     ids = [{"input_ids": TEXT[:1, at:]} for at in range(2)]
     found = attention.compare(base, other, ids, 11, others=[other, base], draws=3)
@@ -97,9 +94,7 @@ class Additive:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(
-    sign: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(sign, monkeypatch):
     monkeypatch.setattr(Additive, "worth", sign * Additive.worth)
     side = Side(Additive(), None, "zero")  # type: ignore[arg-type]
     one = torch.ones(1)
@@ -114,7 +109,7 @@ def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(
     assert len(team[1].any) == 4
 
 
-def test_what_does_not_fit_is_refused_in_a_sentence(known: tuple[Model, Model]) -> None:
+def test_what_does_not_fit_is_refused_in_a_sentence(known):
     llama = writer("Llama")
     refused: list[tuple[Any, Any, Any, str]] = [
         (known, [], 5, "at least one text, got none"),
@@ -127,7 +122,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(known: tuple[Model, Model]) 
             attention.compare(*models, texts, answer)
 
 
-def test_an_exception_of_progress_stops_between_texts(known: tuple[Model, Model]) -> None:
+def test_an_exception_of_progress_stops_between_texts(known):
     told = []
 
     def stop(done: int, of: int) -> None:
@@ -139,9 +134,7 @@ def test_an_exception_of_progress_stops_between_texts(known: tuple[Model, Model]
     assert told == [1]
 
 
-def test_the_command_goes_on_where_it_was_stopped_and_sums_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_goes_on_where_it_was_stopped_and_sums_up(tmp_path, monkeypatch, capsys):
     base, other, file = tmp_path / "base", tmp_path / "tuned", tmp_path / "texts.txt"
     write_checkpoint(base, "llama")
     tuned(write_checkpoint(other, "llama").theirs).save_pretrained(other)

@@ -41,8 +41,6 @@ CODED = [name for name, page in PAGES.items() if CODE.search(page.read_text("utf
 def module(path: Path) -> ModuleType:
     """A module that is in no package."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
@@ -56,7 +54,7 @@ def module(path: Path) -> ModuleType:
         if name not in RUN_BY
     ],
 )
-def test_the_code_of_a_page_runs_as_it_stands_there(name: str, tmp_path: Path) -> None:
+def test_the_code_of_a_page_runs_as_it_stands_there(name, tmp_path):
     code = "\n".join(CODE.findall(PAGES[name].read_text("utf-8")))
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", "import tests.capture.stand_ins\n" + code],
@@ -69,14 +67,14 @@ def test_the_code_of_a_page_runs_as_it_stands_there(name: str, tmp_path: Path) -
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_code_of_other_pages_is_run_where_it_is_said() -> None:
+def test_the_code_of_other_pages_is_run_where_it_is_said():
     assert RUN_BY.keys() <= {*CODED}
     for name, test in RUN_BY.items():
         assert f'"{name}"' in (ROOT / test).read_text("utf-8"), name
 
 
 @over("page", [*PAGES.values(), *ROOT.glob("*.md")])
-def test_a_page_leads_to_pages_and_headings_that_are_there(page: Path) -> None:
+def test_a_page_leads_to_pages_and_headings_that_are_there(page):
     for path, heading in LINK.findall(CODE.sub("", page.read_text("utf-8"))):
         to = page.parent / path
         made = to.parent == DOCS / "made"  # by docs/looked_up.py, as the site is built
@@ -88,7 +86,7 @@ def test_a_page_leads_to_pages_and_headings_that_are_there(page: Path) -> None:
             ]
 
 
-def test_the_index_leads_to_every_page() -> None:
+def test_the_index_leads_to_every_page():
     index = PAGES["index.md"].read_text("utf-8")
     listed = [
         line
@@ -103,7 +101,7 @@ def test_the_index_leads_to_every_page() -> None:
     )
 
 
-def test_each_figure_of_the_gallery_has_the_lines_that_make_it_and_a_link_into_the_app() -> None:
+def test_each_figure_of_the_gallery_has_the_lines_that_make_it_and_a_link_into_the_app():
     text = PAGES["gallery.md"].read_text("utf-8")
     _, files = module(DOCS / "gallery.py").codes()
     framed = re.findall(r'<iframe src="gallery/([^"]+)" loading="lazy" title="[^"]+"', text)
@@ -114,7 +112,7 @@ def test_each_figure_of_the_gallery_has_the_lines_that_make_it_and_a_link_into_t
     assert {*re.findall(r"\{app\}`[^`<]+<(\w+)[?>]", text)} <= names
 
 
-def test_every_public_name_of_the_library_has_its_entry() -> None:
+def test_every_public_name_of_the_library_has_its_entry():
     listed = re.findall(r"automodule:: attention\.(\S+)", PAGES["api.md"].read_text("utf-8"))
     public = {f"{room}.{name}" for name, room in attention.ROOMS.items()} | {
         *attention.FUNCTIONS.values(),
@@ -130,7 +128,7 @@ def looked_up() -> ModuleType:
     return module(DOCS / "looked_up.py")
 
 
-def test_rooms_stand_above_all_that_they_import() -> None:
+def test_rooms_stand_above_all_that_they_import():
     made = looked_up()
     leans = made.rooms()
     rows = made.floors(leans)
@@ -159,7 +157,7 @@ README = "![a](docs/a.png)\n\n[Host it](docs/hosting.md), [torch](https://pytorc
         ),
     ],
 )
-def test_an_index_shows_no_link_that_leads_nowhere(address: str, shown: str) -> None:
+def test_an_index_shows_no_link_that_leads_nowhere(address, shown):
     pytest.importorskip("hatchling", reason="needs hatchling (requirements-dev.txt)")
     assert module(ROOT / "hatch_build.py").absolute(README, address) == shown
 
@@ -167,7 +165,7 @@ def test_an_index_shows_no_link_that_leads_nowhere(address: str, shown: str) -> 
 CHANGES = "# Changelog\n\n## [Unreleased]\n\n- new\n\n## [0.9.0] - 2026-01-02\n\n- old\n"
 
 
-def test_a_release_gives_the_changelog_its_heading_once_and_tells_of_nothing_older() -> None:
+def test_a_release_gives_the_changelog_its_heading_once_and_tells_of_nothing_older():
     release = module(ROOT / "deploy" / "release.py")
     day = datetime.date(2027, 3, 5)
     once = release.with_heading(CHANGES, "1.2.0", day)
@@ -178,12 +176,12 @@ def test_a_release_gives_the_changelog_its_heading_once_and_tells_of_nothing_old
         release.notes(once, "7.0.0")
 
 
-def test_the_citation_has_this_version() -> None:
+def test_the_citation_has_this_version():
     cited: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited["version"] == attention.__version__
 
 
-def test_workflows_run_what_make_has() -> None:
+def test_workflows_run_what_make_has():
     made = {*re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)}
     for file in (ROOT / ".github" / "workflows").glob("*.yml"):
         steps = yaml.safe_load(file.read_text("utf-8"))["jobs"].values()

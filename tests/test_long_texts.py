@@ -44,9 +44,7 @@ def result_of(model: Transformer, layer: int = 1, **more: Any) -> Result:
     return computed(settings, into_layer(settings, layer_input(model, pieces, layer, x), layer, 2))
 
 
-def test_a_sentence_is_cut_to_what_is_seen_and_a_text_to_what_the_model_takes(
-    model: Transformer,
-) -> None:
+def test_a_sentence_is_cut_to_what_is_seen_and_a_text_to_what_the_model_takes(model):
     assert takes_long_texts(model)
     whole, seen = model.all_pieces(TEXT), model.pieces(TEXT)
     assert (len(whole.ids), len(seen.ids)) == (PIECES, MAX_SEEN)
@@ -54,7 +52,7 @@ def test_a_sentence_is_cut_to_what_is_seen_and_a_text_to_what_the_model_takes(
     assert torch.equal(whole.ids[:MAX_SEEN], seen.ids)
 
 
-def test_layers_give_what_they_give_with_all_weights_kept(model: Transformer) -> None:
+def test_layers_give_what_they_give_with_all_weights_kept(model):
     pieces = model.all_pieces(TEXT)
     whole = [run.output for run in model.forward(Padded(pieces.ids))]  # gradients keep all
     sparing = [*states(model, model.embed(pieces.ids))]
@@ -67,9 +65,7 @@ def test_layers_give_what_they_give_with_all_weights_kept(model: Transformer) ->
 
 @pytest.mark.parametrize("how", [{}, {"rotary": Rotary(), "scale": 0.3}], ids=str)
 @pytest.mark.parametrize(("causal", "window"), [(True, None), (True, 7), (False, 7), (False, None)])
-def test_rows_of_a_long_text_give_the_output_of_the_whole(
-    how: dict[str, Any], causal: bool, window: int | None
-) -> None:
+def test_rows_of_a_long_text_give_the_output_of_the_whole(how, causal, window):
     generator = torch.Generator().manual_seed(3)
 
     def drawn(*shape: int) -> Tensor:
@@ -96,9 +92,7 @@ def test_rows_of_a_long_text_give_the_output_of_the_whole(
     ],
     ids=str,
 )
-def test_any_part_of_the_map_has_the_weights_of_the_layer_as_it_is_set(
-    model: Transformer, settings: dict[str, Any]
-) -> None:
+def test_any_part_of_the_map_has_the_weights_of_the_layer_as_it_is_set(model, settings):
     result = result_of(model, **settings)
     assert isinstance(result.layer_trace, LongTrace)
     run = live_run(result)
@@ -114,9 +108,7 @@ def test_any_part_of_the_map_has_the_weights_of_the_layer_as_it_is_set(
         assert_close(shown.weights(2, 1), whole[128:192, 64:128], atol=1e-5, rtol=1e-5)
 
 
-def test_the_work_of_a_text_grows_with_its_layers_and_faster_than_its_length(
-    model: Transformer,
-) -> None:
+def test_the_work_of_a_text_grows_with_its_layers_and_faster_than_its_length(model):
     one = products(model, PIECES, 1)
     assert products(model, PIECES, 2) == 2 * one
     # 4 matrices of 15 by 15 and 2 of 15 by 11, then two products of 15 with half of all keys

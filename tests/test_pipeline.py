@@ -53,17 +53,13 @@ def computed(memory: str | None = None, **settings: Any) -> Result:
         ({"variant": "gaussian", "config": {"sigma": 0.0}}, "sigma must lie between 0.1 and 10.0"),
     ],
 )
-def test_settings_out_of_bounds_or_that_a_variant_cannot_have_are_refused(
-    settings: dict[str, Any], message: str
-) -> None:
+def test_settings_out_of_bounds_or_that_a_variant_cannot_have_are_refused(settings, message):
     config = tuple(settings.get("config", {}).items())
     with pytest.raises(ValueError, match=message):
         Settings(**settings | {"config": config}).variant_layer(7)
 
 
-def test_own_vectors_are_offered_only_where_a_file_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_own_vectors_are_offered_only_where_a_file_is_named(monkeypatch):
     assert vector_names() == ("glove", "random")
     with pytest.raises(ValueError, match="vectors must be one of glove, random, got 'own'"):
         Settings(vectors="own")
@@ -92,8 +88,8 @@ def test_own_vectors_are_offered_only_where_a_file_is_named(
     ],
 )
 def test_the_layer_has_its_own_settings_the_shared_seed_and_numbers_that_divide(
-    settings: dict[str, Any], d_model: int, expected: dict[str, Any]
-) -> None:
+    settings, d_model, expected
+):
     layer = Settings(**settings).variant_layer(d_model)
     assert type(layer) is VARIANTS[settings["variant"]]
     assert dataclasses.asdict(layer.config) == expected
@@ -102,7 +98,7 @@ def test_the_layer_has_its_own_settings_the_shared_seed_and_numbers_that_divide(
 # From a sentence to its numbers
 
 
-def test_a_result_is_what_its_settings_come_to() -> None:
+def test_a_result_is_what_its_settings_come_to():
     result = computed(seed=3, scale="none")
     assert result.tokens == result.key_tokens == ("the", "cat", "walks", "on", "the", "street")
     assert result.known == (True,) * 6
@@ -115,7 +111,7 @@ def test_a_result_is_what_its_settings_come_to() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_scale_multiplies_the_scores_of_every_variant(variant: str) -> None:
+def test_every_scale_multiplies_the_scores_of_every_variant(variant):
     for scale in settings_of(Settings)["scale"].choices:
         trace = computed(variant=variant, scale=scale, factor=0.3, d_model=10).trace
         d_k, d_v = trace.queries.shape[-1], trace.values.shape[-1]
@@ -124,9 +120,8 @@ def test_every_scale_multiplies_the_scores_of_every_variant(variant: str) -> Non
         assert_close(trace.scaled, trace.scores * told[scale])
 
 
-def test_positions_come_in_where_they_belong() -> None:
+def test_positions_come_in_where_they_belong():
     plain, added = computed(), computed(positions="sinusoidal")
-    assert added.encoding is not None
     assert torch.equal(added.encoding, sinusoidal(6, 7))
     assert torch.equal(added.x, plain.x + added.encoding)
     assert torch.equal(added.vectors, plain.x)
@@ -137,7 +132,7 @@ def test_positions_come_in_where_they_belong() -> None:
     assert_close(heads.scaled, heads.scores + alibi(7, 6, 6))  # d_k = 1
 
 
-def test_512_of_600_tokens_are_shown_and_88_left_out_and_without_any_it_is_refused() -> None:
+def test_512_of_600_tokens_are_shown_and_88_left_out_and_without_any_it_is_refused():
     result = computed(s=" ".join(["cat"] * 600), d_model=3)
     assert len(result.tokens) == len(result.known) == MAX_SEEN == 512
     assert result.left_out == 88
@@ -159,15 +154,13 @@ def test_512_of_600_tokens_are_shown_and_88_left_out_and_without_any_it_is_refus
         ({"vectors": "random"}, False),
     ],
 )
-def test_words_are_the_vectors_unless_the_values_are_projected(
-    glove: Vectors, settings: dict[str, Any], there: bool
-) -> None:
+def test_words_are_the_vectors_unless_the_values_are_projected(glove, settings, there):
     for memory in (None, "hello world"):
         words = compute(Settings(**settings), lambda name: glove, memory).words
         assert words is (glove if there else None)
 
 
-def test_vectors_are_asked_for_by_name_and_unknown_words_are_marked(glove: Vectors) -> None:
+def test_vectors_are_asked_for_by_name_and_unknown_words_are_marked(glove):
     asked: list[str] = []
 
     def load(name: str) -> Vectors:
@@ -181,9 +174,8 @@ def test_vectors_are_asked_for_by_name_and_unknown_words_are_marked(glove: Vecto
     assert torch.equal(result.x, look_up(glove, result.tokens).x)
 
 
-def test_keys_and_values_come_from_the_memory() -> None:
+def test_keys_and_values_come_from_the_memory():
     result = computed("hello, world", positions="sinusoidal", mask=("causal", "length"))
-    assert result.memory is not None
     assert result.key_tokens == result.memory.tokens == ("hello", ",", "world")
     vectors = random_vectors(result.key_tokens, 7, 0).x
     assert torch.equal(result.memory.x, vectors + sinusoidal(3, 7))
@@ -202,8 +194,8 @@ def test_keys_and_values_come_from_the_memory() -> None:
 )
 @hypothesis_settings(deadline=None, max_examples=60)
 def test_a_query_may_attend_exactly_where_every_chosen_mask_allows_it(
-    chosen: list[str], valid_len: int, radius: int, cells: str, memory: str | None
-) -> None:
+    chosen, valid_len, radius, cells, memory
+):
     more: dict[str, Any] = {"valid_len": valid_len, "radius": radius, "cells": cells}
     result = computed(memory, mask=tuple(chosen), variant="multihead", d_model=10, **more)
     n_keys, trace = len(result.key_tokens), result.layer_trace
@@ -223,7 +215,7 @@ def test_a_query_may_attend_exactly_where_every_chosen_mask_allows_it(
     assert trace.mask is None or torch.equal(trace.mask, allowed.expand(5, 6, n_keys))
 
 
-def test_cells_that_cannot_be_read_become_a_note_and_the_other_masks_stay() -> None:
+def test_cells_that_cannot_be_read_become_a_note_and_the_other_masks_stay():
     result = computed(mask=("causal", "cells"), cells="0:1 oops")
     (note,) = result.notes
     assert note.startswith("No single cells are hidden: hidden cells are written ")
@@ -232,7 +224,7 @@ def test_cells_that_cannot_be_read_become_a_note_and_the_other_masks_stay() -> N
     assert_close(result.trace.weights, computed(mask=("causal",)).trace.weights)
 
 
-def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run_or_the_last() -> None:
+def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run_or_the_last():
     result = computed(variant="multihead", config=(("heads", 7),), head=4)
     assert (result.head, result.notes) == (4, [])
     for step in ("queries", "scores", "weights", "output"):
@@ -250,7 +242,7 @@ def test_the_head_that_is_shown_is_the_chosen_one_of_the_one_run_or_the_last() -
     assert computed(variant="dot", head=9).notes == []
 
 
-def test_a_result_takes_the_memory_of_each_of_its_numbers_once() -> None:
+def test_a_result_takes_the_memory_of_each_of_its_numbers_once():
     plain = computed()  # x is queries, keys and values; then scores, scaled, weights and output
     assert plain.nbytes == 4 * (6 * 7 + 3 * 6 * 6 + 6 * 7)
     assert plain.looked_at(dataclasses.replace(plain.settings, head=3)).nbytes == plain.nbytes
@@ -270,9 +262,7 @@ def test_a_result_takes_the_memory_of_each_of_its_numbers_once() -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("positions", ["rotary", "alibi"])
-def test_a_long_run_gives_what_a_whole_one_keeps(
-    monkeypatch: pytest.MonkeyPatch, variant: str, positions: str
-) -> None:
+def test_a_long_run_gives_what_a_whole_one_keeps(monkeypatch, variant, positions):
     heads = "heads" in settings_of(VARIANTS[variant].Config)
     settings = {
         "variant": variant,

@@ -52,9 +52,7 @@ def files_in(*folders: Path) -> set[str]:
     }
 
 
-def test_the_wheel_carries_the_library_and_within_it_what_is_served_and_nothing_else(
-    wheel: zipfile.ZipFile,
-) -> None:
+def test_the_wheel_carries_the_library_and_within_it_what_is_served_and_nothing_else(wheel):
     carried = {name for name in wheel.namelist() if ".dist-info/" not in name}
     served = {*files_in(ROOT / "pages"), "streamlit_app.py", ".streamlit/config.toml"}
     assert carried == files_in(LIBRARY) | {f"attention/served/{name}" for name in served}
@@ -66,7 +64,7 @@ def metadata(wheel: zipfile.ZipFile) -> Message:
     return message_from_bytes(wheel.read(name))
 
 
-def test_the_wheel_and_the_changelog_have_this_version(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_and_the_changelog_have_this_version(wheel):
     released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
     assert metadata(wheel)["Version"] == released[0] == attention.__version__
     assert "attention/py.typed" in wheel.namelist()
@@ -94,8 +92,8 @@ def served_with(file: str = "requirements.txt") -> dict[str, SpecifierSet]:
 
 
 def test_what_the_app_is_served_with_is_what_the_wheel_needs_with_the_app_and_within_its_bounds(
-    wheel: zipfile.ZipFile,
-) -> None:
+    wheel,
+):
     needed, served = requirements_of(wheel, "app"), served_with()
     assert needed.keys() == served.keys() - {"pytest"}
     for name, bounds in needed.items():
@@ -105,18 +103,14 @@ def test_what_the_app_is_served_with_is_what_the_wheel_needs_with_the_app_and_wi
         assert importlib.metadata.version(name) in bounds, name
 
 
-def test_the_library_alone_brings_no_streamlit_and_bounds_torch_and_pandas_from_below_alone(
-    wheel: zipfile.ZipFile,
-) -> None:
+def test_the_library_alone_brings_no_streamlit_and_bounds_torch_and_pandas_from_below_alone(wheel):
     alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
     assert needed.keys() - alone.keys() >= {"streamlit", "cachetools"}
     for name in ("torch", "pandas", "numpy", "pyarrow"):
         assert {each.operator for each in needed[name]} == {">="}
 
 
-def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(
-    wheel: zipfile.ZipFile,
-) -> None:
+def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(wheel):
     installed_as = importlib.metadata.packages_distributions()
     alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
     extras = {"notebook": "notebook", "trained": "transformers"}
@@ -150,9 +144,7 @@ command.main([])
 """
 
 
-def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_the_app(
-    wheel: zipfile.ZipFile,
-) -> None:
+def test_without_the_app_the_library_is_whole_and_its_command_says_how_to_add_the_app(wheel):
     of_app = requirements_of(wheel, "app").keys() - requirements_of(wheel, "").keys()
     code = ALONE.format(missing=[name.replace("-", "_") for name in [*of_app, "starlette"]])
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -170,7 +162,7 @@ sys.exit(pytest.main(["--collect-only", "--quiet", "-p", "no:cacheprovider"]))
 """
 
 
-def test_a_bare_pytest_finds_all_tests_where_requirements_txt_alone_is_installed() -> None:
+def test_a_bare_pytest_finds_all_tests_where_requirements_txt_alone_is_installed():
     listed = [*served_with("requirements-dev.txt"), *served_with("requirements-models.txt")]
     installed_as = importlib.metadata.packages_distributions()
     missing = [
@@ -188,7 +180,7 @@ def test_a_bare_pytest_finds_all_tests_where_requirements_txt_alone_is_installed
     assert "tests/core/test_functional.py" in ran.stdout
 
 
-def test_the_lock_of_the_image_has_all_that_the_app_needs_pinned_and_nothing_else() -> None:
+def test_the_lock_of_the_image_has_all_that_the_app_needs_pinned_and_nothing_else():
     locked = served_with("deploy/requirements.lock")
     assert all(str(bounds).startswith("==") for bounds in locked.values())
     versions = {name: str(bounds).removeprefix("==") for name, bounds in locked.items()}
@@ -208,7 +200,7 @@ def test_the_lock_of_the_image_has_all_that_the_app_needs_pinned_and_nothing_els
     assert reached == versions.keys()
 
 
-def test_the_lock_names_no_host_and_no_place_and_the_image_installs_from_it_alone() -> None:
+def test_the_lock_names_no_host_and_no_place_and_the_image_installs_from_it_alone():
     lines = (ROOT / "deploy" / "requirements.lock").read_text("utf-8").splitlines()
     assert "make lock" in lines[0]
     assert all(re.fullmatch(r"[a-z0-9._-]+==[a-z0-9.+]+", line) for line in lines[1:])
@@ -217,9 +209,7 @@ def test_the_lock_names_no_host_and_no_place_and_the_image_installs_from_it_alon
     assert "requirements.txt" not in DOCKERFILE.read_text("utf-8")
 
 
-def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder(
-    wheel: zipfile.ZipFile, tmp_path: Path
-) -> None:
+def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder(wheel, tmp_path):
     installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     wheel.extractall(installed)
     elsewhere.mkdir()
@@ -235,8 +225,8 @@ def test_the_command_of_the_wheel_serves_the_app_as_it_is_set_up_from_any_folder
 
 
 def test_the_command_hands_its_options_on_to_streamlit_and_names_all_that_an_owner_can_set(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    monkeypatch, capsys
+):
     ran: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda words, prog_name: ran.append(words))
     command.main(["--server.port", "8600"])

@@ -41,10 +41,9 @@ def cells() -> list[tuple[str, str]]:
 
 
 def test_the_notebook_runs_on_two_layers_of_its_model_and_on_one_of_transformers(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    monkeypatch, tmp_path
+):
     whole = packaged("smollm2")
-    assert isinstance(whole, Transformer)
     few = replace(whole.parts, layers=whole.parts.layers[:2])
     monkeypatch.setattr(sources, "load", lambda name: Transformer(whole.about, whole._read, few))
     monkeypatch.chdir(tmp_path)
@@ -60,9 +59,7 @@ def test_the_notebook_runs_on_two_layers_of_its_model_and_on_one_of_transformers
     assert names["path"].shape == (2, 8)
 
 
-def test_the_votes_in_the_notebook_are_those_of_its_model(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_votes_in_the_notebook_are_those_of_its_model(capsys, monkeypatch):
     monkeypatch.setattr(sources, "load", packaged)
     names: dict[str, Any] = {}
     for code, printed in cells()[:2]:
@@ -71,7 +68,7 @@ def test_the_votes_in_the_notebook_are_those_of_its_model(
 
 
 @pytest.mark.soak
-def test_the_notebook_prints_what_stands_in_it(tmp_path: Path) -> None:
+def test_the_notebook_prints_what_stands_in_it(tmp_path):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     notebook = nbformat.read(DOCS / "indirect_objects.ipynb", 4)
     place = {"metadata": {"path": str(tmp_path)}}
@@ -83,7 +80,7 @@ def test_the_notebook_prints_what_stands_in_it(tmp_path: Path) -> None:
         assert re.findall(r"\d+", found) == re.findall(r"\d+", printed)
 
 
-def test_the_task_of_ones_own_on_its_page_is_learned() -> None:
+def test_the_task_of_ones_own_on_its_page_is_learned():
     known = {*TASKS}
     try:
         names = names_of("training.md")

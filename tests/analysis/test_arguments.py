@@ -154,7 +154,7 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
 
 
 @over("words", REFUSED)
-def test_arguments_of_a_wrong_kind_are_answered_in_a_sentence(words: str) -> None:
+def test_arguments_of_a_wrong_kind_are_answered_in_a_sentence(words):
     for call in REFUSED[words]:
         with pytest.raises(ValueError, match=words) as refused:
             call()
@@ -162,12 +162,12 @@ def test_arguments_of_a_wrong_kind_are_answered_in_a_sentence(words: str) -> Non
 
 
 @over("chosen", [[1], (1,), range(1, 2), {1}, torch.tensor([1]), np.array([1]), [np.int64(-7)]])
-def test_positions_are_any_list_of_whole_numbers(chosen: Any) -> None:
+def test_positions_are_any_list_of_whole_numbers(chosen):
     found = hide(Change(np.int64(0), positions=chosen))
     assert torch.equal(found, hide(Change(0, positions=[1])))
     assert not torch.equal(found[0], run().hidden)
 
 
 @over("to", [2, np.float32(2), torch.tensor(2.0), torch.full((8, 1), 2.0), torch.full((127,), 2.0)])
-def test_what_a_part_is_set_to_is_any_number_or_tensor_that_broadcasts(to: Any) -> None:
+def test_what_a_part_is_set_to_is_any_number_or_tensor_that_broadcasts(to):
     assert torch.equal(hide(Change(0, to=to)), hide(Change(0, to=2.0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,8 @@ from attention.analysis.associations import BASELINES, METHODS, Followed, associ
 from attention.changing.erasing import mask_of
 from attention.core.functional import Trace
 from attention.trained.models import Padded
-from tests.analysis.conftest import CLOSE, Case, case_of, each_model, each_tiny
-from tests.trained.making import Checkpoint, of_trace, run_theirs
+from tests.analysis.conftest import CLOSE, case_of, each_model, each_tiny
+from tests.trained.making import of_trace, run_theirs
 
 MINILM = pytest.mark.parametrize("case", ["minilm"], indirect=True)
 DECODERS = ["gpt2", "llama"]
@@ -32,7 +32,7 @@ HAND = torch.tensor([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.25, 0.75]]])
 # By hand
 
 
-def test_rollout_multiplies_later_layers_on_the_left() -> None:
+def test_rollout_multiplies_later_layers_on_the_left():
     """A_1 = [[1, 0], [.25, .75]], A_2 = [[.5, .5], [.125, .875]]; A_2 A_1 is not A_1 A_2."""
     first, second = steps = associations.with_identity(HAND)
     assert_close(first, torch.tensor([[1.0, 0.0], [0.25, 0.75]]))
@@ -42,7 +42,7 @@ def test_rollout_multiplies_later_layers_on_the_left() -> None:
     assert not torch.allclose(product, first @ second)
 
 
-def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number() -> None:
+def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number():
     """Ranks 1, 2.5, 2.5, 4, 5 against 1 to 5: ties count as ties, 9.5 / √(9.5 · 10)."""
     found, yardstick = torch.zeros(7, 7), torch.zeros(7, 7)
     found[0, 2:], yardstick[0, 2:] = torch.tensor([1.0, 2, 2, 3, 4]), torch.arange(5.0)
@@ -61,9 +61,7 @@ def test_agreement_is_the_mean_over_rows_of_five_keys_weighted_by_their_number()
     assert agreed() == pytest.approx(expected)
 
 
-def test_baselines_ask_for_the_place_of_the_key_alone(
-    checkpoint: Callable[[str], Checkpoint],
-) -> None:
+def test_baselines_ask_for_the_place_of_the_key_alone(checkpoint):
     case = case_of("gpt2", checkpoint)
     followed = Followed(case.model, replace(case.run.pieces, ids=case.run.pieces.ids[:3]))
     found = {name: baseline(followed)[0] for name, baseline in BASELINES.items()}
@@ -77,7 +75,7 @@ def test_baselines_ask_for_the_place_of_the_key_alone(
 
 
 @each_model
-def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -> None:
+def test_every_method_gives_a_number_for_each_pair_on_every_layout(case):
     n_tokens = len(case.run.pieces.ids)
     followed = Followed(case.model, case.run.pieces)
     for name in METHODS:
@@ -96,7 +94,7 @@ def test_every_method_gives_a_number_for_each_pair_on_every_layout(case: Case) -
 
 
 @MINILM
-def test_raw_weights_are_averaged_over_heads_and_the_later_half_of_the_layers(case: Case) -> None:
+def test_raw_weights_are_averaged_over_heads_and_the_later_half_of_the_layers(case):
     found = associate(case.model, case.run.pieces, "raw-mean")
     runs = Followed(case.model, case.run.pieces).runs
     for last, layers in ((0, [0]), (2, [1, 2]), (5, [3, 4, 5])):
@@ -105,7 +103,7 @@ def test_raw_weights_are_averaged_over_heads_and_the_later_half_of_the_layers(ca
 
 
 @each_tiny
-def test_vectors_that_tokens_bring_sum_to_what_attention_adds(case: Case) -> None:
+def test_vectors_that_tokens_bring_sum_to_what_attention_adds(case):
     followed = Followed(case.model, case.run.pieces)
     for at, (layer, run) in enumerate(zip(followed.layers, followed.runs, strict=True)):
         _, bias = layer.attention.projection("output")
@@ -117,9 +115,7 @@ def test_vectors_that_tokens_bring_sum_to_what_attention_adds(case: Case) -> Non
 
 
 @torch.no_grad()
-def test_alti_is_that_of_loops_over_the_tensors_of_transformers(
-    checkpoint: Callable[[str], Checkpoint],
-) -> None:
+def test_alti_is_that_of_loops_over_the_tensors_of_transformers(checkpoint):
     """A plain second way: one head, one query, one key at a time."""
     case = case_of("bert", checkpoint)
     followed, theirs = Followed(case.model, case.run.pieces), checkpoint("bert").theirs
@@ -148,7 +144,7 @@ def test_alti_is_that_of_loops_over_the_tensors_of_transformers(
 
 
 @pytest.mark.parametrize("case", ["bert", *DECODERS], indirect=True)
-def test_gradients_are_slopes_of_the_target(case: Case) -> None:
+def test_gradients_are_slopes_of_the_target(case):
     """Finite differences: a weight a little more, a little less."""
     followed = Followed(case.model, case.run.pieces)
     query = len(case.run.pieces.ids) - 2
@@ -175,7 +171,7 @@ def test_gradients_are_slopes_of_the_target(case: Case) -> None:
 
 
 @MINILM
-def test_gradient_times_attention_follows_the_rule_of_its_authors(case: Case) -> None:
+def test_gradient_times_attention_follows_the_rule_of_its_authors(case):
     followed = Followed(case.model, case.run.pieces)
     query = 3
     weights, slopes = associations.gradients(followed, torch.tensor([query]))
@@ -187,7 +183,7 @@ def test_gradient_times_attention_follows_the_rule_of_its_authors(case: Case) ->
 
 @each_kind
 @torch.no_grad()
-def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erasure_is_a_run_without_the_token(case, monkeypatch):
     """Also where only what comes behind a token is worked out again, some tokens at a time."""
     monkeypatch.setattr(associations.erasing, "TOGETHER", 3)
     followed = Followed(case.model, case.run.pieces)
@@ -237,7 +233,7 @@ def test_erasure_is_a_run_without_the_token(case: Case, monkeypatch: pytest.Monk
 
 
 @MINILM
-def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case: Case) -> None:
+def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case):
     class Enough(Exception):
         pass
 
@@ -257,7 +253,7 @@ def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case: Ca
 
 @each_decoder
 @torch.no_grad()
-def test_faithfulness_of_a_decoder_is_that_of_runs_over_what_is_left(case: Case) -> None:
+def test_faithfulness_of_a_decoder_is_that_of_runs_over_what_is_left(case):
     followed = Followed(case.model, case.run.pieces, (7, 11))
     ids, n = case.run.pieces.ids, len(case.run.pieces.ids)
     found = associations.curves(followed, torch.arange(n, 0, -1.0))
@@ -275,7 +271,7 @@ def test_faithfulness_of_a_decoder_is_that_of_runs_over_what_is_left(case: Case)
 
 
 @MINILM
-def test_faithfulness_of_an_encoder_ends_where_the_other_begins(case: Case) -> None:
+def test_faithfulness_of_an_encoder_ends_where_the_other_begins(case):
     followed = Followed(case.model, case.run.pieces)
     found = associations.curves(
         followed, associate(case.model, case.run.pieces, "alti")[-1].mean(0)
@@ -288,7 +284,7 @@ def test_faithfulness_of_an_encoder_ends_where_the_other_begins(case: Case) -> N
 
 
 @MINILM
-def test_what_cannot_be_asked_is_refused(case: Case) -> None:
+def test_what_cannot_be_asked_is_refused(case):
     with pytest.raises(ValueError, match=r"the method must be one of raw-mean, .*, got 'mystery'"):
         associate(case.model, case.run.pieces, "mystery")
     with pytest.raises(ValueError, match="one of these ways: masked, hidden, left out; got 'lost'"):

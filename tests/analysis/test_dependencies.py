@@ -1,7 +1,5 @@
 """Methods of association against dependencies that are known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch
@@ -30,7 +28,7 @@ from tests.trained.packaged import packaged
 PAPER = Path(__file__).parents[2] / "docs" / "study.md"
 
 
-def test_a_method_finds_a_token_where_its_greatest_number_of_others_lies_there() -> None:
+def test_a_method_finds_a_token_where_its_greatest_number_of_others_lies_there():
     model = packaged("grammar")
     followed = Followed(model, model.pieces("the cats see"))
     found = torch.zeros(4, 4)
@@ -41,7 +39,7 @@ def test_a_method_finds_a_token_where_its_greatest_number_of_others_lies_there()
     assert finds(found, followed, 1)
 
 
-def test_a_dependency_names_the_subject_and_both_forms_of_its_verb() -> None:
+def test_a_dependency_names_the_subject_and_both_forms_of_its_verb():
     model = packaged("grammar")
     for one in subjects(2)[:20]:
         words = one.text.split()
@@ -53,7 +51,7 @@ def test_a_dependency_names_the_subject_and_both_forms_of_its_verb() -> None:
         assert model.shown(followed.words) == (one.right, one.wrong)
 
 
-def test_raw_weights_are_right_as_often_as_is_written() -> None:
+def test_raw_weights_are_right_as_often_as_is_written():
     for name, kinds in KNOWN.items():
         model = packaged(name)
         for kind, known in kinds.items():
@@ -65,21 +63,21 @@ def test_raw_weights_are_right_as_often_as_is_written() -> None:
             assert abs(sum(hits) / len(hits) - truths(name)[kind].shares["raw-mean"]) <= 0.02
 
 
-def test_means_are_taken_over_sentences_that_a_model_knows() -> None:
+def test_means_are_taken_over_sentences_that_a_model_knows():
     assert sentences_for("minilm") is SENTENCES
     for name in KNOWN:
         pieces = [packaged(name).pieces(text) for text in sentences_for(name)[:20]]
         assert not any("[unknown]" in one.texts for one in pieces)
 
 
-def test_tables_of_the_paper_are_those_of_the_measurement() -> None:
+def test_tables_of_the_paper_are_those_of_the_measurement():
     paper = PAPER.read_text("utf-8")
     for name in KNOWN:
         assert table(truths(name)) in paper
         assert ways_table(truths(name)) in paper
 
 
-def test_a_word_in_its_other_number_finds_the_subject_more_often_than_a_hidden_one() -> None:
+def test_a_word_in_its_other_number_finds_the_subject_more_often_than_a_hidden_one():
     """Ten sentences measured anew; all of them as they are written."""
     model = packaged("grammar")
     found = truth_of(model, subjects(2)[:10])
@@ -92,13 +90,13 @@ def test_a_word_in_its_other_number_finds_the_subject_more_often_than_a_hidden_o
         assert one.erasures[EXCHANGED] >= max(one.shares.values()) - 0.01
 
 
-def test_numbers_are_exchanged_of_nouns_and_verbs_alone() -> None:
+def test_numbers_are_exchanged_of_nouns_and_verbs_alone():
     assert exchanged_numbers("near the cats that sees the old dog often") == (
         ["near", "the", "cat", "that", "see", "the", "old", "dogs", "often"]
     )
 
 
-def test_an_erased_word_is_replaced_at_its_place_alone() -> None:
+def test_an_erased_word_is_replaced_at_its_place_alone():
     """The move of the target is that of a run of the sentence with another word."""
     model = packaged("grammar")
     one = subjects(1)[0]
@@ -111,7 +109,7 @@ def test_an_erased_word_is_replaced_at_its_place_alone() -> None:
     torch.testing.assert_close(moved, expected.abs(), rtol=1e-4, atol=1e-4)
 
 
-def test_a_model_whose_truth_is_not_known_has_none_and_chance_is_less_than_the_best() -> None:
+def test_a_model_whose_truth_is_not_known_has_none_and_chance_is_less_than_the_best():
     assert truths("minilm") == {}
     for one in truths("grammar").values():
         assert one.sentences == 100

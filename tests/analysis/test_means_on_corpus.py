@@ -35,7 +35,7 @@ def said_without(text: str, off: list[Head], way: str = "mean") -> tuple[str, fl
     return word.strip("·"), float(shares.max()), float(metric(states))
 
 
-def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -> None:
+def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none():
     off = [(1, 3), (1, 5)]
     zero, mean = (said_without(MARY, off, way)[2] for way in ("zero", "mean"))
     assert zero < 0.07 < 0.9 < mean
@@ -44,14 +44,14 @@ def test_two_heads_at_zero_look_like_a_discovery_and_at_their_means_are_none() -
     assert cost.elsewhere.found.mean < 0.03
 
 
-def test_what_is_packaged_recomputes_from_its_sentences() -> None:
+def test_what_is_packaged_recomputes_from_its_sentences():
     model, there = packaged("minilm"), on_corpus("minilm")
     mean = means(model, SENTENCES[:MEANS_OVER], "output")
     assert_close(torch.stack(there.means), torch.stack(mean), atol=1e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize(("name", "text"), ANSWERED)
-def test_packaged_effects_recompute(name: str, text: str) -> None:
+def test_packaged_effects_recompute(name, text):
     model, run, there = packaged(name), run_model(name, text), on_corpus(name)
     metric = beside_likeliest(model, answer_at(model, run, -1)[0], -1)
     layers = [len(model.layers) - 1, len(model.layers) - 7]
@@ -59,7 +59,7 @@ def test_packaged_effects_recompute(name: str, text: str) -> None:
     assert_close(there.effects[text][layers], found, atol=1e-4, rtol=1e-2)
 
 
-def test_four_heads_turn_tom_into_anna() -> None:
+def test_four_heads_turn_tom_into_anna():
     share = pytest.approx(0.271, abs=2e-3)
     assert said_without(ANNA, []) == ("Tom", share, share)
     assert said_without(ANNA, FOUR[:1])[2] == pytest.approx(0.006, abs=1e-3)
@@ -67,7 +67,7 @@ def test_four_heads_turn_tom_into_anna() -> None:
     assert said_without(ANNA, FOUR)[:2] == ("Anna", pytest.approx(0.928, abs=5e-3))
 
 
-def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search() -> None:
+def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search():
     model, run = packaged("smollm2"), run_model("smollm2", ANNA)
     metric, _ = answer_at(model, run, -1)
     found = searched(4, model, run, metric, to=on_corpus("smollm2").means)
@@ -75,7 +75,7 @@ def test_the_candidates_lead_from_the_first_head_to_the_four_of_the_whole_search
     assert [one.tried for one in found] == [270, *[CANDIDATES] * 3]
 
 
-def test_the_four_cost_little_elsewhere_and_chance_takes_as_much_once() -> None:
+def test_the_four_cost_little_elsewhere_and_chance_takes_as_much_once():
     model, run = packaged("smollm2"), run_model("smollm2", ANNA)
     there = on_corpus("smollm2")
     costs = losses_after(model, OTHERS, [changes(FOUR, there.means)])[:, 0]
@@ -88,7 +88,7 @@ def test_the_four_cost_little_elsewhere_and_chance_takes_as_much_once() -> None:
     assert float(points.max()) > 0.1
 
 
-def test_one_head_turns_german_into_spanish_and_no_other_of_its_layer_does() -> None:
+def test_one_head_turns_german_into_spanish_and_no_other_of_its_layer_does():
     assert said_without(BERLIN, [])[::2] == ("German", pytest.approx(0.176, abs=2e-3))
     assert said_without(BERLIN, [(23, 4)])[::2] == ("Spanish", pytest.approx(0.036, abs=2e-3))
     before = said_without(BERLIN, [])[2]

@@ -25,7 +25,7 @@ def cells(name: str, pieces: Pieces, causal: bool = False) -> set[tuple[int, int
     return {(row, key) for row, key in targets_of(NAMINGS[name], pieces, seen).nonzero().tolist()}
 
 
-def test_each_name_says_which_keys_it_means() -> None:
+def test_each_name_says_which_keys_it_means():
     pieces = pieces_of("[CLS] a b a c [SEP]", "[CLS] [SEP]")
     assert cells("previous", pieces) == {(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)}
     assert cells("next", pieces) == {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)}
@@ -37,14 +37,14 @@ def test_each_name_says_which_keys_it_means() -> None:
     assert [*WORDS] == [*NAMINGS]
 
 
-def test_a_row_does_not_count_for_a_name_whose_keys_it_may_not_see() -> None:
+def test_a_row_does_not_count_for_a_name_whose_keys_it_may_not_see():
     pieces = pieces_of("a b a c")
     assert cells("same word", pieces, causal=True) == {(2, 0)}
     assert cells("next", pieces, causal=True) == set()
     assert cells("previous", pieces, causal=True) == cells("previous", pieces)
 
 
-def test_a_name_holds_where_the_greatest_weight_is_counted_among_what_counts() -> None:
+def test_a_name_holds_where_the_greatest_weight_is_counted_among_what_counts():
     weights = torch.tensor(
         [
             [[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2]],
@@ -61,7 +61,7 @@ def test_a_name_holds_where_the_greatest_weight_is_counted_among_what_counts() -
     assert len(nothing) == 0
 
 
-def test_a_pronoun_stands_for_the_noun_in_brackets() -> None:
+def test_a_pronoun_stands_for_the_noun_in_brackets():
     assert marked("The [cat] ran, as (it) was late.") == (
         "The cat ran, as it was late.",
         "cat",
@@ -69,7 +69,7 @@ def test_a_pronoun_stands_for_the_noun_in_brackets() -> None:
     )
 
 
-def test_the_sentences_of_pronouns_are_balanced() -> None:
+def test_the_sentences_of_pronouns_are_balanced():
     """Always the first noun, or always the last, is right about half of the time."""
     firsts = 0
     for text in PRONOUNS:
@@ -97,6 +97,6 @@ def test_the_sentences_of_pronouns_are_balanced() -> None:
     ],
 )
 def test_a_word_is_found_by_its_place_in_the_same_sentence_and_by_its_letters_in_another(
-    before: str, at: int, now: str, found: int | None
-) -> None:
+    before, at, now, found
+):
     assert same_word(before.split(), at, now.split()) == found

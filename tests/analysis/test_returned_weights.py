@@ -44,7 +44,7 @@ def stacked(attentions: Any, entry: int = 0) -> Tensor:
     return torch.stack([weights[entry].detach().float() for weights in attentions])
 
 
-def test_what_bert_returns_is_shown_with_its_gradients() -> None:
+def test_what_bert_returns_is_shown_with_its_gradients():
     model = FAMILIES["BERT"].build("eager")
     for kind in (torch.float32, torch.bfloat16):
         attentions = model.to(kind)(IDS[:1], output_attentions=True).attentions
@@ -57,7 +57,7 @@ def test_what_bert_returns_is_shown_with_its_gradients() -> None:
         show(model.train()(IDS[:1], output_attentions=True).attentions, TOKENS)
 
 
-def test_layers_may_come_in_any_kind_of_sequence_and_heads_picked_from_them_are_heads() -> None:
+def test_layers_may_come_in_any_kind_of_sequence_and_heads_picked_from_them_are_heads():
     for kind in (
         torch.stack(RETURNED),
         [one.numpy() for one in RETURNED],
@@ -92,7 +92,7 @@ class Elsewhere(Tensor):
             return result.as_subclass(cls) if isinstance(result, Tensor) else result
 
 
-def test_weights_are_brought_from_their_device_before_they_are_worked_on() -> None:
+def test_weights_are_brought_from_their_device_before_they_are_worked_on():
     there, whole = [one.as_subclass(Elsewhere) for one in RETURNED], ALONE.as_subclass(Elsewhere)
     with pytest.raises(AssertionError, match="sum"):
         there[0].sum()
@@ -106,7 +106,7 @@ def test_weights_are_brought_from_their_device_before_they_are_worked_on() -> No
         assert torch.equal(one_sequence(weights, TOKENS, **more).numbers, expected)
 
 
-def test_padding_is_left_out_and_the_rest_is_what_the_sentence_alone_gives() -> None:
+def test_padding_is_left_out_and_the_rest_is_what_the_sentence_alone_gives():
     model = FAMILIES["BERT"].build("eager")
     mask = torch.ones_like(IDS)
     mask[1, 3:] = 0
@@ -125,7 +125,7 @@ def test_padding_is_left_out_and_the_rest_is_what_the_sentence_alone_gives() -> 
 
 
 @pytest.mark.parametrize("name", ["BART", "T5"])
-def test_of_an_encoder_and_a_decoder_each_kind_is_shown_over_its_own_tokens(name: str) -> None:
+def test_of_an_encoder_and_a_decoder_each_kind_is_shown_over_its_own_tokens(name):
     outputs = FAMILIES[name].build("eager")(
         input_ids=IDS[:1], decoder_input_ids=IDS[1:2, :3], output_attentions=True
     )
@@ -143,9 +143,7 @@ def test_of_an_encoder_and_a_decoder_each_kind_is_shown_over_its_own_tokens(name
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-def test_each_row_of_generate_is_that_of_the_query_a_token_was_written_after(
-    use_cache: bool,
-) -> None:
+def test_each_row_of_generate_is_that_of_the_query_a_token_was_written_after(use_cache):
     model = writer("GPT-2", "eager")
     made = model.generate(IDS, **WRITING, use_cache=use_cache)
     for entry in range(BATCH):
@@ -162,7 +160,7 @@ def test_each_row_of_generate_is_that_of_the_query_a_token_was_written_after(
 
 
 @pytest.mark.parametrize(("name", "given"), [("Mistral", 3), ("Gemma 3", PIECES)])
-def test_with_a_sliding_window_each_row_has_the_last_keys(name: str, given: int) -> None:
+def test_with_a_sliding_window_each_row_has_the_last_keys(name, given):
     model = writer(name, "eager")
     made = model.generate(IDS[:1, :given], **WRITING)
     found = one_sequence(made.attentions, SEQUENCE[: given + WRITTEN])
@@ -172,7 +170,7 @@ def test_with_a_sliding_window_each_row_has_the_last_keys(name: str, given: int)
     assert not found.numbers[0, :, -1, :-5].any(), "outside the window"
 
 
-def test_what_a_model_returns_is_shown_by_its_attentions_but_beams_are_refused() -> None:
+def test_what_a_model_returns_is_shown_by_its_attentions_but_beams_are_refused():
     model = writer("GPT-2", "eager")
     outputs = model(IDS[:1], output_attentions=True)
     assert torch.equal(one_sequence(outputs, TOKENS).numbers, stacked(outputs.attentions))
@@ -183,7 +181,7 @@ def test_what_a_model_returns_is_shown_by_its_attentions_but_beams_are_refused()
         show(made, SEQUENCE)
 
 
-def test_a_model_that_keeps_no_weights_is_told_to_be_eager() -> None:
+def test_a_model_that_keeps_no_weights_is_told_to_be_eager():
     model = writer("GPT-2", "sdpa")
     returned = model(IDS, output_attentions=True), model(IDS), model.generate(IDS, **WRITING)
     for nothing in (*returned, *(outputs.attentions for outputs in returned)):
@@ -201,13 +199,13 @@ NOTHING: tuple[Any, ...] = (
 
 
 @over("case", NOTHING)
-def test_whatever_lacks_weights_is_told_where_they_come_from(case: tuple[Any, str]) -> None:
+def test_whatever_lacks_weights_is_told_where_they_come_from(case):
     with pytest.raises(ValueError, match=f"a tensor for each layer, got {case[1]}: .*eager"):
         show(case[0], TOKENS)
 
 
 @over("kind", [Tensor, Tensor.numpy, Tensor.tolist])
-def test_of_four_axes_the_first_is_a_batch_or_layers_by_name(kind: Any) -> None:
+def test_of_four_axes_the_first_is_a_batch_or_layers_by_name(kind):
     whole = weights_of(BATCH, HEADS)
     either = (
         r"weights \(3, 7, 5, 5\) may be those of 3 layers or of a batch of 3: give layer .* "
@@ -250,15 +248,13 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @over("case", REFUSED)
-def test_what_does_not_fit_is_refused_with_what_came(case: tuple[Any, dict[str, Any], str]) -> None:
+def test_what_does_not_fit_is_refused_with_what_came(case):
     weights, more, message = case
     with pytest.raises(ValueError, match=message):
         show(weights, **{"tokens": TOKENS} | more)
 
 
-def test_what_the_docs_show_for_transformers_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_docs_show_for_transformers_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     section = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text("utf-8")
     (shown,) = (code for code in section.split("```python\n")[1:] if "AutoModel" in code)
@@ -277,7 +273,7 @@ def crossed(*leading: int) -> Tensor:
 
 
 @over("leading", [(), (1,), (1, 1)])
-def test_one_head_is_shown_as_its_heatmap_whatever_holds_it(leading: tuple[int, ...]) -> None:
+def test_one_head_is_shown_as_its_heatmap_whatever_holds_it(leading):
     weights = crossed(*leading)
     alone = WeightsAlone(weights.reshape(3, 5))
     expected = plots.heatmap(alone, "weights", THREE, 0, KEYS)
@@ -306,13 +302,13 @@ NO_WEIGHTS: list[tuple[Any, list[str], list[str] | None, str]] = [
 
 
 @over("case", NO_WEIGHTS)
-def test_what_are_no_weights_of_these_tokens_is_refused(case: Any) -> None:
+def test_what_are_no_weights_of_these_tokens_is_refused(case):
     weights, tokens, keys, message = case
     with pytest.raises(ValueError, match=message):
         show(weights, tokens, keys=keys)
 
 
-def test_rows_may_sum_to_1_as_far_as_half_precision_goes_and_with_a_sink_it_is_said() -> None:
+def test_rows_may_sum_to_1_as_far_as_half_precision_goes_and_with_a_sink_it_is_said():
     for whole in (EYE * 0.995, EYE * 1.005, torch.zeros(3, 3)):
         assert not show(whole, THREE).layout.annotations
     for leading in [(), (7,)]:
@@ -325,7 +321,7 @@ def test_rows_may_sum_to_1_as_far_as_half_precision_goes_and_with_a_sink_it_is_s
         )
 
 
-def test_of_many_heads_one_is_checked_and_shown_alone() -> None:
+def test_of_many_heads_one_is_checked_and_shown_alone():
     weights = torch.full((40, 40, 3, 5), torch.nan)
     weights[37, 38] = crossed()
     shown = show(weights, THREE, layer=37, head=38, keys=KEYS)
@@ -339,7 +335,7 @@ def test_of_many_heads_one_is_checked_and_shown_alone() -> None:
             show([*crossed(2, 7)], THREE, keys=KEYS, **asked)
 
 
-def test_all_heads_and_a_head_of_too_many_cells_are_squares_by_their_greatest() -> None:
+def test_all_heads_and_a_head_of_too_many_cells_are_squares_by_their_greatest():
     patches = [f"patch {at}" for at in range(577)]
     assert show(torch.eye(577), patches).data[0].z.shape == (577, 577)
     for weights, tokens, heads, words in (

@@ -43,7 +43,7 @@ def over(*signs: float) -> made.Over:
 STATES = made.Kind("states", "masked")
 
 
-def test_rows_without_sinks_are_averaged_over_sentences_with_an_interval() -> None:
+def test_rows_without_sinks_are_averaged_over_sentences_with_an_interval():
     """Six rows of five keys a sentence. One of two sentences at 1, one at -1: 0, from -1 to 1."""
     found = made.compared(halved(1, -1), STATES)
     assert found.rows == 12
@@ -57,7 +57,7 @@ def test_rows_without_sinks_are_averaged_over_sentences_with_an_interval() -> No
     assert "recency" not in same.above
 
 
-def test_a_fall_has_a_sign_and_a_movement_has_a_size() -> None:
+def test_a_fall_has_a_sign_and_a_movement_has_a_size():
     """The score rises by x: as a fall it ranks the other way round."""
     falls = made.compared(halved(1), made.Kind("fall", "masked")).agreement
     assert falls["raw-mean"].value == pytest.approx(-1)
@@ -65,7 +65,7 @@ def test_a_fall_has_a_sign_and_a_movement_has_a_size() -> None:
     assert sizes["raw-mean"].value == pytest.approx(1)
 
 
-def test_the_best_method_and_baseline_are_chosen_on_one_half_alone() -> None:
+def test_the_best_method_and_baseline_are_chosen_on_one_half_alone():
     """Raw weights are right where one chooses, ALTI where one confirms."""
     chosen = sentence(1) | {"alti": -ROWS[None]}
     found = made.compared(made.Over([chosen, sentence(-1)], False), STATES)
@@ -74,11 +74,11 @@ def test_the_best_method_and_baseline_are_chosen_on_one_half_alone() -> None:
     assert found.beside["alti"].value == pytest.approx(2)
 
 
-def test_halves_are_every_other_sentence_and_share_none() -> None:
+def test_halves_are_every_other_sentence_and_share_none():
     assert statistics.halves([0, 1, 2, 3, 4]) == ([0, 2, 4], [1, 3])
 
 
-def test_p_is_corrected_for_the_number_of_differences_as_in_holms_steps() -> None:
+def test_p_is_corrected_for_the_number_of_differences_as_in_holms_steps():
     """.01 · 4, .02 · 3, .03 · 2 and .5: the third is not below the second."""
     ps = {"c": 0.03, "a": 0.01, "d": 0.5, "b": 0.02}
     assert statistics.holm(ps) == pytest.approx({"c": 0.06, "a": 0.04, "d": 0.5, "b": 0.06})
@@ -86,7 +86,7 @@ def test_p_is_corrected_for_the_number_of_differences_as_in_holms_steps() -> Non
     assert statistics.holm({"a": 0.04}) == {"a": 0.04}
 
 
-def test_p_is_twice_the_share_of_samples_on_the_rarer_side() -> None:
+def test_p_is_twice_the_share_of_samples_on_the_rarer_side():
     """Of nine samples two lie below 0, and one is added: 2 · 3 / 10. No difference is 1."""
     samples = np.array([-1.0, -2.0, 1, 2, 3, 4, 5, 6, 7])
     assert statistics.p_of(samples) == pytest.approx(0.6)
@@ -95,7 +95,7 @@ def test_p_is_twice_the_share_of_samples_on_the_rarer_side() -> None:
     assert statistics.p_of(np.full(9, 1e-17)) == 1
 
 
-def test_a_paired_difference_is_narrow_where_both_vary_together() -> None:
+def test_a_paired_difference_is_narrow_where_both_vary_together():
     """Over two sentences one name is 0 and 1, the other .1 more in each: .1 in every sample."""
     above = np.array([[0.0, 0.1], [1.0, 1.1]])
     both = statistics.sampled(statistics.Sums(above, np.ones((2, 2))))
@@ -110,7 +110,7 @@ def test_a_paired_difference_is_narrow_where_both_vary_together() -> None:
     assert not back.is_above
 
 
-def test_nothing_is_gained_by_a_baseline_below_zero() -> None:
+def test_nothing_is_gained_by_a_baseline_below_zero():
     """-.2 lies above -.5, and below no order at all: -.2 above max(0, -.5)."""
     low, lower = (statistics.Sampled(np.array(rho), np.full(9, rho)) for rho in (-0.2, -0.5))
     found = statistics.differences({"low": low}, lower, at_least=0.0)["low"]
@@ -118,7 +118,7 @@ def test_nothing_is_gained_by_a_baseline_below_zero() -> None:
     assert statistics.differences({"low": low}, lower)["low"].value == pytest.approx(0.3)
 
 
-def test_kept_parts_are_of_all_code_that_works_them_out() -> None:
+def test_kept_parts_are_of_all_code_that_works_them_out():
     """Another version of a module that parts depend on makes them anew, others do not."""
     names = {str(file.relative_to(parts.ROOT / "attention")) for file in parts.makers()}
     assert {"core/functional.py", "trained/models.py", "changing/residual.py"} <= names
@@ -126,7 +126,7 @@ def test_kept_parts_are_of_all_code_that_works_them_out() -> None:
     assert not {"analysis/study.py", "analysis/names.py"} & names
 
 
-def test_effects_are_compared_by_their_sums() -> None:
+def test_effects_are_compared_by_their_sums():
     """Direct effects 1 and -1, total ones 3 and 1: |total - direct| is 2 and 2 over 1 and 1."""
     numbers = {"zero": [[-3.0, -1.0]], "mean": [[-1.0, 1.0]], "direct": [[1.0, -1.0]]}
     heads = {
@@ -166,10 +166,9 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("studies")
-def test_the_trusted_method_is_the_one_that_does_least_badly_whichever_way_is_taken() -> None:
+def test_the_trusted_method_is_the_one_that_does_least_badly_whichever_way_is_taken():
     """Raw weights lead by .1 where words are masked, and lie below a baseline where hidden."""
     found = most_trusted("goes on")
-    assert found is not None
     assert (found.method, found.sentences, found.is_above) == ("alti", 7, True)
     assert found.words == (
         "**ALTI** lies furthest above orders that ask no layer of the model, in the worst way of "
@@ -179,21 +178,19 @@ def test_the_trusted_method_is_the_one_that_does_least_badly_whichever_way_is_ta
         "0.30 [0.25, 0.35] (recency) and 0.30 [0.25, 0.35] (recency)."
     )
     logit = most_trusted("goes on", "logit")
-    assert logit is not None
     assert (logit.method, logit.is_above) == ("raw-mean", False)
     assert logit.words.endswith("(recency). It is not sure that the method does better.")
 
 
-def test_a_method_below_a_baseline_that_lies_below_zero_has_no_margin_over_it() -> None:
+def test_a_method_below_a_baseline_that_lies_below_zero_has_no_margin_over_it():
     one = of("hidden", {"raw-mean": -0.1, "alti": 0.2, "recency": -0.5}, 0.5)
     assert (one.margin("raw-mean"), one.margin("alti")) == pytest.approx((-0.1, 0.2))
 
 
 @pytest.mark.usefixtures("studies")
-def test_a_model_that_was_not_studied_has_the_study_of_its_kind() -> None:
+def test_a_model_that_was_not_studied_has_the_study_of_its_kind():
     for decoder, model in ((True, "goes on"), (False, "reads")):
         found = most_trusted("mine", decoder=decoder)
-        assert found is not None
         assert found.model == model
     assert most_trusted("mine") is None
     assert most_trusted("reads", "logit") is None
@@ -201,7 +198,7 @@ def test_a_model_that_was_not_studied_has_the_study_of_its_kind() -> None:
         most_trusted("reads", "taste")
 
 
-def test_the_paper_has_every_table_and_each_is_that_of_the_study() -> None:
+def test_the_paper_has_every_table_and_each_is_that_of_the_study():
     text = PAPER.read_text("utf-8")
     assert filled(text, study.STUDIES) == text
     assert study.written(study.STUDIES) == study.FILE.read_text("utf-8")
@@ -212,7 +209,7 @@ def test_the_paper_has_every_table_and_each_is_that_of_the_study() -> None:
         assert {table for name, table in places if name == model} == expected
 
 
-def test_what_the_paper_says_beside_its_tables_is_so() -> None:
+def test_what_the_paper_says_beside_its_tables_is_so():
     minilm, smollm2 = (study.STUDIES[name] for name in ("minilm", "smollm2"))
     assert (minilm.sentences, smollm2.sentences, statistics.SAMPLES) == (200, 200, 10_000)
     assert {one.main().method for one in (minilm, smollm2)} == {"raw-mean"}
@@ -220,7 +217,7 @@ def test_what_the_paper_says_beside_its_tables_is_so() -> None:
     assert smollm2.recency["rollout"] < -0.7
 
 
-def test_the_paper_opens_with_its_limits() -> None:
+def test_the_paper_opens_with_its_limits():
     """With sinks counted no method is surely above the baselines, but for the fall of a score."""
     _, _, first, *_ = PAPER.read_text("utf-8").split("\n\n")
     for one in study.STUDIES["smollm2"].comparisons:
@@ -229,5 +226,4 @@ def test_the_paper_opens_with_its_limits() -> None:
             assert sure == (one.about == "fall")
             assert study.ABOUT[one.about] in first
     fall = most_trusted("smollm2", "fall")
-    assert fall is not None
     assert fall.agreement in first

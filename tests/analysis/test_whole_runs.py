@@ -30,7 +30,7 @@ def whole(run: Recording, layer: int) -> torch.Tensor:
     return torch.stack([run.weights(layer, head) for head in range(3)])
 
 
-def test_the_most_telling_head_lies_highest_above_an_even_spread_beyond_the_first_key() -> None:
+def test_the_most_telling_head_lies_highest_above_an_even_spread_beyond_the_first_key():
     sink, even = torch.tensor([[0.8, 0.1, 0.1]]), torch.tensor([[1.0, 1.0, 1.0]]) / 3
     near = torch.tensor([[0.4, 0.5, 0.1]])  # 1/6 above an even spread
     far = torch.tensor([[0.1, -0.2, 0.7]])  # 0.7 − 1/3, of a layer without a softmax
@@ -46,7 +46,7 @@ def test_the_most_telling_head_lies_highest_above_an_even_spread_beyond_the_firs
     assert told([flat[:, :1], flat[:, :1]]) == (0, 0, 0), "one key tells nothing"
 
 
-def test_measures_have_a_row_for_each_head_and_are_exact_where_that_is_quick(tmp_path: Path):
+def test_measures_have_a_row_for_each_head_and_are_exact_where_that_is_quick(tmp_path):
     run = recorded(tmp_path)
     found = run.measures()
     assert found["layer"].tolist() == [0, 0, 0, 1, 1, 1]
@@ -62,7 +62,7 @@ def test_measures_have_a_row_for_each_head_and_are_exact_where_that_is_quick(tmp
         assert (found[f"± {name}"] == 0).all()
 
 
-def test_a_sample_says_so_and_its_error_holds_the_whole(tmp_path: Path):
+def test_a_sample_says_so_and_its_error_holds_the_whole(tmp_path):
     run = recorded(tmp_path, None, 601)
     exact, sample = run.measures(rows="all"), run.measures(rows=97)
     assert not sample["exact"].any()
@@ -73,7 +73,7 @@ def test_a_sample_says_so_and_its_error_holds_the_whole(tmp_path: Path):
     assert (apart < 5 * sample["± entropy"]).all()
 
 
-def test_a_run_that_is_long_is_sampled_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_that_is_long_is_sampled_unasked(tmp_path, monkeypatch):
     monkeypatch.setattr(whole_runs, "QUICK_CELLS", 33 * 6 * TOKENS)
     run = recorded(tmp_path)
     assert run.measures()["rows"].tolist() == 6 * [33]
@@ -112,9 +112,7 @@ NEEDLES = [*range(0, TOKENS, 5)]
     ],
     ids=["any", "far", "from a word", "far to a word", "positions"],
 )
-def test_links_are_the_strongest_of_each_head(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked, queries, keys, apart
-):
+def test_links_are_the_strongest_of_each_head(tmp_path, monkeypatch, asked, queries, keys, apart):
     monkeypatch.setattr(whole_runs, "BLOCK_CELLS", 3 * 5 * TOKENS)  # several blocks of rows
     run = recorded(tmp_path)
     found = run.links(each=2, **asked)
@@ -126,14 +124,14 @@ def test_links_are_the_strongest_of_each_head(
     assert found["exact"].all()
 
 
-def test_the_first_key_counts_if_asked_for(tmp_path: Path):
+def test_the_first_key_counts_if_asked_for(tmp_path):
     run = recorded(tmp_path)
     found = run.links(queries=[1], keys=[0], without_first=False, each=1)
     assert found["key"].tolist() == 6 * [0]
     assert run.links(queries=[1], keys=[0]).empty
 
 
-def test_a_decoder_over_another_sequence_has_no_far_links_and_the_texts_of_its_own(tmp_path: Path):
+def test_a_decoder_over_another_sequence_has_no_far_links_and_the_texts_of_its_own(tmp_path):
     class Crosses(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -152,7 +150,7 @@ def test_a_decoder_over_another_sequence_has_no_far_links_and_the_texts_of_its_o
     assert "distance" not in run.measures()
 
 
-def test_a_row_and_a_tile_are_tables_of_their_weights_and_a_layer_has_a_mean(tmp_path: Path):
+def test_a_row_and_a_tile_are_tables_of_their_weights_and_a_layer_has_a_mean(tmp_path):
     run = recorded(tmp_path)
     tile = run.frame(1, 2, slice(3, 5), [0, 7, 11])
     assert tile["query"].tolist() == [3, 3, 3, 4, 4, 4]
@@ -174,7 +172,7 @@ WRONG = {
 
 
 @over("case", WRONG)
-def test_wrong_calls_say_what_was_expected_and_what_came(tmp_path: Path, case: str):
+def test_wrong_calls_say_what_was_expected_and_what_came(tmp_path, case):
     method, _, said = case.partition(", ")
     name, _, value = said.partition("=")
     asked, call = int(value) if value.isdigit() else value, getattr(recorded(tmp_path), method)
@@ -182,9 +180,7 @@ def test_wrong_calls_say_what_was_expected_and_what_came(tmp_path: Path, case: s
         call(**{name: asked})
 
 
-def test_a_table_of_no_such_rows_or_of_too_many_weights_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_table_of_no_such_rows_or_of_too_many_weights_is_refused(tmp_path, monkeypatch):
     run = recorded(tmp_path)
     with pytest.raises(ValueError, match=r"rows must lie below 37, got 37"):
         run.frame(0, 0, 37)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from attention.app.state.links import every_setting
 from attention.app.state.openings import opening
 from tests.app.test_answers import TYPED, each_answer
@@ -44,8 +42,8 @@ def expect_the_same(app: App, page: str) -> None:
 
 @each_answer
 def test_after_any_answer_of_a_component_its_address_shows_the_same(
-    page: str, link: dict[str, Any], key: str, event: str, fitting: Any
-) -> None:
+    page, link, key, event, fitting
+):
     expect_the_same(opened(page, **link).tell(key, event, fitting), page)
 
 
@@ -82,14 +80,12 @@ CASES: list[tuple[str, dict[str, Any], Do]] = [
 
 
 @over("case", CASES)
-def test_after_what_is_set_by_hand_its_address_shows_the_same(
-    case: tuple[str, dict[str, Any], Do],
-) -> None:
+def test_after_what_is_set_by_hand_its_address_shows_the_same(case):
     page, link, do = case
     expect_the_same(do(opened(page, **link)), page)
 
 
-def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -> None:
+def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same():
     expect_the_same(
         opened("explore", **{"s": opening().sentences[0], **opening().chosen}), "explore"
     )
@@ -100,9 +96,7 @@ def test_the_addresses_of_the_opening_and_of_a_head_of_a_model_show_the_same() -
     expect_the_same(app, "explore")
 
 
-def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_first(monkeypatch):
     app = opened("cross", vectors="random", seed=1)
     for seed in (2, 3):
         app.step_to("cross", {"vectors": "random", "seed": str(seed)}, monkeypatch)

@@ -127,7 +127,7 @@ def told(sent: str) -> object:
     return json.loads(str(passed[0][1])) if passed else None
 
 
-def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
+def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many():
     declarations()  # loads all figures
     for *_, event, fitting in ANSWERS:
         assert told(events(event, fitting)) == [{"event": event, "value": [1, fitting]}]
@@ -142,7 +142,7 @@ def test_the_gate_takes_answers_for_their_shape_and_the_last_of_many() -> None:
     assert not any(map(told, NO_EVENTS))
 
 
-def test_the_gate_leaves_states_of_widgets_as_they_are_and_takes_none_of_a_component() -> None:
+def test_the_gate_leaves_states_of_widgets_as_they_are_and_takes_none_of_a_component():
     assert let_through(("$$ID-1-s", "string_value", "x")) == [("string_value", "x")]
     KEYS.add("selection")
     for field, value in FIELDS.items():
@@ -151,9 +151,7 @@ def test_the_gate_leaves_states_of_widgets_as_they_are_and_takes_none_of_a_compo
 
 
 @each_answer
-def test_an_answer_that_does_not_fit_the_page_changes_nothing(
-    page: str, link: dict[str, str], key: str, event: str, fitting: object
-) -> None:
+def test_an_answer_that_does_not_fit_the_page_changes_nothing(page, link, key, event, fitting):
     def now() -> tuple[object, ...]:
         return app.values, {**app.query_params}, app.selection if "selection" in app.sent else None
 
@@ -164,7 +162,7 @@ def test_an_answer_that_does_not_fit_the_page_changes_nothing(
         assert now() == before, str(wrong)[:80]
 
 
-def test_a_number_of_very_many_letters_is_an_infinite_one_and_is_not_read() -> None:
+def test_a_number_of_very_many_letters_is_an_infinite_one_and_is_not_read():
     whole = frozenset({"query"})
     for letters in ("1" * (MAX_NUMBER + 1), "%31" * MAX_NUMBER):
         assert legal_address(f"s=a&query={letters}", whole) == f"s=a&query={INFINITY}"

@@ -16,7 +16,7 @@ from tests.running import viewed
 LONG = 30.0  # seconds
 
 
-def test_the_results_asked_for_last_are_kept_up_to_so_many() -> None:
+def test_the_results_asked_for_last_are_kept_up_to_so_many():
     asked: list[int] = []
 
     @kept(2)
@@ -31,7 +31,7 @@ def test_the_results_asked_for_last_are_kept_up_to_so_many() -> None:
     assert asked[-1] == 3
 
 
-def test_results_are_kept_up_to_so_many_bytes_and_none_that_is_larger_alone() -> None:
+def test_results_are_kept_up_to_so_many_bytes_and_none_that_is_larger_alone():
     asked: list[int] = []
 
     @kept(nbytes=100)
@@ -51,7 +51,7 @@ def test_results_are_kept_up_to_so_many_bytes_and_none_that_is_larger_alone() ->
     assert letters.cache.currsize == 5
 
 
-def test_a_key_says_what_a_result_depends_on() -> None:
+def test_a_key_says_what_a_result_depends_on():
     @kept(7, key=lambda name, teller: name)
     def told(name: str, teller: str) -> str:
         return f"{name} by {teller}"
@@ -59,14 +59,14 @@ def test_a_key_says_what_a_result_depends_on() -> None:
     assert [told("a", "x"), told("a", "y"), told("b", "y")] == ["a by x", "a by x", "b by y"]
 
 
-def test_the_rows_of_each_query_are_kept_apart() -> None:
+def test_the_rows_of_each_query_are_kept_apart():
     view = viewed("model", s="the cat sat on the mat", model="minilm", special="ignored")
     first, second = (rows_in_all_layers(view, query) for query in (2, 3))
     assert not torch.equal(first, second)
     assert_close(rows_in_all_layers(view, 2), first)
 
 
-def test_who_asks_for_what_is_being_worked_out_waits_for_it() -> None:
+def test_who_asks_for_what_is_being_worked_out_waits_for_it():
     begun, over, asked = threading.Event(), threading.Event(), list[int]()
 
     @kept(7, together=True)
@@ -87,6 +87,6 @@ def test_who_asks_for_what_is_being_worked_out_waits_for_it() -> None:
 
 
 @pytest.mark.parametrize("bounds", [{}, {"entries": 3, "nbytes": 5}])
-def test_a_bound_is_either_of_entries_or_of_bytes(bounds: dict[str, int]) -> None:
+def test_a_bound_is_either_of_entries_or_of_bytes(bounds):
     with pytest.raises(ValueError, match="expected entries or nbytes"):
         kept(**bounds)

@@ -1,10 +1,7 @@
 """Messages to components, and their modules as they are served."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -17,7 +14,7 @@ from attention.figures.scene import KINDS
 from tests.app.declarations import declarations
 
 
-def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes() -> None:
+def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes():
     sent = message({"rows": 1}, torch.tensor([0.1, torch.nan]), rest=b"\x07")
     size = int.from_bytes(sent[:4], "little")
     header = json.loads(sent[4 : 4 + size])
@@ -28,7 +25,7 @@ def test_a_message_is_a_header_then_numbers_to_the_last_bit_then_bytes() -> None
     assert sent[-1:] == b"\x07"
 
 
-def test_any_change_of_the_modules_gives_them_another_address(tmp_path: Path) -> None:
+def test_any_change_of_the_modules_gives_them_another_address(tmp_path):
     file = tmp_path / "shared" / "one.js"
     file.parent.mkdir()
     file.write_text("1")
@@ -40,7 +37,7 @@ def test_any_change_of_the_modules_gives_them_another_address(tmp_path: Path) ->
     assert len({first, second, _contents(tmp_path)}) == 3
 
 
-def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> None:
+def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared():
     assert _contents(BROWSER) in ADDRESS
     assert ADDRESS in LOADER
     for file in BROWSER.glob("shared/*.js"):
@@ -48,7 +45,7 @@ def test_the_loader_knows_where_the_modules_are_and_all_that_are_shared() -> Non
     assert not re.search(r"\{(folder|shared)\}", LOADER)
 
 
-def test_each_module_is_built_from_the_message_of_its_own_component() -> None:
+def test_each_module_is_built_from_the_message_of_its_own_component():
     folders = {file.parent.name: file.read_text("utf-8") for file in BROWSER.glob("*/index.js")}
     assert folders.pop("scene")  # draws the others
     declarations()  # loads all of them
@@ -58,7 +55,7 @@ def test_each_module_is_built_from_the_message_of_its_own_component() -> None:
         assert re.findall(r"export default (\w+)", module) == ["component"]
 
 
-def test_an_event_of_a_name_carries_the_same_in_every_component() -> None:
+def test_an_event_of_a_name_carries_the_same_in_every_component():
     declare("head", int)
     with pytest.raises(ValueError, match=r"'head' already carries .*int.*, got .*str"):
         declare("head", str)

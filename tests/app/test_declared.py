@@ -63,7 +63,7 @@ def tea(tmp_path: Path) -> Iterator[Page]:
 
 
 @pytest.mark.usefixtures("tea")
-def test_its_settings_are_drawn_restored_and_refused_as_declared() -> None:
+def test_its_settings_are_drawn_restored_and_refused_as_declared():
     app = opened("tea", lumps="4", milk="milk", s="hot tea")
     assert app.text[0].value == "4 lumps, milk"
     assert (app.values["lumps"], app.values["s"]) == (4, "hot tea")
@@ -77,7 +77,7 @@ def test_its_settings_are_drawn_restored_and_refused_as_declared() -> None:
 
 
 @pytest.mark.usefixtures("tea")
-def test_links_know_it_and_the_tables_of_readme_and_links_are_no_longer_whole() -> None:
+def test_links_know_it_and_the_tables_of_readme_and_links_are_no_longer_whole():
     assert every_setting().keys() >= {"lumps", "milk", *SHARED}
     assert read_link({"lumps": ["3"]}, lambda vectors: 50) == ({"lumps": ["3"]}, [])
     assert ("`lumps`", "Lumps of sugar", "`2`", "whole, 0 to 5", "Tea") in link_table.rows()
@@ -85,7 +85,7 @@ def test_links_know_it_and_the_tables_of_readme_and_links_are_no_longer_whole() 
         tables_are_whole()
 
 
-def test_a_page_that_is_gone_leaves_nothing_behind() -> None:
+def test_a_page_that_is_gone_leaves_nothing_behind():
     assert "lumps" not in every_setting()
 
 
@@ -99,7 +99,7 @@ LAST = Measure(
 )
 
 
-def test_it_is_found_wherever_heads_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_found_wherever_heads_are_measured(monkeypatch):
     monkeypatch.setitem(MEASURES, LAST.name, LAST)
     weights = torch.tensor([[[0.25, 0.75], [1.0, 0.0]]])
     assert measures(weights)["last"].tolist() == [0.375]

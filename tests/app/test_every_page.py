@@ -71,20 +71,20 @@ def typed(page: Page, text: str) -> Link:
 
 
 @views(VIEWS)
-def test_a_page_opens_on_a_single_word(page: Page, link: Link) -> None:
+def test_a_page_opens_on_a_single_word(page, link):
     app = opened(page.name, **link, **dict.fromkeys(BOXES, "cat"))
     assert len(app.sent) > 1
     assert not app.missing
 
 
 @views([view for view in VIEWS if view[0].name != "guide"])  # which has sentences of its own
-def test_where_nothing_is_typed_there_is_a_word_on_it(page: Page, link: Link) -> None:
+def test_where_nothing_is_typed_there_is_a_word_on_it(page, link):
     app = opened(page.name, **(typed(page, "\x00") | link))
     assert app.missing or app.notes
 
 
 @views(VIEWS)
-def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal(page: Page, link: Link) -> None:
+def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal(page, link):
     text = " ".join([JOINED, *LONG])
     app = opened(page.name, **(typed(page, text) | link))
     assert not TAG.search(app.said)
@@ -98,7 +98,7 @@ def test_hostile_text_in_every_box_is_neither_interpreted_nor_fatal(page: Page, 
 
 
 @views([view for view in OF_WORDS if view[0].name != "identities" and view[1] != BATCH])
-def test_of_600_tokens_512_are_shown_and_the_page_says_so(page: Page, link: Link) -> None:
+def test_of_600_tokens_512_are_shown_and_the_page_says_so(page, link):
     app = opened(page.name, **link, **dict.fromkeys(BOXES[:4], "cat " * 600), query="511")
     assert max(map(len, app.names_sent)) == 512
     if page.name == "guide":
@@ -108,13 +108,13 @@ def test_of_600_tokens_512_are_shown_and_the_page_says_so(page: Page, link: Link
 
 
 @views(OF_WORDS)
-def test_a_word_without_a_vector_is_told(page: Page, link: Link) -> None:
+def test_a_word_without_a_vector_is_told(page, link):
     app = opened(page.name, **link, **dict.fromkeys(BOXES, "cat zzxqy"))
     assert any("o vector" in note and "zero" in note for note in app.notes)
 
 
 @every_page
-def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Page) -> None:
+def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page):
     declared = SHARED | settings_of(Selection) | variant_settings() | page.declared
     link = {name: "<b>" for name, about in declared.items() if not about.is_text} | {"<b>": "1"}
     app = opened(page.name, **link)
@@ -135,7 +135,7 @@ def test_a_link_that_is_wrong_throughout_says_so_and_shows_the_defaults(page: Pa
         for name in every_setting()["variant"].choices[0 if page.first else -1 :]
     ],
 )
-def test_every_variant_is_shown_wherever_one_can_be_chosen(page: str, variant: str) -> None:
+def test_every_variant_is_shown_wherever_one_can_be_chosen(page, variant):
     app = opened(page, variant=variant).unfold()
     assert app.controls["reader" if page == first_page().name else "variant"].value == variant
     assert not app.notes
@@ -143,7 +143,7 @@ def test_every_variant_is_shown_wherever_one_can_be_chosen(page: str, variant: s
     assert own <= app.controls.keys()
 
 
-def test_settings_go_along_from_page_to_page() -> None:
+def test_settings_go_along_from_page_to_page():
     chosen: dict[str, Any] = {"s": "good morning", "vectors": "random", "scale": "none", "seed": 7}
     app = opened("explore", **chosen)
     for page in [*PAGES, first_page()]:
@@ -163,9 +163,7 @@ def test_settings_go_along_from_page_to_page() -> None:
 
 
 @over("page", ["explore", "cross"])
-def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(
-    page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(page, monkeypatch):
     warm = opened(page, mask="causal", s="cat sat")
     with monkeypatch.context() as patch:
         patch.setattr(PagesManager, "__init__", COLD)

@@ -54,7 +54,7 @@ def passes(message: BackMsg) -> bool:
     return data is not None
 
 
-def test_every_kind_that_the_protocol_knows_is_let_through_or_refused_by_name() -> None:
+def test_every_kind_that_the_protocol_knows_is_let_through_or_refused_by_name():
     assert {*BOUNDS} | REFUSED == KINDS, "decide of a new kind if a page of ours sends it"
     assert not {*BOUNDS} & REFUSED
     operations = BackendOperationRequest.DESCRIPTOR.oneofs_by_name["payload"].fields
@@ -68,17 +68,17 @@ def test_every_kind_that_the_protocol_knows_is_let_through_or_refused_by_name() 
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_only_kinds_that_a_page_sends_pass(kind: str) -> None:
+def test_only_kinds_that_a_page_sends_pass(kind):
     assert passes(of_kind(kind)) == (kind not in REFUSED)
 
 
 @pytest.mark.parametrize("payload", ["install_skills", "dismiss_skills_nudge", "dataframe_chunk"])
-def test_of_operations_only_a_download_passes(payload: str) -> None:
+def test_of_operations_only_a_download_passes(payload):
     assert not passes(BackMsg(backend_operation_request={payload: {}}))
     assert not passes(BackMsg(backend_operation_request={}))
 
 
-def test_each_kind_has_a_bound_of_its_own() -> None:
+def test_each_kind_has_a_bound_of_its_own():
     files = [BackMsg(file_urls_request={"file_names": [""] * n}) for n in (1, 16, 17, 250_000)]
     assert list(map(passes, files)) == [True, True, False, False]
     assert MAX_FILES == 16
@@ -92,7 +92,7 @@ def test_each_kind_has_a_bound_of_its_own() -> None:
         assert passes(BackMsg(rerun_script=run)) == (number == MAX_WIDGETS)
 
 
-def test_nothing_is_repeated_more_often_than_a_page_does() -> None:
+def test_nothing_is_repeated_more_often_than_a_page_does():
     """At any depth, and of many widgets together."""
     for number in (100, MAX_PARTS):
         names, value = [""] * number, {"uploaded_file_info": [{}] * number}
@@ -106,7 +106,7 @@ def test_nothing_is_repeated_more_often_than_a_page_does() -> None:
     assert not passes(BackMsg(rerun_script={"widget_states": {"widgets": [some] * 50}}))
 
 
-def test_what_is_no_message_does_not_pass() -> None:
+def test_what_is_no_message_does_not_pass():
     long = BackMsg(rerun_script={"query_string": "x" * MAX_MESSAGE}).SerializeToString()
     for none in (b"\xff" * 100, b"", long):
         assert checked(none) == ("none", None)
@@ -145,7 +145,7 @@ def visit(*messages: BackMsg) -> tuple[list[str | None], list[dict[str, Any]], f
     return got, sent, waited[0]
 
 
-def test_a_message_that_is_dropped_is_counted_and_a_websocket_that_repeats_it_is_closed() -> None:
+def test_a_message_that_is_dropped_is_counted_and_a_websocket_that_repeats_it_is_closed():
     def dropped() -> float:
         labels = {"kind": "clear_cache"}
         return metrics.REGISTRY.get_sample_value("attention_dropped_messages_total", labels) or 0.0
@@ -170,9 +170,7 @@ LONG = BackMsg(rerun_script={"query_string": "&".join(["x" * 200] * (MESSAGE_BYT
     ],
     ids=lambda each: each.WhichOneof("type") if isinstance(each, BackMsg) else "",
 )
-def test_messages_of_ten_seconds_come_at_once_and_further_ones_wait(
-    message: BackMsg, rate: float
-) -> None:
+def test_messages_of_ten_seconds_come_at_once_and_further_ones_wait(message, rate):
     many = int(10 * rate)
     got, _, waited = visit(*[message] * many)
     assert (len(got), waited) == (many, pytest.approx(0.0, abs=0.1))

@@ -19,7 +19,7 @@ from tests.subjects.explore.how.making import no_vectors
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
-def test_a_word_of_the_glossary_is_in_bold_where_the_guide_first_has_it() -> None:
+def test_a_word_of_the_glossary_is_in_bold_where_the_guide_first_has_it():
     told, explained = "", set[str]()
     for chapter in read_lesson(Path(GUIDE), lambda link, page: []).chapters:
         told += f"{chapter.body} {chapter.hint} {chapter.title} "
@@ -50,9 +50,7 @@ def weights_of(variant: str, words: list[str], **settings: Any) -> Tensor:
 
 
 @over("variant", VARIANTS)
-def test_positions_order_changes_weights_with_them_a_mask_a_decay_or_erasing_alone(
-    variant: str,
-) -> None:
+def test_positions_order_changes_weights_with_them_a_mask_a_decay_or_erasing_alone(variant):
     other = [WORDS[at] for at in ORDER]
 
     def moved(**settings: Any) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from attention.app.shell import heading
 from attention.app.state.glossary import GLOSSARY
-from attention.app.state.pages import Page, page_named
+from attention.app.state.pages import page_named
 from attention.core import papers
 from attention.core.variants import VARIANTS
 from attention.trained import sources
@@ -24,7 +24,7 @@ def shared(app: App) -> dict[str, Any]:
     return app.sent["copy_link"].header
 
 
-def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it() -> None:
+def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it():
     """Else the browser styles all of it anew at each change within: a third of its work."""
     rules = (Path(heading.__file__).parent / "style.css").read_text("utf-8")
     assert ".stMain " in rules
@@ -43,14 +43,12 @@ def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it() -> None:
         ("guide", {"s": "a cat"}, "Guide · a cat"),
     ],
 )
-def test_the_tab_says_the_page_and_its_sentence_shortened(
-    case: tuple[str, dict[str, str], str],
-) -> None:
+def test_the_tab_says_the_page_and_its_sentence_shortened(case):
     page, link, title = case
     assert shared(opened(page, **link))["title"] == f"{title} · Attention explorer"
 
 
-def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
+def test_the_caption_says_what_is_shown_and_who_published_it():
     app = opened("explore", variant="additive", scale="none", d_hidden=3, mask="causal", s="a cat")
     assert shared(app)["caption"] == (
         "Play. See which words each word looks at. Sentence: "
@@ -84,16 +82,14 @@ def test_the_caption_says_what_is_shown_and_who_published_it() -> None:
         ("guide", {"model": "minilm", "layer": 3}, [], ["Layer", "all-MiniLM-L6-v2"]),
     ],
 )
-def test_what_is_set_is_told_in_one_line_for_paper(
-    case: tuple[str, dict[str, Any], list[str], list[str]],
-) -> None:
+def test_what_is_set_is_told_in_one_line_for_paper(case):
     page, link, words, absent = case
     line = opened(page, **link).heading[-1]
     assert [word for word in [*words, *absent] if word in line] == words
 
 
 @over("text", [" ".join(HOSTILE), HOSTILE[19], HOSTILE[22]])
-def test_a_hostile_sentence_is_text_in_the_heading(text: str) -> None:
+def test_a_hostile_sentence_is_text_in_the_heading(text):
     app = opened("explore", s=text)
     assert len(app.heading) == 1
     assert "<script" not in app.said
@@ -102,7 +98,7 @@ def test_a_hostile_sentence_is_text_in_the_heading(text: str) -> None:
     assert not set("\u202e\u2066\x00") & set(shared(app)["title"])
 
 
-def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
+def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force():
     link = {"variant": "qkv", "d_k": 3, "scale": "none", "s": "a cat sat"}
     shown = opened("explore", **link).unfold()
     hidden = opened("explore", **link, hide="variant,d_k,scale,s").unfold()
@@ -115,7 +111,7 @@ def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force() -> None:
     assert VARIANTS["qkv"].source not in hidden.all_words
 
 
-def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
+def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there():
     app = opened("explore", variant="qkv", mask=["causal", "length"], hide="variant,mask")
     app.query_params.clear()
     app.go("cross")
@@ -123,7 +119,7 @@ def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there() -> None:
 
 
 @every_page
-def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(page: Page) -> None:
+def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(page):
     # above a sentence the question on its chosen word is the title of Play
     app = opened(page.name, **({"input": "matrices"} if page.first else {}))
     title, purpose, _ = app.heading
@@ -139,14 +135,14 @@ def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(
     assert not left.notes
 
 
-def test_a_link_that_hides_what_is_no_setting_says_so() -> None:
+def test_a_link_that_hides_what_is_no_setting_says_so():
     app = opened("explore", hide="variant,foo,<b>")
     expected = [f"“{name}” cannot be hidden: it is not a setting." for name in ("foo", "<b>")]
     assert (app.notes, app.query_params["hide"]) == (expected, "variant")
     assert "reader" not in app.controls
 
 
-def test_of_play_a_figure_stands_alone_if_it_is_there() -> None:
+def test_of_play_a_figure_stands_alone_if_it_is_there():
     app = opened("explore", figure="rows", fold="how")
     assert app.notes == []
     app = opened("explore", figure="window")

@@ -41,7 +41,7 @@ def read(**link: str | list[str]) -> tuple[dict[str, list[str]], list[str]]:
     return read_link(texts, lambda vectors: 50)
 
 
-def test_names_words_defaults_and_values_of_links_are_at_least_those_published() -> None:
+def test_names_words_defaults_and_values_of_links_are_at_least_those_published():
     """A menu and the variants that have a setting may have grown since."""
     declared = {row[0]: row for row in link_table.rows()}
     published = link_table.published(LINKS.read_text("utf-8"))
@@ -55,18 +55,18 @@ def test_names_words_defaults_and_values_of_links_are_at_least_those_published()
             assert {*cell.split(", ")} <= {*grown.split(", ")}, RELEASED
 
 
-def test_the_docs_tell_of_pages_as_they_are_declared() -> None:
+def test_the_docs_tell_of_pages_as_they_are_declared():
     rows, declared = link_table.published_pages(LISTED.read_text("utf-8")), link_table.pages()
     assert rows == [row for row in declared if row in rows]
 
 
 @pytest.mark.soak
-def test_the_tables_of_pages_and_of_links_are_whole() -> None:
+def test_the_tables_of_pages_and_of_links_are_whole():
     assert link_table.published_pages(LISTED.read_text("utf-8")) == link_table.pages(), NEW
     assert LINKS.read_text("utf-8").rstrip().endswith(link_table.markdown()), NEW
 
 
-def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
+def test_a_name_means_one_setting_wherever_it_is_declared():
     schemas = [Settings, Selection, *(variant.Config for variant in VARIANTS.values())]
     seen: dict[str, Any] = {}
     for declared in (*map(settings_of, schemas), *(page.declared for page in PAGES)):
@@ -74,7 +74,7 @@ def test_a_name_means_one_setting_wherever_it_is_declared() -> None:
             assert seen.setdefault(name, about) == about
 
 
-def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
+def test_every_default_is_legal_and_every_condition_can_come_true():
     declared = every_setting()
     for about in declared.values():
         assert about.problem(about.default) is None
@@ -103,7 +103,7 @@ def test_every_default_is_legal_and_every_condition_can_come_true() -> None:
         ({"groups": "2"}, "groups must divide heads = 5, got 2; showing 1 instead."),
     ],
 )
-def test_what_a_link_says_wrongly_is_left_out_with_a_word(case: tuple[dict[str, Any], str]) -> None:
+def test_what_a_link_says_wrongly_is_left_out_with_a_word(case):
     link, words = case
     taken, (problem,) = read(**link, s="sound")
     assert re.fullmatch(words, problem)
@@ -111,7 +111,7 @@ def test_what_a_link_says_wrongly_is_left_out_with_a_word(case: tuple[dict[str, 
     assert taken.keys() <= {"s", *(name for name in link if every_setting().get(name))}
 
 
-def test_of_a_name_given_twice_the_last_value_counts_and_of_masks_all() -> None:
+def test_of_a_name_given_twice_the_last_value_counts_and_of_masks_all():
     assert read(scale="factor", factor=["2", "3"]) == ({"scale": ["factor"], "factor": ["3"]}, [])
     assert read(seed=["x", "7"])[0] == {"seed": ["7"]}
     taken, (problem,) = read(seed=["7", "x"])
@@ -122,7 +122,7 @@ def test_of_a_name_given_twice_the_last_value_counts_and_of_masks_all() -> None:
     assert every_setting()["mask"].parse_all(taken["mask"]) == ("causal", "length")
 
 
-def test_text_that_is_too_long_is_taken_as_far_as_it_may_go() -> None:
+def test_text_that_is_too_long_is_taken_as_far_as_it_may_go():
     for name, longest in (("s", 5000), ("cells", 8000), ("own_x", 9000), ("tiles", 120)):
         taken, (problem,) = read(**{name: "x " * longest})
         assert f"{name} must have at most {longest} characters" in problem
@@ -140,7 +140,7 @@ texts = st.lists(some_text, min_size=1, max_size=3)
 
 @given(link=st.dictionaries(names, texts, max_size=4))
 @hypothesis_settings(deadline=None, max_examples=100)
-def test_of_any_link_what_is_taken_is_legal(link: dict[str, list[str]]) -> None:
+def test_of_any_link_what_is_taken_is_legal(link):
     taken, problems = read_link(link, lambda vectors: 50)
     assert len(problems) <= 2 * len(link)
     for name, values in taken.items():
@@ -151,23 +151,23 @@ def test_of_any_link_what_is_taken_is_legal(link: dict[str, list[str]]) -> None:
 MEANINGS: dict[str, dict[str, Any]] = {
     "explore?mask=length&mask=causal&valid_len=2": {"mask": ("causal", "length"), "valid_len": 2},
     "explore?vectors=random&d_model=48&heads=12&seed=3.0": {
-        **{"vectors": "random", "d_model": 48, "heads": 12, "seed": 3},
+        **{"vectors": "random", "d_model": 48, "heads": 12, "seed": 3}
     },
     "explore?s=a+cat&fold=numbers&query=1&stage=masked": {
-        **{"s": "a cat", "fold": "numbers", "query": 1, "stage": "masked"},
+        **{"s": "a cat", "fold": "numbers", "query": 1, "stage": "masked"}
     },
     "explore?map=shown&probes=cat,street": {"map": "shown", "probes": "cat,street"},
     "explore?fold=how&input=matrices&own_x=1+2;+3+4&predict=on&column=1": {
-        **{"fold": "how", "input": "matrices", "own_x": "1 2; 3 4", "predict": "on", "column": 1},
+        **{"fold": "how", "input": "matrices", "own_x": "1 2; 3 4", "predict": "on", "column": 1}
     },
     "explore?fold=all+heads&variant=grouped&groups=5&cover=0.6&active=0,2": {
-        **{"fold": "all heads", "variant": "grouped", "groups": 5, "cover": 0.6, "active": "0,2"},
+        **{"fold": "all heads", "variant": "grouped", "groups": 5, "cover": 0.6, "active": "0,2"}
     },
     "explore?fold=against&differs=scale&b_factor=0.35&words=all+words": {
-        **{"fold": "against", "differs": "scale", "b_factor": 0.35, "words": "all words"},
+        **{"fold": "against", "differs": "scale", "b_factor": 0.35, "words": "all words"}
     },
     "explore?fold=against&differs=mask&b_mask=window": {
-        **{"fold": "against", "differs": "mask", "b_mask": ("window",)},
+        **{"fold": "against", "differs": "mask", "b_mask": ("window",)}
     },
     "cross?target=bonjour&memory=a+cat&model=smollm2": {"target": "bonjour", "memory": "a cat"},
     "model?model=smollm2&layer=20&head=1&off=20.1&off_to=zero&lens=looks": {
@@ -175,7 +175,7 @@ MEANINGS: dict[str, dict[str, Any]] = {
         "lens": "looks",
     },
     "model?model=smollm2&more=its+passport&tiles=unexplained": {
-        **{"model": "smollm2", "more": "its passport", "tiles": "unexplained"},
+        **{"model": "smollm2", "more": "its passport", "tiles": "unexplained"}
     },
     "learning?task=repetition&learn_steps=300": {"task": "repetition", "learn_steps": "300"},
     "operations?operation=softmax&softmax_dim=1": {"operation": "softmax", "softmax_dim": "1"},
@@ -186,7 +186,7 @@ MEANINGS: dict[str, dict[str, Any]] = {
 
 
 @over("link", MEANINGS)
-def test_a_link_means_these_settings_and_no_others(link: str) -> None:
+def test_a_link_means_these_settings_and_no_others(link):
     packaged("smollm2")
     name, _, query = link.partition("?")
     said = parse_qs(query)

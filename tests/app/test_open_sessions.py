@@ -23,9 +23,7 @@ MANY, VERY_MANY = 10, 300  # links into one session; the more are left to `make 
 
 @every_page
 @pytest.mark.parametrize("many", [MANY, pytest.param(VERY_MANY, marks=pytest.mark.soak)])
-def test_no_link_into_an_open_session_brings_an_error(
-    page: Page, many: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_link_into_an_open_session_brings_an_error(page, many, monkeypatch):
     draw = random.Random(page.name)
     app = opened(page.name)
     for _, link in links(draw, many):
@@ -36,9 +34,7 @@ def test_no_link_into_an_open_session_brings_an_error(
 
 
 @every_page
-def test_no_setting_of_a_link_into_an_open_session_brings_an_error(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_setting_of_a_link_into_an_open_session_brings_an_error(page, monkeypatch):
     for text in ("1e999", "foo"):
         app = opened(page.name)
         app.step_to(page.name, dict.fromkeys(every_setting(), text), monkeypatch)
@@ -46,9 +42,7 @@ def test_no_setting_of_a_link_into_an_open_session_brings_an_error(
         assert app.heading[0], text
 
 
-def test_a_step_of_the_history_to_any_page_ends_after_few_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_step_of_the_history_to_any_page_ends_after_few_runs(monkeypatch):
     runs: list[str] = []
     enter = session.enter
 
@@ -64,7 +58,7 @@ def test_a_step_of_the_history_to_any_page_ends_after_few_runs(
         assert len(runs) <= FEW, (page, link)
 
 
-def test_infinite_numbers_are_none_where_whole_ones_belong_and_stay_elsewhere() -> None:
+def test_infinite_numbers_are_none_where_whole_ones_belong_and_stay_elsewhere():
     address = "s=inf&row=inf&layer=-Infinity&factor=1e999&row=3&inf"
     expected = "s=inf&row=%E2%88%9E&layer=%E2%88%9E&factor=1e999&row=3&inf"
     assert legal_address(address, {"row", "layer"}) == expected

@@ -60,9 +60,7 @@ def labels(app: App) -> set[str]:
 
 
 @pytest.mark.parametrize("case", NUMBERS, ids=lambda case: " ".join([case[0], *map(str, case[1])]))
-def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
-    case: Case, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(case, monkeypatch):
     page, link, expected = case
     alike: list[str] = []
     another = files._another
@@ -79,7 +77,7 @@ def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(
     assert "save_figures" in app.sent
 
 
-def test_what_is_to_be_guessed_is_in_no_file() -> None:
+def test_what_is_to_be_guessed_is_in_no_file():
     link = HOW | {"step": "scores", "predict": "on"}
     assert "Scores, CSV" not in labels(asked("explore", link))
     assert "Q, CSV" in labels(asked("explore", link))

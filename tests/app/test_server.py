@@ -57,7 +57,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(port, folder, Path(log.name))
 
 
-def test_a_healthy_server_serves_a_page_and_what_it_loads(served: Served) -> None:
+def test_a_healthy_server_serves_a_page_and_what_it_loads(served):
     async def visit(port: int) -> None:
         visitor = Visitor(0, Found(), {})
         async with connected(port) as visitor.socket:
@@ -76,9 +76,7 @@ def test_a_healthy_server_serves_a_page_and_what_it_loads(served: Served) -> Non
     asyncio.run(visit(served.port))
 
 
-def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_run(
-    served: Served,
-) -> None:
+def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_run(served):
     said = served.log.read_text("utf-8")
     assert re.search(r"^vectors 'own': 3 words of 3 numbers, \d+\.\d s$", said, re.M)
     assert f"\nlesson 'own': 1 chapter from '{served.folder}'\n" in said
@@ -86,7 +84,7 @@ def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_
     assert "ScriptRunContext" not in said
 
 
-def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(served: Served) -> None:
+def test_a_visitor_empties_no_cache_and_holds_up_nobody_by_names_of_files(served):
     names = BackMsg(file_urls_request={"file_names": [""] * 250_000})
 
     async def visit() -> None:
@@ -129,13 +127,11 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     return up_and_down
 
 
-def test_the_page_is_run_within_the_lifespan(start: Callable[[], list[str]]) -> None:
+def test_the_page_is_run_within_the_lifespan(start):
     assert start() == ["ran", "serves"]
 
 
-def test_who_opens_a_run_is_answered_before_models_are_loaded(
-    monkeypatch: pytest.MonkeyPatch, start: Callable[..., list[str]]
-) -> None:
+def test_who_opens_a_run_is_answered_before_models_are_loaded(monkeypatch, start):
     serves = threading.Event()
     order: list[str] = []
 
@@ -186,9 +182,7 @@ def forget() -> None:
 
 
 @over("name", [*BROKEN][:2])
-def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(
-    name: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(name, own, capsys):
     content, problem = BROKEN[name]
     path, said = own(content, name), capsys.readouterr().err
     assert f"{OWN_VECTORS_VARIABLE} must name a GloVe or word2vec text file, got {path!r}" in said
@@ -200,7 +194,7 @@ def test_vectors_that_cannot_be_read_are_told_of_at_start_and_not_offered(
     assert OWN_VECTORS_VARIABLE not in capsys.readouterr().err, "it is not read again"
 
 
-def test_vectors_are_read_once_at_start_however_many_visitors_come(own: Callable[..., str]) -> None:
+def test_vectors_are_read_once_at_start_however_many_visitors_come(own):
     Path(own(("\ufeff" + THREE_WORDS).encode())).unlink()
     for _ in range(2):
         app = opened("explore", vectors="own", s="cat dog naïve").unfold()
@@ -208,7 +202,7 @@ def test_vectors_are_read_once_at_start_however_many_visitors_come(own: Callable
         assert app.sent["picture"].header["columns"] == 3
 
 
-def test_a_change_that_had_to_wait_says_so(monkeypatch) -> None:
+def test_a_change_that_had_to_wait_says_so(monkeypatch):
     monkeypatch.setattr(reruns, "_hold_back", lambda seconds, still_wanted: None)
     app = opened("explore")
     assert "waited" not in " ".join(app.notes)
@@ -220,7 +214,7 @@ def test_a_change_that_had_to_wait_says_so(monkeypatch) -> None:
     assert "waited" not in " ".join(app.notes)
 
 
-def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys) -> None:
+def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys):
     monkeypatch.setattr(server, "limits", lambda: Limits(models=0))
     set_aside: list[str] = []
     monkeypatch.setattr(server.sources, "set_aside", set_aside.append)
@@ -235,7 +229,7 @@ def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys) ->
 
 def test_the_log_says_how_to_add_a_model_that_is_missing_and_what_each_one_holds(
     monkeypatch, capsys
-) -> None:
+):
     class Held:
         nbytes = 538_060_032
 
@@ -249,7 +243,7 @@ def test_the_log_says_how_to_add_a_model_that_is_missing_and_what_each_one_holds
         assert f"model {name!r}: from {sources.about(name).checkpoint}, 538 MB, " in said
 
 
-def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch) -> None:
+def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
     server.options()

@@ -76,13 +76,13 @@ class Tab:
         ("streamlit, token, 7c1f", True),
     ],
 )
-def test_a_page_that_names_its_session_comes_back(case: tuple[str, bool]) -> None:
+def test_a_page_that_names_its_session_comes_back(case):
     names, back = case
     headers = [(b"sec-websocket-protocol", names.encode())] if names else []
     assert reconnect.comes_back(HTTPConnection({"type": "websocket", "headers": headers})) is back
 
 
-def test_of_a_run_that_was_cut_nothing_is_sent() -> None:
+def test_of_a_run_that_was_cut_nothing_is_sent():
     async def visit(tab: Tab) -> None:
         await tab.connect()
         await tab.hears(ASKED)
@@ -95,9 +95,7 @@ def test_of_a_run_that_was_cut_nothing_is_sent() -> None:
     asyncio.run(visit(Tab()))
 
 
-def test_a_question_that_was_forgotten_is_asked_again_but_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_question_that_was_forgotten_is_asked_again_but_not_for_ever(monkeypatch):
     monkeypatch.setattr(reconnect, "PAUSE", 0)
 
     async def visit(tab: Tab) -> None:
@@ -161,21 +159,21 @@ def received(*told: BackMsg | ForwardMsg) -> list[BackMsg]:
     return got
 
 
-def test_a_part_of_a_page_that_was_left_is_not_run() -> None:
+def test_a_part_of_a_page_that_was_left_is_not_run():
     told = (rerun("one"), led_to("one"), rerun("one", "p"), rerun("two"), rerun("one", "p"))
     assert received(*told) == [rerun("one"), rerun("one", "p"), rerun("two")]
     told = (rerun(""), led_to("one"), rerun("two"), rerun("one", "p"), led_to("two"))
     assert received(*told, rerun("one", "p")) == [rerun(""), rerun("two")]
 
 
-def test_a_part_of_the_page_that_is_shown_is_run_whoever_led_there() -> None:
+def test_a_part_of_the_page_that_is_shown_is_run_whoever_led_there():
     led_by_the_server = (rerun(""), led_to("one"), PART, led_to("two"), rerun("two", "p"))
     assert received(*led_by_the_server) == [rerun(""), rerun("two", "p")]
     there_and_back = (rerun("one"), rerun("two"), rerun("one"), rerun("one", "p"))
     assert received(*there_and_back) == [*there_and_back]
 
 
-def test_where_a_page_is_not_known_or_not_named_all_is_received() -> None:
+def test_where_a_page_is_not_known_or_not_named_all_is_received():
     told = (HEARTBEAT, rerun("one", "p"), rerun("one"), rerun("", "p"), HEARTBEAT)
     assert received(*told) == [*told]
 
@@ -208,7 +206,7 @@ def raised(variant: str) -> Exception:
     raise AssertionError
 
 
-def test_an_error_is_one_line_with_its_places_and_none_of_its_words(logged: list[str]) -> None:
+def test_an_error_is_one_line_with_its_places_and_none_of_its_words(logged):
     errors.log_without_words()
     errors.log_without_words()
     error_util._log_uncaught_app_exception(raised(SECRET))
@@ -218,16 +216,14 @@ def test_an_error_is_one_line_with_its_places_and_none_of_its_words(logged: list
     assert not any(SECRET in line or "\n" in line for line in logged)
 
 
-def test_streamlit_alone_writes_all_of_it(logged: list[str]) -> None:
+def test_streamlit_alone_writes_all_of_it(logged):
     """Once this fails, `attention/app/streamlit_fixes/errors.py` can go."""
     assert not config.get_option("logger.enableRich")
     error_util._log_uncaught_app_exception(raised(SECRET))
     assert SECRET in logged[0]
 
 
-def test_the_box_of_an_error_has_our_words_no_traceback_and_no_link_to_another_host(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_box_of_an_error_has_our_words_no_traceback_and_no_link_to_another_host(monkeypatch):
     monkeypatch.setattr(exception, "_GENERIC_UNCAUGHT_EXCEPTION_TEXT", "")  # put back afterwards
     errors.show_own_words()
     box = ExceptionProto()

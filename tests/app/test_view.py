@@ -30,7 +30,7 @@ def view(page: Page = EXPLORE, widgets: dict[str, Any] | None = None, **link: st
     return view_of(page, Visit(), texts, widgets or {})
 
 
-def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
+def test_a_run_opens_a_link_stays_arrives_or_returns():
     there = Visit().entered(EXPLORE, Entry.OPENED, ())
     taking = replace(there, page="", drawn=frozenset({"head"}))  # the link of the step before
     for visit, page, returned, entry in (
@@ -47,7 +47,7 @@ def test_a_run_opens_a_link_stays_arrives_or_returns() -> None:
 
 
 @over("entry", Entry)
-def test_the_address_decides_where_a_link_is_opened_or_returned_to(entry: Entry) -> None:
+def test_the_address_decides_where_a_link_is_opened_or_returned_to(entry):
     anew = entry in (Entry.OPENED, Entry.RETURNED)
     before = Visit(page="explore", problems=("old",), selected={"query": 3}, opened_as="as it was")
     now = before.entered(CROSS, entry, ["new"])
@@ -57,13 +57,13 @@ def test_the_address_decides_where_a_link_is_opened_or_returned_to(entry: Entry)
     assert now.opened_as == (None if anew else "as it was")
 
 
-def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal() -> None:
+def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal():
     before = Visit(selected={"query": 1, "stage": "scores"})
     chosen = before.selecting({"query": -1, "stage": "scaled"})
     assert dict(chosen.selected) == {"query": 1, "stage": "scaled"}
 
 
-def test_a_choice_from_code_holds_until_the_browser_has_received_it() -> None:
+def test_a_choice_from_code_holds_until_the_browser_has_received_it():
     chosen = Visit().choosing("seed", 5, sent=0)
     assert (chosen.newest("seed", 0), chosen.newest("seed", 7)) == (5, 7)
     again = chosen.choosing("seed", 9, sent=0)
@@ -78,9 +78,7 @@ def test_a_choice_from_code_holds_until_the_browser_has_received_it() -> None:
     assert (back.newest("seed", 0), back.newest("seed", 5)) == (0, 0)
 
 
-def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_all_is_legal() -> (
-    None
-):
+def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_all_is_legal():
     assert view()["seed"] == 0
     assert view(seed="3")["seed"] == 3
     assert view(widgets={"seed": 5}, seed="3")["seed"] == 5
@@ -96,7 +94,7 @@ def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_al
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(PAGES))
-def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw: Any, page: Page) -> None:
+def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw, page):
     declared = every_setting()
     ((_, link),) = links(draw, 1)
     shown = view(page, **link)
@@ -105,28 +103,28 @@ def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw: Any, page: 
     shown.settings()
 
 
-def test_a_number_that_must_divide_another_is_lowered_until_it_does() -> None:
+def test_a_number_that_must_divide_another_is_lowered_until_it_does():
     shown = view(vectors="random", d_model="12", heads="5")
     assert (shown["heads"], shown.divided("heads")) == (4, 12)
     assert view(heads="10")["heads"] == 10  # of 50
 
 
 @over("page", PAGES)
-def test_a_trained_model_is_in_force_only_where_the_page_has_models(page: Page) -> None:
+def test_a_trained_model_is_in_force_only_where_the_page_has_models(page):
     first = sources.names()[1]
     expected = {"": NONE, "offered": first, "needed": first}[page.models]
     assert view(page, model=first)["model"] == expected
     assert view(page)["model"] == (first if page.models == "needed" else NONE)
 
 
-def test_settings_without_any_effect_have_their_default() -> None:
+def test_settings_without_any_effect_have_their_default():
     shown = view(radius="5", factor="2.5", seed="7")
     assert (shown.settings().radius, shown.settings().factor, shown.settings().seed) == (1, 1.0, 0)
     shown = view(radius="5", mask="window", vectors="random", seed="7")
     assert (shown.settings().radius, shown.settings().seed) == (5, 7)
 
 
-def test_a_view_is_made_once_for_all_parts_of_a_run(monkeypatch) -> None:
+def test_a_view_is_made_once_for_all_parts_of_a_run(monkeypatch):
     made: list[View] = []
 
     def counted(*given: Any) -> View:

@@ -77,9 +77,7 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
         ("a b c d e", {"mask": ("length",), "valid_len": 0}),
     ],
 )
-def test_every_number_of_the_weighted_sum_is_torchs_own(
-    case: tuple[str, dict[str, Any]], tmp_path: Path
-) -> None:
+def test_every_number_of_the_weighted_sum_is_torchs_own(case, tmp_path):
     sentence, settings = case
     settings = settings | {"d_model": 10}
     link = {"s": sentence, "vectors": "random", "fold": "numbers"}
@@ -89,7 +87,7 @@ def test_every_number_of_the_weighted_sum_is_torchs_own(
         check_terms(found, result, query)
 
 
-def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path: Path) -> None:
+def test_every_number_of_one_sentence_over_another_is_torchs_own(tmp_path):
     link = {"target": "a b c", "memory": "d e", "vectors": "random", "d_model": 10}
     sent = opened("cross", **link, mask="causal").sent["picture"]
     (found,) = worked_out(sent, [1], tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from pathlib import Path
 
 import pytest
 import torch
@@ -40,7 +39,7 @@ def head(W_V: Tensor, W_O: Tensor, at: int = 0) -> HeadMatrices:
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_head_that_writes_what_it_reads_copies_and_its_negative_suppresses(sign) -> None:
+def test_a_head_that_writes_what_it_reads_copies_and_its_negative_suppresses(sign):
     E, W_V = drawn(0, (VOCABULARY, D_MODEL), (D_MODEL, D_HEAD))
     (found,) = circuits.circuits_at(vocabulary(E), [head(W_V, sign * W_V.T)])
     assert found.copying.value == pytest.approx(sign, abs=1e-6)
@@ -51,7 +50,7 @@ def test_a_head_that_writes_what_it_reads_copies_and_its_negative_suppresses(sig
     assert less.value < less.mean
 
 
-def test_heads_of_random_weights_lie_within_the_interval_of_random_matrices() -> None:
+def test_heads_of_random_weights_lie_within_the_interval_of_random_matrices():
     E, *weights = drawn(1, (211, 53), *[(53, 7), (7, 53)] * 40)
     heads = [head(*pair) for pair in zip(weights[::2], weights[1::2], strict=True)]
     found = circuits.circuits_at(vocabulary(E), heads)
@@ -62,7 +61,7 @@ def test_heads_of_random_weights_lie_within_the_interval_of_random_matrices() ->
 
 @settings(deadline=None, max_examples=25)
 @given(seeds)
-def test_copying_is_that_of_the_eigenvalues_over_the_whole_vocabulary(seed: int) -> None:
+def test_copying_is_that_of_the_eigenvalues_over_the_whole_vocabulary(seed):
     E, U, W_V, W_O = (
         each.double()
         for each in drawn(
@@ -74,7 +73,7 @@ def test_copying_is_that_of_the_eigenvalues_over_the_whole_vocabulary(seed: int)
     assert circuits.copying(W_O @ U @ E @ W_V) == pytest.approx(whole, abs=1e-6)
 
 
-def test_a_head_of_zeros_copies_nothing() -> None:
+def test_a_head_of_zeros_copies_nothing():
     E, W_V = drawn(2, (VOCABULARY, D_MODEL), (D_MODEL, D_HEAD))
     (found,) = circuits.circuits_at(vocabulary(E), [head(W_V, torch.zeros(D_HEAD, D_MODEL))])
     for each in (found.copying, found.copied, found.suppressed):
@@ -83,7 +82,7 @@ def test_a_head_of_zeros_copies_nothing() -> None:
 
 @settings(deadline=None, max_examples=25)
 @given(seeds, st.integers(1, 30))
-def test_shares_raised_and_lowered_are_those_of_the_whole_table_of_scores(seed, pieces) -> None:
+def test_shares_raised_and_lowered_are_those_of_the_whole_table_of_scores(seed, pieces):
     read, write = drawn(seed, (pieces, D_HEAD), (D_HEAD, 2503))
     which = torch.arange(pieces) * 83
     scores = read @ write
@@ -92,7 +91,7 @@ def test_shares_raised_and_lowered_are_those_of_the_whole_table_of_scores(seed, 
     assert circuits.raised(read, write, which) == pytest.approx([float(each) for each in expected])
 
 
-def test_a_spectrum_is_that_of_the_product_and_a_random_one_has_the_same() -> None:
+def test_a_spectrum_is_that_of_the_product_and_a_random_one_has_the_same():
     W_V, W_O = drawn(3, (D_MODEL, D_HEAD), (D_HEAD, D_MODEL))
     strengths = circuits.spectrum(W_V, W_O)
     whole = torch.linalg.svdvals((W_V @ W_O).double())[:D_HEAD]
@@ -103,7 +102,7 @@ def test_a_spectrum_is_that_of_the_product_and_a_random_one_has_the_same() -> No
     torch.testing.assert_close(random, strengths, rtol=1e-5, atol=1e-5)
 
 
-def test_copying_has_one_definition_by_the_embedding_behind_the_first_layer_too() -> None:
+def test_copying_has_one_definition_by_the_embedding_behind_the_first_layer_too():
     model = packaged("minilm")
     E = circuits.vocabulary_of(model, Place("encoder", "encoder"))
     rows = matrices.embedded(model, "encoder")[: len(E.read)]
@@ -115,7 +114,7 @@ def test_copying_has_one_definition_by_the_embedding_behind_the_first_layer_too(
     assert found.copying.value == pytest.approx(through, abs=1e-4)
 
 
-def test_the_constructed_head_of_induction_copies_each_word_and_no_other_head_does() -> None:
+def test_the_constructed_head_of_induction_copies_each_word_and_no_other_head_does():
     found = circuits.circuits_of(packaged("constructed"))
     induction = found.pop((1, 0))
     assert induction.copying.value == pytest.approx(1, abs=1e-6)
@@ -124,7 +123,7 @@ def test_the_constructed_head_of_induction_copies_each_word_and_no_other_head_do
         assert (other.copying.value, other.copied.value, other.suppressed.value) == (0, 0, 0)
 
 
-def test_packaged_circuits_are_read_again() -> None:
+def test_packaged_circuits_are_read_again():
     found = circuits.circuits_of(packaged("grammar"))
     for one in files.read(files.packaged()["grammar"]).passports:
         assert one.circuit is not None
@@ -145,8 +144,8 @@ BY_TRANSFORMERS = ("gpt_neox", "mixtral", "granite", "modernbert")
 
 @over("name", [*LAYOUTS, *BY_TRANSFORMERS])
 def test_values_and_additions_are_those_of_the_matrices_but_for_spreads_and_biases(
-    name: str, tmp_path: Path, monkeypatch
-) -> None:
+    name, tmp_path, monkeypatch
+):
     few_draws(monkeypatch)
     (tmp_path / name).mkdir()
     write = write_checkpoint if name in FAMILIES else run_by_transformers.write
@@ -176,7 +175,7 @@ def parallel(made: Tensor, expected: Tensor) -> None:
     torch.testing.assert_close(cosines, torch.ones_like(cosines), atol=1e-4, rtol=0)
 
 
-def test_a_path_that_is_no_sum_of_known_parts_has_no_circuits(tmp_path: Path) -> None:
+def test_a_path_that_is_no_sum_of_known_parts_has_no_circuits(tmp_path):
     run_by_transformers.write(tmp_path, "electra")  # norms stand on its path
     model = sources.load(tmp_path)
     assert not model.adds_up

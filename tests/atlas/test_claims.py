@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-from pathlib import Path
 
 import pytest
 import torch
@@ -34,15 +33,13 @@ COSTS = {
 
 
 @over("case", COSTS)
-def test_a_claim_on_other_sentences_needs_both_halves_their_intervals_and_its_threshold(
-    case: tuple[tuple[float, float], float, bool],
-) -> None:
+def test_a_claim_on_other_sentences_needs_both_halves_their_intervals_and_its_threshold(case):
     means, width, vectors = case
     cost = Cost(*(Mean(mean, mean - width, mean + width, 40) for mean in means))
     assert elsewhere(cost, vectors) == COSTS[case]
 
 
-def test_one_statistic_says_which_heads_other_sentences_need() -> None:
+def test_one_statistic_says_which_heads_other_sentences_need():
     costs = costs_of("smollm2")
     found = {head: elsewhere(one.elsewhere, False) for head, one in costs.items()}
     assert [found[head] for head in ((1, 0), (23, 5), (11, 5))] == ["needs"] * 3
@@ -68,22 +65,18 @@ SHOWN = {
 
 
 @over("case", SHOWN)
-def test_the_head_shown_costs_about_as_much_as_any_and_looks_most_at_a_word(
-    case: tuple[str, tuple[tuple[float, float], ...], tuple[float, float]],
-) -> None:
+def test_the_head_shown_costs_about_as_much_as_any_and_looks_most_at_a_word(case):
     _, each, looks = case
     found = deciding(changes(*each), 0.6, 1, torch.tensor([looks]))
-    assert found is not None
     assert (found.head[1], len(found.others), found.decides) == SHOWN[case]
     assert found.cost == pytest.approx(-each[found.head[1]][0])
 
 
-def test_no_head_is_shown_before_all_are_tried_and_a_vector_is_decided_by_its_movement() -> None:
+def test_no_head_is_shown_before_all_are_tried_and_a_vector_is_decided_by_its_movement():
     looks = torch.tensor([[0.5, 0.5]])
     assert deciding(changes((-0.5, 0.0), (math.nan, math.nan)), 0.6, 1, looks) is None
     for moved, decides in ((0.06, True), (0.04, False)):
         found = deciding(changes((moved, moved), (0.0, 0.0)), 0.0, -1, looks)
-        assert found is not None
         assert (found.head, found.decides) == ((0, 0), decides)
 
 
@@ -91,7 +84,7 @@ def test_no_head_is_shown_before_all_are_tried_and_a_vector_is_decided_by_its_mo
 
 
 @pytest.mark.parametrize("model", [*files.packaged()])
-def test_the_names_of_a_model_are_those_that_hold_in_its_passports_and_no_other(model: str) -> None:
+def test_the_names_of_a_model_are_those_that_hold_in_its_passports_and_no_other(model):
     atlas, found = atlas_of(model), names_of(model)
     of_passports = {
         (name.name, *one.place): name for one in atlas.passports for name in one.names if name.holds
@@ -109,9 +102,7 @@ def test_the_names_of_a_model_are_those_that_hold_in_its_passports_and_no_other(
     assert [one.share for one in found] == sorted((one.share for one in found), reverse=True)
 
 
-def test_a_model_without_passports_or_with_broken_ones_has_no_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_without_passports_or_with_broken_ones_has_no_names(tmp_path, monkeypatch):
     assert names_of("nobody") == ()
     monkeypatch.setenv(files.OWN_ATLAS_VARIABLE, str(tmp_path))
     whole = files.packaged()["minilm"].read_bytes()

@@ -1,7 +1,5 @@
 """Texts of the atlas: claims about their halves, and that the model knows what is asked of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,7 +8,7 @@ import pytest
 
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.atlas import corpus, files
-from attention.atlas.corpus import ANSWERS, Corpus
+from attention.atlas.corpus import ANSWERS
 from attention.atlas.passport import CHECKED, FOUND
 from attention.trained import sources
 from tests.trained.packaged import packaged
@@ -28,14 +26,14 @@ each = pytest.mark.parametrize("texts", ALL.values(), ids=ALL)
 
 
 @each
-def test_texts_that_means_are_taken_over_are_not_measured(texts: Corpus) -> None:
+def test_texts_that_means_are_taken_over_are_not_measured(texts):
     measured = {asked.text for asked in (*texts.sentences, *texts.prompts)}
     assert texts.means_over
     assert measured.isdisjoint(texts.means_over)
 
 
 @each
-def test_halves_of_each_kind_are_equal_but_for_one_text(texts: Corpus) -> None:
+def test_halves_of_each_kind_are_equal_but_for_one_text(texts):
     for asked in (texts.sentences, texts.prompts, texts.elsewhere):
         halves = Counter((one.kind, one.half) for one in asked)
         for kind in {one.kind for one in asked}:
@@ -44,23 +42,23 @@ def test_halves_of_each_kind_are_equal_but_for_one_text(texts: Corpus) -> None:
 
 
 @each
-def test_each_text_is_asked_for_once_in_its_kind(texts: Corpus) -> None:
+def test_each_text_is_asked_for_once_in_its_kind(texts):
     for asked in (texts.sentences, texts.prompts):
         assert len({(one.kind, one.text) for one in asked}) == len(asked)
 
 
 @each
-def test_sentences_of_both_halves_are_measured_by_zero(texts: Corpus) -> None:
+def test_sentences_of_both_halves_are_measured_by_zero(texts):
     zero = Counter(asked.half for asked in texts.elsewhere if asked.by_zero)
     assert zero[FOUND] == zero[CHECKED] >= len(texts.elsewhere) // 4
 
 
-def test_all_sentences_that_the_pages_tell_of_are_among_the_prompts() -> None:
+def test_all_sentences_that_the_pages_tell_of_are_among_the_prompts():
     asked = {one.text for one in ALL["english"].prompts}
     assert asked >= {text for _, text in ANSWERED}
 
 
-def test_the_model_gave_the_answer_that_a_prompt_asks_for() -> None:
+def test_the_model_gave_the_answer_that_a_prompt_asks_for():
     asked = {
         (kind, text): answer for kind, some in ANSWERS.items() for text, answer in some.items()
     }
@@ -72,7 +70,7 @@ def test_the_model_gave_the_answer_that_a_prompt_asks_for() -> None:
         assert answered[at].before > 0.14
 
 
-def test_a_model_that_knows_few_words_is_asked_in_these() -> None:
+def test_a_model_that_knows_few_words_is_asked_in_these():
     for source in (sources.GRAMMAR, sources.CONSTRUCTED):
         model = source.read()
         texts = corpus.corpus_of(model)
@@ -81,7 +79,7 @@ def test_a_model_that_knows_few_words_is_asked_in_these() -> None:
             assert unknown not in model.pieces(asked.text).ids, asked.text
 
 
-def test_a_translator_is_asked_in_words_of_its_language() -> None:
+def test_a_translator_is_asked_in_words_of_its_language():
     model = packaged("pt-en")
     texts = corpus.corpus_of(model)
     assert texts == ALL["translated"]
@@ -95,7 +93,7 @@ def test_a_translator_is_asked_in_words_of_its_language() -> None:
     assert all(4 <= len(one.text.split()) <= 12 for one in texts.prompts)
 
 
-def test_a_model_of_another_language_is_asked_nothing_in_english() -> None:
+def test_a_model_of_another_language_is_asked_nothing_in_english():
     model = sources.GRAMMAR.read()
     about = replace(model.about, name="saga", language="Icelandic")
     stranger = SimpleNamespace(about=about)
@@ -104,7 +102,7 @@ def test_a_model_of_another_language_is_asked_nothing_in_english() -> None:
         corpus.corpus_of(stranger)  # type: ignore[arg-type]
 
 
-def test_lines_are_asked_without_their_last_word_where_a_model_says_what_follows() -> None:
+def test_lines_are_asked_without_their_last_word_where_a_model_says_what_follows():
     lines = [f"line {number} ends here" for number in range(15)]
     asked = corpus.of_lines(lines, answers=True)
     assert asked.means_over == tuple(lines[:3])
@@ -113,7 +111,7 @@ def test_lines_are_asked_without_their_last_word_where_a_model_says_what_follows
     assert [one.text for one in corpus.of_lines(lines, answers=False).prompts] == lines[3:]
 
 
-def test_lines_that_are_few_or_of_one_word_are_refused() -> None:
+def test_lines_that_are_few_or_of_one_word_are_refused():
     with pytest.raises(ValueError, match="at least 12 lines of text, got 2"):
         corpus.of_lines(["a b", "c d", "a b", " "], answers=True)
     with pytest.raises(ValueError, match="two words at least, got 'alone'"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 from torch import Tensor
@@ -29,7 +27,7 @@ PROMPTS = (
 )
 
 
-def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
+def test_a_kind_needs_a_head_that_both_halves_lose_by():
     lost = [-0.118, -0.128, -0.122, -0.132, 0.02, 0.0, 0.04, 0.0]
     zero = [-0.3, -0.3, -0.5, -0.5, *[None] * 4]
     red, blue = effects.kinds_of(PROMPTS, lost, zero, {})
@@ -37,7 +35,6 @@ def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
     assert red.found.mean == pytest.approx(-0.12)  # of -0.118 and -0.122, ± 12.7 · 0.002
     assert red.checked.mean == pytest.approx(-0.13)  # of -0.128 and -0.132
     assert red.needed
-    assert red.by_zero is not None
     assert red.by_zero.mean == pytest.approx(-0.4)
     assert not blue.needed
     assert blue.by_zero is None
@@ -52,7 +49,7 @@ def test_a_kind_needs_a_head_that_both_halves_lose_by() -> None:
         [-0.118, -0.02, -0.122, -0.021],  # one half loses two points
     ],
 )
-def test_a_kind_does_not_need_a_head_that_one_half_is_indifferent_to(lost: list[float]) -> None:
+def test_a_kind_does_not_need_a_head_that_one_half_is_indifferent_to(lost):
     (red,) = effects.kinds_of(PROMPTS[:4], lost, [None] * 4, {})
     assert not red.needed
 
@@ -68,30 +65,27 @@ def test_a_kind_does_not_need_a_head_that_one_half_is_indifferent_to(lost: list[
         ([0.012, 0.002, 0.008, -0.002], False, True, False),  # nothing
     ],
 )
-def test_a_change_in_a_random_direction_is_beside_that_to_the_mean(
-    turn: list[float], needed: bool, less: bool, unspecific: bool
-) -> None:
+def test_a_change_in_a_random_direction_is_beside_that_to_the_mean(turn, needed, less, unspecific):
     lost = [-0.118, -0.128, -0.122, -0.132]
     beside = dict(zip(PROMPTS, turn, strict=False))
     (red,) = effects.kinds_of(PROMPTS[:4], lost, [None] * 4, beside)
-    assert red.turned is not None
     assert red.turned.found.mean == pytest.approx((turn[0] + turn[2]) / 2)
     assert red.turned.checked.mean == pytest.approx((turn[1] + turn[3]) / 2)
     assert (red.turned.needed, red.turned.less, red.unspecific) == (needed, less, unspecific)
 
 
-def test_kinds_come_by_what_they_lose() -> None:
+def test_kinds_come_by_what_they_lose():
     lost = [-0.1, -0.1, -0.1, -0.1, -0.3, -0.3, -0.3, -0.3]
     assert [one.kind for one in effects.kinds_of(PROMPTS, lost, [None] * 8, {})] == ["blue", "red"]
 
 
-def test_prompts_that_hang_on_a_head_lose_a_point_at_least() -> None:
+def test_prompts_that_hang_on_a_head_lose_a_point_at_least():
     lost = [0.5, -0.02, -0.009, -0.3, -0.01, -0.4, -0.5, -0.6, -0.7]
     assert effects.hanging(lost) == (8, 7, 6, 5, 3)
     assert effects.hanging(lost[:5]) == (3, 1, 4)
 
 
-def test_each_control_is_another_prompt_of_the_kind_that_changes_least() -> None:
+def test_each_control_is_another_prompt_of_the_kind_that_changes_least():
     lost = [-0.5, -0.01, 0.002, -0.4, -0.3, 0.2, -0.1, 0.0]
     hangs = effects.hanging(lost)
     assert hangs == (0, 3, 4, 6, 1)
@@ -99,7 +93,7 @@ def test_each_control_is_another_prompt_of_the_kind_that_changes_least() -> None
     assert effects.controls_of(PROMPTS, lost, hangs) == (2, 7, 5)
 
 
-def test_raw_numbers_become_the_effects_of_each_head() -> None:
+def test_raw_numbers_become_the_effects_of_each_head():
     model = sources.load("constructed")
     sentences = tuple(
         Asked(f"s {at}", "", half, by_zero=True) for at, half in enumerate((FOUND, CHECKED) * 2)
@@ -121,7 +115,6 @@ def test_raw_numbers_become_the_effects_of_each_head() -> None:
     assert found[1, 1].by_zero == pytest.approx([-0.06 * at for at in range(4)])
     by_kind = {kind.kind: kind.turned for kind in found[1, 1].kinds}
     assert by_kind["blue"] is None
-    assert by_kind["red"] is not None
     assert by_kind["red"].checked.mean == pytest.approx(-0.04 * 2)  # of prompts 1 and 3
     assert found[0, 1].hangs == found[1, 0].hangs == ()
     assert found[0, 0].hangs == (7, 6, 5, 4, 3)
@@ -138,7 +131,7 @@ def measured(model: Model, kind: str, many: int = 6) -> tuple[Subject, list[dict
     return subject, [effects.OnAnswers().measure(subject, asked) for asked in some]
 
 
-def test_patterns_that_come_again_need_the_heads_that_were_built_for_them() -> None:
+def test_patterns_that_come_again_need_the_heads_that_were_built_for_them():
     # layer 0 head 0 looks one token back, layer 1 head 0 copies what followed (induction)
     subject, raw = measured(sources.load("constructed"), "repeated letters")
     grown = [effects.Elsewhere().measure(subject, asked) for asked in subject.corpus.elsewhere]
@@ -146,14 +139,13 @@ def test_patterns_that_come_again_need_the_heads_that_were_built_for_them() -> N
     turns = {one: stage.measure(subject, one)["turned"] for one in stage.texts(subject.corpus)}
     found = effects.summarised(subject, raw, grown, turns)
     assert found[0, 0].kinds[0].needed
-    assert found[0, 0].kinds[0].turned is not None
     assert found[0, 0].kinds[0].turned.less
     assert found[1, 0].kinds[0].needed
     assert not found[1, 1].kinds[0].needed
     assert found[1, 0].elsewhere.found.mean > 0
 
 
-def test_the_answer_is_the_letter_that_followed() -> None:
+def test_the_answer_is_the_letter_that_followed():
     subject, raw = measured(sources.load("constructed"), "repeated letters")
     for prompt in effects.prompts_of(subject, raw):
         letters = prompt.text.split()
@@ -161,7 +153,7 @@ def test_the_answer_is_the_letter_that_followed() -> None:
         assert prompt.before > 0.9
 
 
-def test_effects_are_those_of_the_switches() -> None:
+def test_effects_are_those_of_the_switches():
     model = sources.load("grammar")
     subject, raw = measured(model, "everyday", 1)
     (asked,) = subject.corpus.prompts
@@ -176,7 +168,7 @@ def test_effects_are_those_of_the_switches() -> None:
 
 
 @pytest.mark.parametrize("name", ["minilm", "en-pt"])
-def test_models_without_a_next_piece_are_judged_by_their_last_word(name: str) -> None:
+def test_models_without_a_next_piece_are_judged_by_their_last_word(name):
     model = packaged(name)
     run = model.run("The cat sat on the mat")
     metric, piece = effects.answer_of(model, run)
@@ -200,7 +192,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("name", ["gpt_neox", "modernbert"])
-def test_a_model_that_transformers_runs_has_effects(name: str, tmp_path: Path) -> None:
+def test_a_model_that_transformers_runs_has_effects(name, tmp_path):
     write(tmp_path, name)
     model = load_folder(tmp_path, About(name, name, "nobody"))
     asked = of_lines(LINES, goes_on(model))

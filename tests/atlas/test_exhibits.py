@@ -1,12 +1,10 @@
 """Sentences whose answer a head decides: all that is packaged of them recomputes."""
 
-from __future__ import annotations
-
 import pytest
 from torch.testing import assert_close
 
 from attention.analysis.means_on_corpus import on_corpus
-from attention.atlas.exhibits import Exhibit, exhibit, exhibits
+from attention.atlas.exhibits import exhibit, exhibits
 from attention.changing.answers import answer_at
 from attention.changing.known import states_without
 from tests.trained.packaged import packaged, run_model
@@ -15,9 +13,8 @@ CLOSE = {"atol": 1e-4, "rtol": 1e-2}
 
 
 @pytest.mark.parametrize("one", exhibits(), ids=lambda one: one.text[:24])
-def test_what_is_packaged_of_an_exhibit_recomputes(one: Exhibit) -> None:
+def test_what_is_packaged_of_an_exhibit_recomputes(one):
     run, there = run_model(one.model, one.text), on_corpus(one.model)
-    assert there is not None
     metric, _ = answer_at(packaged(one.model), run, -1)
     states = states_without(packaged(one.model), run, [(one.layer, one.head)], there.means)
     assert_close(
@@ -30,6 +27,6 @@ def test_what_is_packaged_of_an_exhibit_recomputes(one: Exhibit) -> None:
     assert lost >= 0.8 * -float(there.effects[one.text][..., 0].min()) - 1e-4
 
 
-def test_only_a_model_whose_effects_are_measured_is_exhibited() -> None:
+def test_only_a_model_whose_effects_are_measured_is_exhibited():
     with pytest.raises(ValueError, match="measured effects, got 'grammar'"):
         exhibit(packaged("grammar"), "the cat")

@@ -7,7 +7,6 @@ import gzip
 import json
 import math
 import zlib
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -42,9 +41,7 @@ def numbers(part: Any) -> list[float]:
 
 @settings(max_examples=25)
 @given(st.integers(0, 999).map(making.shaken))
-def test_what_is_written_is_read_again_to_six_digits_and_written_again_as_the_same_bytes(
-    atlas: Atlas,
-) -> None:
+def test_what_is_written_is_read_again_to_six_digits_and_written_again_as_the_same_bytes(atlas):
     packed = files.written(atlas)
     read = files.check(files.decoded(packed, Atlas))
     assert files.written(read) == packed == files.written(atlas)
@@ -53,7 +50,7 @@ def test_what_is_written_is_read_again_to_six_digits_and_written_again_as_the_sa
     assert (again["model"], again["sentences"]) == (plain["model"], plain["sentences"])
 
 
-def test_a_file_is_the_same_at_any_hour_and_never_half_there(tmp_path: Path) -> None:
+def test_a_file_is_the_same_at_any_hour_and_never_half_there(tmp_path):
     path = tmp_path / "m.json.gz"
     files.write(example(), path)
     first = path.read_bytes()
@@ -66,14 +63,14 @@ def test_a_file_is_the_same_at_any_hour_and_never_half_there(tmp_path: Path) -> 
     assert files.read(path) == example()
 
 
-def test_a_number_is_rounded_only_in_the_file_and_no_zero_has_a_sign() -> None:
+def test_a_number_is_rounded_only_in_the_file_and_no_zero_has_a_sign():
     third = with_first(example(), sink=Mean(1 / 3, -0.0, 2 / 3, 2))
     text = gzip.decompress(files.written(third)).decode()
     assert '"sink":{"mean":0.333333,"low":0.0,"high":0.666667,"count":2}' in text
     assert third.passports[0].sink.mean == 1 / 3
 
 
-def test_a_plain_file_is_read_as_well_as_a_packed_one(tmp_path: Path) -> None:
+def test_a_plain_file_is_read_as_well_as_a_packed_one(tmp_path):
     path = tmp_path / "m.json"
     path.write_bytes(gzip.decompress(files.written(example())))
     assert files.read(path) == example()
@@ -101,9 +98,7 @@ NOT_ONE = {
 
 
 @pytest.mark.parametrize("kind", NOT_ONE)
-def test_a_file_that_is_no_atlas_is_refused_with_what_was_expected(
-    kind: str, tmp_path: Path
-) -> None:
+def test_a_file_that_is_no_atlas_is_refused_with_what_was_expected(kind, tmp_path):
     content, words = NOT_ONE[kind]
     path = tmp_path / "m.json.gz"
     path.write_bytes(content)
@@ -112,9 +107,7 @@ def test_a_file_that_is_no_atlas_is_refused_with_what_was_expected(
     assert str(refused.value).startswith("m.json.gz must be an atlas of heads: ")
 
 
-def test_a_file_that_grows_as_it_is_unpacked_is_refused_before_it_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_grows_as_it_is_unpacked_is_refused_before_it_has(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_BYTES", 1 << 16)
     monkeypatch.setattr(files, "MAX_PACKED", 1 << 12)
     for content, words in (
@@ -152,9 +145,7 @@ LOUD = Against(-2e6, 0.0, 0.0, 0.0)
         ({"circuit": Circuit(LOUD, LOUD, LOUD)}, "numbers up to 1,000,000, got 2e[+]06"),
     ],
 )
-def test_no_passport_points_at_what_is_not_there_or_has_numbers_without_sense(
-    case: tuple[dict[str, Any], str],
-) -> None:
+def test_no_passport_points_at_what_is_not_there_or_has_numbers_without_sense(case):
     changed, words = case
     one = example().passports[0]
     inner = {name: part for name, part in changed.items() if hasattr(one.effects, name)}
@@ -164,7 +155,7 @@ def test_no_passport_points_at_what_is_not_there_or_has_numbers_without_sense(
         files.check(wrong)
 
 
-def test_all_heads_are_there_each_once_and_each_text_is_of_a_half() -> None:
+def test_all_heads_are_there_each_once_and_each_text_is_of_a_half():
     made = example()
     one = made.passports[0]
     left_out = [dataclasses.replace(one, layer=layer, head=head) for layer, head in WITH_GAPS]
@@ -184,8 +175,8 @@ WITH_GAPS = ((0, 2), (2, 0), (1, 1), (10**9, 0), (0, 10**15))  # each behind hea
 
 
 def test_an_owners_folder_adds_to_the_packaged_files_and_no_name_leads_out_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(files, "FOLDER", tmp_path / "packaged")
     own = tmp_path / "own"
     for folder, name in ((files.FOLDER, "a"), (files.FOLDER, "b"), (own, "b"), (own, "../o/c d")):
@@ -206,7 +197,7 @@ def test_an_owners_folder_adds_to_the_packaged_files_and_no_name_leads_out_of_it
     assert {*files.available()} == {"a", "b"}
 
 
-def test_the_schema_describes_each_class() -> None:
+def test_the_schema_describes_each_class():
     made = files.schema()
     assert made["$defs"]["Mean"]["required"] == ["mean", "low", "high", "count"]
     assert all(each["description"] for each in made["$defs"].values())

@@ -38,7 +38,7 @@ def alike(it: Any, *others: Any) -> list[tuple[Alike, ...]]:
     return [*found.values()]
 
 
-def test_pieces_of_all_kinds_are_of_the_words_that_blanks_part() -> None:
+def test_pieces_of_all_kinds_are_of_the_words_that_blanks_part():
     bert = pieces("[CLS] un ##happy cat . [SEP]", None, 0, 0, 1, 2, None)
     assert words_of(bert, "Unhappy cat.") == [None, 0, 0, 1, 1, None]
     bytes_ = pieces("Un happy ·cat .", 0, 0, 1, 2)
@@ -51,7 +51,7 @@ def test_pieces_of_all_kinds_are_of_the_words_that_blanks_part() -> None:
     assert words_of(pieces("the c", 0, 1), "the cat sat") == [0, 1]  # as many as fit
 
 
-def test_weights_go_from_word_to_word_as_the_sum_over_keys_and_the_mean_over_queries() -> None:
+def test_weights_go_from_word_to_word_as_the_sum_over_keys_and_the_mean_over_queries():
     it = subject([lambda many: torch.arange(16.0).reshape(4, 4)], [even], [])
     block = next(blocks_of(it.model.run("un happy cat")))
     found = by_word(block, [None, 0, 0, 1])
@@ -60,7 +60,7 @@ def test_weights_go_from_word_to_word_as_the_sum_over_keys_and_the_mean_over_que
     assert found["seen"].all()
 
 
-def test_the_first_word_is_set_aside_where_no_piece_is_special_and_none_behind_is_seen() -> None:
+def test_the_first_word_is_set_aside_where_no_piece_is_special_and_none_behind_is_seen():
     it = subject([even], [even], [], causal=True, special=False)
     block = next(blocks_of(it.model.run("ab cd ef")))
     found = by_word(block, [0, 1, 2])
@@ -68,7 +68,7 @@ def test_the_first_word_is_set_aside_where_no_piece_is_special_and_none_behind_i
     assert found["weights"][0].tolist()[2] == pytest.approx([0, 1 / 3, 1 / 3])
 
 
-def test_each_row_counts_about_its_mean_over_what_is_seen() -> None:
+def test_each_row_counts_about_its_mean_over_what_is_seen():
     seen = torch.tensor([[True, True], [True, False]])
     weights = torch.tensor([[[0.2, 0.6], [0.3, 0.1]], [[0.5, 0.1], [0.9, 0.1]], [[0.4, 0.4]] * 2])
     one, opposite, flat = about_mean(weights, seen)
@@ -78,7 +78,7 @@ def test_each_row_counts_about_its_mean_over_what_is_seen() -> None:
     assert flat.tolist() == [0, 0, 0, 0]
 
 
-def test_heads_that_look_one_back_are_alike_in_a_model_and_in_another_one() -> None:
+def test_heads_that_look_one_back_are_alike_in_a_model_and_in_another_one():
     one = subject([on(-1), on(1), even, on(-1, 0.6)], NOISE, TEXTS, "one")
     other = subject([even, on(-1, 0.8)], NOISE[:2], TEXTS, "other")
     found = alike(one, other)
@@ -95,13 +95,13 @@ def test_heads_that_look_one_back_are_alike_in_a_model_and_in_another_one() -> N
     assert far.chance < 0.5
 
 
-def test_what_a_head_of_the_other_twin_does_too_is_not_alike() -> None:
+def test_what_a_head_of_the_other_twin_does_too_is_not_alike():
     one = subject([on(-1)], NOISE[:1], TEXTS, "one")
     other = subject([on(-1)], [on(-1)], TEXTS, "other")
     assert alike(one, other) == [()]
 
 
-def test_kin_that_is_alike_on_one_half_of_the_sentences_alone_is_not_told() -> None:
+def test_kin_that_is_alike_on_one_half_of_the_sentences_alone_is_not_told():
     texts = [" ".join([f"{at}", *WORDS[: 6 - at % 2]]) for at in range(40)]
 
     def changes(many: int) -> torch.Tensor:
@@ -111,7 +111,7 @@ def test_kin_that_is_alike_on_one_half_of_the_sentences_alone_is_not_told() -> N
     assert alike(subject([on(-1), changes], NOISE, texts)) == [(), ()]
 
 
-def test_across_a_causal_model_only_keys_that_both_see_count() -> None:
+def test_across_a_causal_model_only_keys_that_both_see_count():
     """The head of the other one looks ahead as well, which this one cannot."""
     one = subject([on(-1)], NOISE, TEXTS, "one", causal=True, special=False)
 
@@ -124,6 +124,6 @@ def test_across_a_causal_model_only_keys_that_both_see_count() -> None:
     assert found.checked.mean > 0.9
 
 
-def test_models_that_have_no_sentences_in_common_have_no_kin() -> None:
+def test_models_that_have_no_sentences_in_common_have_no_kin():
     one = subject([on(-1)], NOISE, TEXTS, "one")
     assert alike(one, subject([on(-1)], NOISE, ["x y z", "y z x"] * 2, "other")) == [()]

@@ -39,11 +39,8 @@ def run(folder: Path, sentences: Path, *more: str, out: str = "made") -> int:
 
 
 def test_a_second_run_and_one_that_was_stopped_write_the_same_bytes(
-    tmp_path: Path,
-    sentences: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    tmp_path, sentences, monkeypatch, capsys
+):
     measured, told = [], Way.told
 
     def stopping(way: Way, part: str, done: int, of: int) -> None:
@@ -73,7 +70,7 @@ def test_a_second_run_and_one_that_was_stopped_write_the_same_bytes(
     assert len(atlas.sentences) == len(atlas.prompts) == len(LINES) - len(LINES) // 5
 
 
-def test_workers_of_a_cluster_measure_the_same_bytes(tmp_path: Path, sentences: Path) -> None:
+def test_workers_of_a_cluster_measure_the_same_bytes(tmp_path, sentences):
     pytest.importorskip("distributed", reason="needs distributed (requirements-dev.txt)")
     assert run(tmp_path, sentences) == 0
     one = (tmp_path / "made" / "constructed.json.gz").read_bytes()
@@ -98,7 +95,7 @@ def same(one: Any, other: Any) -> None:
     assert found == pytest.approx(expected, rel=NO_LAST_BIT, abs=1e-5)
 
 
-def test_packaged_passports_are_made_again_by_the_command(tmp_path: Path) -> None:
+def test_packaged_passports_are_made_again_by_the_command(tmp_path):
     assert (
         command.main(["constructed", *("--folder", f"{tmp_path}"), *("--out", f"{tmp_path}")]) == 0
     )
@@ -113,7 +110,7 @@ def test_packaged_passports_are_made_again_by_the_command(tmp_path: Path) -> Non
         same(one, again)
 
 
-def test_packaged_effects_and_rows_of_attention_are_measured_again() -> None:
+def test_packaged_effects_and_rows_of_attention_are_measured_again():
     model = "minilm"
     packaged(model)
     subject, atlas = Wanted(model).subject(), files.read(files.packaged()[model])
@@ -127,7 +124,7 @@ def test_packaged_effects_and_rows_of_attention_are_measured_again() -> None:
         same(list(row.weights), weights.tolist())
 
 
-def test_weights_are_told_by_their_files_or_else_by_their_numbers() -> None:
+def test_weights_are_told_by_their_files_or_else_by_their_numbers():
     grammar = Wanted("grammar")
     lines = []
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
@@ -157,13 +154,7 @@ def test_weights_are_told_by_their_files_or_else_by_their_numbers() -> None:
         (["constructed", "--sentences", "none.txt"], "No such file"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_a_line(
-    words: list[str],
-    said: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_cannot_be_done_is_told_in_a_line(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     (tmp_path / "short.txt").write_text("a b", "utf-8")
@@ -172,13 +163,13 @@ def test_what_cannot_be_done_is_told_in_a_line(
     assert said in capsys.readouterr().err
 
 
-def test_the_schema_is_printed_as_it_is_published(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_is_printed_as_it_is_published(capsys):
     assert command.main(["--schema"]) == 0
     file = Path(__file__).parents[2] / "docs" / "_static" / "atlas.schema.json"
     assert capsys.readouterr().out == file.read_text("utf-8")
 
 
-def test_the_line_of_progress_says_how_long_its_part_will_take() -> None:
+def test_the_line_of_progress_says_how_long_its_part_will_take():
     out, clock = io.StringIO(), iter([0.0, 30.0, 60.0, 400.0])
     way = Way(out, lambda: next(clock))
     for done in (1, 2, 3, 4):

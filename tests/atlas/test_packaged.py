@@ -22,7 +22,7 @@ def atlas_of(model: str) -> Atlas:
     return files.read(files.packaged()[model])
 
 
-def test_passports_of_all_heads_of_six_models_are_packaged_in_two_megabytes() -> None:
+def test_passports_of_all_heads_of_six_models_are_packaged_in_two_megabytes():
     packaged = files.packaged()
     heads = {model: len(atlas_of(model).passports) for model in packaged}
     translators = {"en-pt": 64, "pt-en": 64}
@@ -30,7 +30,7 @@ def test_passports_of_all_heads_of_six_models_are_packaged_in_two_megabytes() ->
     assert sum(path.stat().st_size for path in packaged.values()) <= MOST_BYTES
 
 
-def test_packaged_passports_are_of_the_weights_that_are_read_here() -> None:
+def test_packaged_passports_are_of_the_weights_that_are_read_here():
     for model in making.usual():
         wanted = making.Wanted(model)
         assert making.weights_of(wanted, wanted.subject()) == atlas_of(model).weights
@@ -40,7 +40,7 @@ def test_packaged_passports_are_of_the_weights_that_are_read_here() -> None:
     ("kind", "head"),
     [("capitals", "23.4"), ("opposite directions", "23.3"), ("girls and boys", "24.7")],
 )
-def test_known_heads_are_among_the_three_that_a_kind_needs_most(kind: str, head: str) -> None:
+def test_known_heads_are_among_the_three_that_a_kind_needs_most(kind, head):
     needing = {
         one.name: each.checked.mean
         for one in atlas_of("smollm2").passports
@@ -50,7 +50,7 @@ def test_known_heads_are_among_the_three_that_a_kind_needs_most(kind: str, head:
     assert head in sorted(needing, key=needing.__getitem__)[:3]
 
 
-def test_a_translator_needs_a_head_where_english_has_another_order_than_portuguese() -> None:
+def test_a_translator_needs_a_head_where_english_has_another_order_than_portuguese():
     atlas = atlas_of("pt-en")
     needing = {
         one.name: [kind.kind for kind in one.effects.kinds if kind.needed]
@@ -61,7 +61,7 @@ def test_a_translator_needs_a_head_where_english_has_another_order_than_portugue
     assert needing == {"6.6": every, "7.2": every[2:]}
 
 
-def test_docs_tell_what_a_random_direction_costs_as_it_was_measured() -> None:
+def test_docs_tell_what_a_random_direction_costs_as_it_was_measured():
     found = [
         (one, kind, kind.turned)
         for one in atlas_of("smollm2").passports
@@ -92,7 +92,7 @@ def test_docs_tell_what_a_random_direction_costs_as_it_was_measured() -> None:
         assert words_of in told
 
 
-def test_docs_tell_how_many_pairs_a_false_discovery_rate_leaves() -> None:
+def test_docs_tell_how_many_pairs_a_false_discovery_rate_leaves():
     atlas = atlas_of("smollm2")
     chances, needed = [], []
     every = [(one, kind) for one in atlas.passports for kind in one.effects.kinds]
@@ -116,7 +116,7 @@ def loss(effects: OnHalves) -> float:
     return -sum(half.mean for half in effects.halves) / len(effects.halves)
 
 
-def test_each_kind_but_everyday_ones_stands_beside_a_random_direction() -> None:
+def test_each_kind_but_everyday_ones_stands_beside_a_random_direction():
     for model in making.usual():
         for one in atlas_of(model).passports:
             for kind in one.effects.kinds:
@@ -126,7 +126,7 @@ def test_each_kind_but_everyday_ones_stands_beside_a_random_direction() -> None:
                     assert counts == [half.count for half in kind.halves]
 
 
-def test_each_effect_that_is_told_was_measured_on_two_hundred_prompts_and_two_halves() -> None:
+def test_each_effect_that_is_told_was_measured_on_two_hundred_prompts_and_two_halves():
     for model in files.packaged():
         atlas = atlas_of(model)
         assert len(atlas.prompts) >= 200

@@ -44,7 +44,7 @@ def names(of: Pattern) -> dict[str, bool]:
     return {one.name: one.holds for one in of.names}
 
 
-def test_a_sentence_is_measured_as_by_hand() -> None:
+def test_a_sentence_is_measured_as_by_hand():
     """[CLS] x y x: the head has .7 on the piece before, .1 on each other one; its first row is
     even."""
     it = subject([on(-1, 0.7)], [even], ["x y x", "x y x"])
@@ -78,7 +78,7 @@ def test_a_sentence_is_measured_as_by_hand() -> None:
     assert both[previous | 1 << place("induction")] == pytest.approx(0.7 / 3)
 
 
-def test_a_head_that_looks_one_back_is_named_so_and_one_that_is_even_or_anywhere_is_not() -> None:
+def test_a_head_that_looks_one_back_is_named_so_and_one_that_is_even_or_anywhere_is_not():
     found = summary(subject([on(-1), even, noise(9), on(1)], NOISE, TEXTS))
     assert [names(of) for of in found] == [{"previous": True}, {}, {}, {"next": True}]
     (one,) = found[0].names
@@ -92,7 +92,7 @@ def test_a_head_that_looks_one_back_is_named_so_and_one_that_is_even_or_anywhere
     assert row.weights[row.query - 1] == max(row.weights) == pytest.approx(0.9)
 
 
-def test_a_name_that_fails_on_the_other_half_is_given_as_failed_with_a_row_that_shows_it() -> None:
+def test_a_name_that_fails_on_the_other_half_is_given_as_failed_with_a_row_that_shows_it():
     """It looks back in sentences of the found half, which are the longer ones."""
     texts = [" ".join(WORDS[: 7 - at % 2]) for at in range(40)]
     back, ahead = on(-1, 0.8), on(1, 0.8)
@@ -100,17 +100,16 @@ def test_a_name_that_fails_on_the_other_half_is_given_as_failed_with_a_row_that_
     assert names(found[0]) == {"previous": False}
     (one,) = found[0].names
     assert (one.found.mean, one.checked.mean) == (1, 0)
-    assert one.counter is not None
     assert one.counter.weights[one.counter.query - 1] == pytest.approx(0.2 / 6)
     assert found[0].unexplained.mean == pytest.approx(1)  # a name that fails foretells nothing
 
 
-def test_a_name_that_a_head_of_the_twin_earns_as_often_is_not_given() -> None:
+def test_a_name_that_a_head_of_the_twin_earns_as_often_is_not_given():
     found = summary(subject([on(-1)], [on(-1)], TEXTS))
     assert names(found[0]) == {}
 
 
-def test_what_no_name_foretells_is_the_weight_beside_all_of_them() -> None:
+def test_what_no_name_foretells_is_the_weight_beside_all_of_them():
     """Of [CLS] and three words each word has .7 on the piece before; .3 lies elsewhere."""
     texts = [" ".join(WORDS[at % 6 : at % 6 + 3]) for at in range(40)]
     found = summary(subject([on(-1, 0.7), even], NOISE[:2], texts))
@@ -120,7 +119,7 @@ def test_what_no_name_foretells_is_the_weight_beside_all_of_them() -> None:
     assert found[0].sink.mean == pytest.approx((0.7 + 0.1 + 0.1) / 3)
 
 
-def test_a_head_without_a_special_piece_rests_on_the_first() -> None:
+def test_a_head_without_a_special_piece_rests_on_the_first():
     texts = [" ".join(WORDS[at % 4 :]) for at in range(40)]
 
     def rests(many: int) -> Tensor:
@@ -133,7 +132,7 @@ def test_a_head_without_a_special_piece_rests_on_the_first() -> None:
     assert 0.8 < found[0].sink.mean < 1
 
 
-def test_rows_are_spread_over_the_range_of_their_greatest_weights() -> None:
+def test_rows_are_spread_over_the_range_of_their_greatest_weights():
     values = torch.tensor([[0.1, 0.9, 0.5, 0.52, 0.11, 0.3]])
     assert spread(values, 3) == [[1, 2, 0]]  # nearest to .9, .5, .1
     assert spread(values, 9)[0][:1] == [1]
@@ -149,9 +148,7 @@ def test_rows_are_spread_over_the_range_of_their_greatest_weights() -> None:
 
 @given(strategies.lists(strategies.floats(0, 1), max_size=6))
 @settings(max_examples=30)
-def test_the_chance_of_more_than_half_of_uneven_coins_is_that_of_all_their_throws(
-    shares: list[float],
-) -> None:
+def test_the_chance_of_more_than_half_of_uneven_coins_is_that_of_all_their_throws(shares):
     expected = 0.0
     for heads in itertools.product((True, False), repeat=len(shares)):
         if sum(heads) * 2 > len(shares):
@@ -160,7 +157,7 @@ def test_the_chance_of_more_than_half_of_uneven_coins_is_that_of_all_their_throw
     assert chance_of(shares) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_model_built_by_hand_earns_the_names_it_was_built_for() -> None:
+def test_the_model_built_by_hand_earns_the_names_it_was_built_for():
     it = some_of(sources.load("constructed"))
     stage = Patterns()
     raw = [stage.measure(it, asked) for asked in stage.texts(it.corpus)]
@@ -180,7 +177,7 @@ def test_the_model_built_by_hand_earns_the_names_it_was_built_for() -> None:
             assert sum(row.weights) == pytest.approx(1)
 
 
-def test_no_name_that_heads_of_a_twin_earn_holds() -> None:
+def test_no_name_that_heads_of_a_twin_earn_holds():
     """A twin of the small grammar as if it were trained, held against others of the same sizes."""
     it = some_of(untrained(sources.load("grammar"), seed=1009))
     assert [one for of in summary(it) for one in of.names if one.holds] == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -42,7 +41,7 @@ def letters(found: list[dict[str, Tensor]]) -> list[int]:
     return [int(one["letters"]) for one in found]
 
 
-def test_a_stage_that_was_stopped_goes_on_where_it_was(subject: Subject, tmp_path: Path) -> None:
+def test_a_stage_that_was_stopped_goes_on_where_it_was(subject, tmp_path):
     def stop(done: int, of: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
@@ -57,7 +56,7 @@ def test_a_stage_that_was_stopped_goes_on_where_it_was(subject: Subject, tmp_pat
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_a_file_that_is_not_whole_is_made_anew(subject: Subject, tmp_path: Path) -> None:
+def test_a_file_that_is_not_whole_is_made_anew(subject, tmp_path):
     stage = Lengths()
     found = stages.run(stage, subject, tmp_path)
     files = sorted((tmp_path / "lengths").iterdir())
@@ -68,14 +67,14 @@ def test_a_file_that_is_not_whole_is_made_anew(subject: Subject, tmp_path: Path)
     assert len(stage.asked) == 5
 
 
-def test_another_version_of_a_stage_measures_anew(subject: Subject, tmp_path: Path) -> None:
+def test_another_version_of_a_stage_measures_anew(subject, tmp_path):
     stages.run(Lengths(), subject, tmp_path)
     later = Lengths(version=2)
     stages.run(later, subject, tmp_path)
     assert len(later.asked) == 3
 
 
-def test_other_weights_or_other_means_are_measured_anew(subject: Subject, tmp_path: Path) -> None:
+def test_other_weights_or_other_means_are_measured_anew(subject, tmp_path):
     stage = Lengths()
     stages.run(stage, subject, tmp_path)
     other = Subject(sources.load("grammar"), subject.corpus)
@@ -86,7 +85,7 @@ def test_other_weights_or_other_means_are_measured_anew(subject: Subject, tmp_pa
         assert len(stage.asked) == 3
 
 
-def test_weights_of_the_same_file_have_the_same_digest(subject: Subject) -> None:
+def test_weights_of_the_same_file_have_the_same_digest(subject):
     again = Subject(sources.load("constructed"), subject.corpus)
     assert again.weights == subject.weights
     first = next(iter(again.model.layers)).attention
@@ -95,7 +94,7 @@ def test_weights_of_the_same_file_have_the_same_digest(subject: Subject) -> None
     assert Subject(again.model, subject.corpus).weights != subject.weights
 
 
-def test_heads_come_by_layer_and_means_are_those_of_the_texts(subject: Subject) -> None:
+def test_heads_come_by_layer_and_means_are_those_of_the_texts(subject):
     assert subject.heads == [(0, 0), (0, 1), (1, 0), (1, 1)]
     expected = means(subject.model, subject.corpus.means_over, "output")
     for one, other in zip(subject.means, expected, strict=True):

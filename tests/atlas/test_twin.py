@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -19,7 +18,7 @@ from attention.trained.checkpoints import load_folder
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.marian import Quantised
 from attention.trained.models import About, Model
-from tests.analysis.conftest import Case, each_model
+from tests.analysis.conftest import each_model
 from tests.properties import given, settings
 from tests.properties import strategies as st
 from tests.trained.built import writer
@@ -34,7 +33,7 @@ def weights(model: Model) -> Iterator[tuple[str, Tensor]]:
 
 
 @each_model
-def test_a_twin_of_any_layout_has_the_same_shapes_and_sizes_and_other_numbers(case: Case) -> None:
+def test_a_twin_of_any_layout_has_the_same_shapes_and_sizes_and_other_numbers(case):
     model, again = case.model, untrained(case.model)
     pairs = zip(weights(model), weights(again), strict=True)
     for (name, trained), (other, drawn) in pairs:
@@ -54,14 +53,14 @@ def test_a_twin_of_any_layout_has_the_same_shapes_and_sizes_and_other_numbers(ca
     assert not torch.allclose(ran.hidden, case.run.hidden, atol=0.1)
 
 
-def test_a_twin_is_the_same_for_the_same_seed_alone(tmp_path: Path) -> None:
+def test_a_twin_is_the_same_for_the_same_seed_alone(tmp_path):
     model = writer(tmp_path)
     one, same, other = (untrained(model, seed).run("the cat").hidden for seed in (0, 0, 1))
     assert torch.equal(one, same)
     assert not torch.allclose(one, other, atol=0.01)
 
 
-def test_making_and_running_a_twin_leaves_the_model_as_it_is(tmp_path: Path) -> None:
+def test_making_and_running_a_twin_leaves_the_model_as_it_is(tmp_path):
     model = writer(tmp_path)
     before = {name: each.clone() for name, each in weights(model)}
     hidden = model.run("the cat").hidden
@@ -72,7 +71,7 @@ def test_making_and_running_a_twin_leaves_the_model_as_it_is(tmp_path: Path) -> 
     assert torch.equal(hidden, model.run("the cat").hidden)
 
 
-def test_matrices_that_are_tied_are_tied_in_the_twin(tmp_path: Path) -> None:
+def test_matrices_that_are_tied_are_tied_in_the_twin(tmp_path):
     twin = untrained(writer(tmp_path))
     pieces, unembedding = twin.parts.embedding.pieces, twin.unembedding
     assert isinstance(pieces, Tensor)
@@ -80,14 +79,10 @@ def test_matrices_that_are_tied_are_tied_in_the_twin(tmp_path: Path) -> None:
     assert pieces.data_ptr() == unembedding.data_ptr()
 
 
-def test_the_twin_of_a_translator_keeps_its_sines_and_its_eight_bits() -> None:
+def test_the_twin_of_a_translator_keeps_its_sines_and_its_eight_bits():
     model = packaged("en-pt")
     twin = untrained(model)
-    assert isinstance(model, EncoderDecoder)
-    assert isinstance(twin, EncoderDecoder)
     one, other = model.parts.embedding, twin.parts.embedding
-    assert one.positions is not None
-    assert other.positions is not None
     assert torch.equal(one.positions, other.positions)
     assert isinstance(one.pieces, Quantised)
     assert isinstance(other.pieces, Quantised)
@@ -97,7 +92,7 @@ def test_the_twin_of_a_translator_keeps_its_sines_and_its_eight_bits() -> None:
     assert twin.decoder.table.numbers.data_ptr() == other.pieces.numbers.data_ptr()
 
 
-def test_a_model_that_transformers_runs_has_a_twin_too(tmp_path: Path) -> None:
+def test_a_model_that_transformers_runs_has_a_twin_too(tmp_path):
     name = "gpt_neox"
     write(tmp_path, name)
     model = load_folder(tmp_path, About(name, name, "nobody"))
@@ -115,7 +110,7 @@ def test_a_model_that_transformers_runs_has_a_twin_too(tmp_path: Path) -> None:
 
 @settings(max_examples=30)
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(1, 23))
-def test_a_vector_that_is_turned_is_as_long(layer: int, heads: int, width: int) -> None:
+def test_a_vector_that_is_turned_is_as_long(layer, heads, width):
     turns = turned.rotations(layer, heads, width)
     step = torch.randn(heads, 7, width, generator=torch.Generator().manual_seed(layer))
     torch.testing.assert_close((step @ turns).norm(dim=-1), step.norm(dim=-1))
@@ -124,7 +119,7 @@ def test_a_vector_that_is_turned_is_as_long(layer: int, heads: int, width: int) 
     assert torch.equal(turned.rotations(layer, heads, width), turns)
 
 
-def test_a_vector_is_turned_to_all_sides_alike() -> None:
+def test_a_vector_is_turned_to_all_sides_alike():
     at = torch.cat([turned.rotations(layer, 101, 2)[:, 0] for layer in range(11)])
     # of 1111 directions in a plane the mean is 1 / sqrt(1111) = .03 long, that of their doubles too
     doubled = torch.stack([at[:, 0] ** 2 - at[:, 1] ** 2, 2 * at[:, 0] * at[:, 1]], -1)
@@ -133,9 +128,7 @@ def test_a_vector_is_turned_to_all_sides_alike() -> None:
 
 
 @each_model
-def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_position(
-    case: Case,
-) -> None:
+def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_position(case):
     outputs = [part_of(case.run, layer, "output") for layer in range(len(case.model.layers))]
     means = [output.mean(1, keepdim=True) for output in outputs]
     to = turned.turned(case.run, means)
@@ -150,7 +143,7 @@ def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_positi
         torch.testing.assert_close(found, step.norm(dim=-1), rtol=1e-3, atol=1e-5)
 
 
-def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch):
     model = sources.load("grammar")
     texts = corpus_of(model)
     asked = texts.prompts[0]
@@ -163,7 +156,7 @@ def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch: pytest.Mo
     assert not torch.allclose(random, by_mean, atol=1e-4)
 
 
-def test_prompts_of_all_kinds_but_everyday_ones_are_measured() -> None:
+def test_prompts_of_all_kinds_but_everyday_ones_are_measured():
     texts = corpus_of(sources.load("grammar"))
     asked = turned.OnTurned().texts(texts)
     assert [*asked] == [one for one in texts.prompts if one.kind != EVERYDAY]

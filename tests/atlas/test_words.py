@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 from typing import Any
 
 from attention.atlas import words
-from attention.atlas.passport import Against, Atlas, Circuit, Cost, Kind, Passport, Turned
+from attention.atlas.passport import Against, Circuit, Cost, Kind, Passport, Turned
 from tests.atlas import making
 from tests.atlas.making import mean
 from tests.cases import over
@@ -76,9 +76,7 @@ LOUD = making.measured("previous", 0.3)
         (head(rows=()), "No kind of prompts surely needs it."),
     ],
 )
-def test_a_title_says_names_and_needs_or_else_the_most_that_is_sure(
-    case: tuple[Passport, str],
-) -> None:
+def test_a_title_says_names_and_needs_or_else_the_most_that_is_sure(case):
     one, expected = case
     assert words.title(ANSWERS, one) == expected
 
@@ -96,9 +94,7 @@ def test_a_title_says_names_and_needs_or_else_the_most_that_is_sure(
         (head(rows=()), words.UNNAMED),
     ],
 )
-def test_its_surest_name_is_said_with_both_halves_and_both_nulls(
-    case: tuple[Passport, str],
-) -> None:
+def test_its_surest_name_is_said_with_both_halves_and_both_nulls(case):
     one, expected = case
     assert words.looks(one) == expected
 
@@ -152,9 +148,7 @@ RANDOM = "; by a step as large in one random direction "
         ),
     ],
 )
-def test_the_loss_of_answers_stands_beside_a_random_direction(
-    case: tuple[Atlas, list[Kind], str],
-) -> None:
+def test_the_loss_of_answers_stands_beside_a_random_direction(case):
     atlas, kinds, expected = case
     assert words.fails(atlas, head(*kinds)) == expected
 
@@ -191,9 +185,7 @@ GROWS = "the loss on 40 other sentences grows by"
         ),
     ],
 )
-def test_the_cost_to_other_sentences_is_no_surer_than_both_halves(
-    case: tuple[Atlas, Cost, str],
-) -> None:
+def test_the_cost_to_other_sentences_is_no_surer_than_both_halves(case):
     atlas, cost, expected = case
     assert words.said(atlas, head(cost=cost)).elsewhere == expected
 
@@ -216,7 +208,7 @@ def circuit(copying: float, copied: float, suppressed: float) -> Circuit:
         (circuit(0.06, 0.3, 0.3), "neither surely copy nor suppress what it looks at: 0.06"),
     ],
 )
-def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(case: tuple[Circuit, str]) -> None:
+def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(case):
     one, expected = case
     beside = "of −1 to 1; random matrices: −0.05 to 0.07."
     assert words.said(ANSWERS, head(circuit=one)).weights == f"Its weights {expected} {beside}"
@@ -232,9 +224,7 @@ def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(case: tuple[Circu
         (None, False),
     ],
 )
-def test_zero_misleads_where_it_surely_takes_more_than_the_mean(
-    case: tuple[float | None, bool],
-) -> None:
+def test_zero_misleads_where_it_surely_takes_more_than_the_mean(case):
     zero, expected = case
     by_zero = None if zero is None else mean(zero, 0.01)
     assert words.misleads(replace(kind(-0.12, -0.2), by_zero=by_zero)) == expected
@@ -242,7 +232,7 @@ def test_zero_misleads_where_it_surely_takes_more_than_the_mean(
 
 @settings(max_examples=25)
 @given(st.integers(0, 999).map(making.shaken))
-def test_any_passport_is_said_in_one_line_for_each_part(atlas: Atlas) -> None:
+def test_any_passport_is_said_in_one_line_for_each_part(atlas):
     for one in atlas.passports:
         said = words.said(atlas, one)
         assert len(said.title) <= 160

@@ -1,19 +1,13 @@
 """An atlas as one file, read with the network off."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import attention
 from attention.subjects.model.passport_file import as_file
 from tests.atlas import making
-from tests.browser.browsing import Show, expect
+from tests.browser.browsing import expect
 from tests.browser.test_every_view import check_with_axe
 
 
-def test_a_file_opens_at_a_head_and_keeps_its_colour_while_heads_are_read(
-    offline: Show, tmp_path: Path
-) -> None:
+def test_a_file_opens_at_a_head_and_keeps_its_colour_while_heads_are_read(offline, tmp_path):
     first, answers, opens = as_file(making.atlas())
     file = tmp_path / "atlas.html"
     attention.save_scene(first, file, answers=answers, keeps=True, opens=opens)

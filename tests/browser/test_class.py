@@ -1,12 +1,10 @@
 """One whole class: a teacher before a projector, and two pupils."""
 
-from __future__ import annotations
-
 import pytest
 
 from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.classes import name_of, new_key
-from tests.browser.browsing import FOREIGN, Open, eventually, expect, expect_in_search, expect_rest
+from tests.browser.browsing import FOREIGN, eventually, expect, expect_in_search, expect_rest
 
 OVERLAPPING = """() => {
   const seen = [...document.querySelectorAll(
@@ -24,7 +22,7 @@ OVERLAPPING = """() => {
 SENTENCE = "<img src=x onerror=alert(1)> **wolf**"
 
 
-def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> None:
+def test_a_class_joins_answers_and_sees_its_own_sentence(open_page):
     key = new_key()
     room = name_of(key)
     teacher = open_page(f"/write?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}")
@@ -61,7 +59,7 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page: Open) -> Non
 
 
 @pytest.mark.parametrize("link", ["/guide?chapter=masks", "/write?teacher="])
-def test_nothing_lies_over_anything_before_a_projector(link: str, open_page: Open) -> None:
+def test_nothing_lies_over_anything_before_a_projector(link, open_page):
     page = open_page(link + new_key() if link.endswith("=") else link)
     page.set_viewport_size({"width": 1440, "height": 900})
     expect_rest(page)

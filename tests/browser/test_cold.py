@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from tests.browser.browsing import (
-    Open,
     choice,
     eventually,
     expect,
@@ -18,7 +17,7 @@ from tests.browser.browsing import (
 from tests.serving import serving
 
 
-def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
+def test_a_cold_server_shows_deep_links_in_their_frame(open_page):
     links = (
         "/explore?variant=qkv&query=2",
         "/?variant=qkv&query=2",
@@ -49,9 +48,7 @@ def test_a_cold_server_shows_deep_links_in_their_frame(open_page: Open) -> None:
         page.context.close()
 
 
-def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page(
-    open_page: Open,
-) -> None:
+def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page(open_page):
     held: list[Any] = []
 
     def hold(route: Any) -> None:

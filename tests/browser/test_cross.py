@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from tests.browser.browsing import Open, eventually, expect
+from tests.browser.browsing import eventually, expect
 
 
-def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page: Open) -> None:
+def test_the_shorter_sequence_stays_in_view_while_the_longer_one_scrolls(open_page):
     page = open_page("/cross?" + urlencode({"target": "cat " * 60, "query": "50"}))
     expect(page.get_by_role("option", selected=True)).to_be_in_viewport()
 

@@ -1,17 +1,13 @@
 """The doors of the menu in Chromium, and P, which hides all that is not the page."""
 
-from __future__ import annotations
-
 import re
 
-from tests.browser.browsing import Open, expect, expect_rest
+from tests.browser.browsing import expect, expect_rest
 
 FONT = "() => getComputedStyle(document.querySelector('.page-title h1')).fontSize"
 
 
-def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
-    open_page: Open,
-) -> None:
+def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(open_page):
     page = open_page("/operations?s=she+sat+by&scale=none")
     doors, views = page.get_by_test_id("stTopNav"), page.locator(".st-key-views")
     marked = doors.locator("[aria-current=page]")
@@ -24,7 +20,7 @@ def test_the_door_one_is_in_is_marked_and_its_views_are_of_the_same_sentence(
     expect(marked).to_have_text("Teach")
 
 
-def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page: Open) -> None:
+def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page):
     page = open_page("/cross?target=she+sat")
     expect(page.get_by_role("heading", level=1)).to_have_text("Two sequences")
     expect_rest(page)

@@ -15,7 +15,6 @@ from xml.etree import ElementTree
 import pytest
 
 from attention.app.state.pages import PAGES, first_page, page_named
-from attention.app.state.pages import Page as Declared
 from tests.browser.browsing import (
     Open,
     Page,
@@ -82,8 +81,8 @@ FOUND = """async (rules) => (await axe.run(document,
 
 @pytest.mark.parametrize(("declared", "link"), EVERY_VIEW)
 def test_a_view_saves_its_figures_is_accessible_fits_every_width_and_paper(
-    declared: Declared, link: str, open_page: Open, tmp_path: Path
-) -> None:
+    declared, link, open_page, tmp_path
+):
     page = open_page(f"/{declared.name}?{link}", color_scheme="dark")
     expect_rest(page)
     if declared not in (first_page(), page_named("model")):
@@ -125,7 +124,6 @@ def check_files(page: Page, figures: Mapping[str, Sequence[str]], folder: Path) 
         assert {"rect", "text"} <= set(tags)
         assert not [word for word in words if word not in seen]
         ground = ElementTree.parse(file).find(f"{NAMES}rect")
-        assert ground is not None
         assert ground.get("fill") == DARK_GROUND
     page.keyboard.press("Escape")
     expect(buttons).to_have_count(0)

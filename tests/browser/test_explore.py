@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,9 +11,7 @@ from PIL import Image
 
 from attention.core.printing import distinct_names
 from tests.browser.browsing import (
-    Open,
     Page,
-    Show,
     choice,
     eventually,
     expect,
@@ -36,9 +33,7 @@ def version(page: Page) -> int:
     return int(cells(page).get_attribute("data-version"))
 
 
-def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(
-    open_page: Open,
-) -> None:
+def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_mask(open_page):
     page = open_page("/?mask=cells&s=the+cat+walks+on+the+street")
     expect_heatmap(page)
     page.get_by_role("button", name="More", exact=True).click()
@@ -70,8 +65,8 @@ def test_masked_cells_are_hidden_by_click_drag_and_keyboard_and_outlive_another_
 
 
 def test_a_touch_that_scrolls_another_button_and_a_stroke_nobody_saw_end_hide_no_more_cells(
-    open_page: Open,
-) -> None:
+    open_page,
+):
     page = open_page("/?mask=cells&cells=0%3A0")
     expect_heatmap(page)
     page.get_by_role("button", name="More", exact=True).click()
@@ -89,9 +84,7 @@ def test_a_touch_that_scrolls_another_button_and_a_stroke_nobody_saw_end_hide_no
     expect(hidden).to_have_count(2)
 
 
-def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
-    open_page: Open,
-) -> None:
+def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(open_page):
     held: list[Any] = []
 
     def hold(route: Any) -> None:
@@ -114,7 +107,7 @@ def test_pointing_at_the_heatmap_while_its_labels_are_on_their_way_loses_none(
     check_cells(page)
 
 
-def test_a_long_sentence_can_be_zoomed_into_and_seen_whole_again(open_page: Open) -> None:
+def test_a_long_sentence_can_be_zoomed_into_and_seen_whole_again(open_page):
     page = open_page("/?" + urlencode({"s": many_words(64)}))
     check_cells(page)
     plotly = page.locator(PLOTLYS)
@@ -168,8 +161,8 @@ def pixels(page: Page, box: Any) -> Any:
 
 
 def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
-    open_page: Open, offline: Show, tmp_path: Path
-) -> None:
+    open_page, offline, tmp_path
+):
     page = open_page(
         "/?fold=numbers&variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
         permissions=["clipboard-read", "clipboard-write"],

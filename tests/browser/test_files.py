@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy
 import pandas
 
-from tests.browser.browsing import Open, Page, expect, expect_rest
+from tests.browser.browsing import Page, expect, expect_rest
 
 NAMES = "{http://www.w3.org/2000/svg}"
 
@@ -41,8 +41,8 @@ def drawing(file: Path) -> tuple[list[str], list[str]]:
 
 
 def test_what_is_masked_is_empty_in_the_files_and_the_sum_of_their_numbers_is_right(
-    open_page: Open, tmp_path: Path
-) -> None:
+    open_page, tmp_path
+):
     page = open_page("/?fold=numbers&s=a+cat+sat&mask=causal")
     expect_rest(page)
     offered(page)

@@ -7,7 +7,6 @@ from typing import Any
 from attention.app.state.openings import opening
 from attention.subjects.explore.pronoun_words import question
 from tests.browser.browsing import (
-    Open,
     Page,
     eventually,
     expect,
@@ -79,7 +78,7 @@ def other(page: Page, ending: int = 1) -> Any:
     return page.get_by_role("button", name=FIRST.endings[ending])
 
 
-def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(open_page: Open) -> None:
+def test_who_opens_the_bare_address_sees_at_once_what_this_is_about(open_page):
     page = open_page("/", color_scheme="dark")
     expect(page.get_by_role("option")).to_have_count(len(WORDS))
     assert page.locator(".word bdi").all_text_contents() == WORDS
@@ -119,8 +118,8 @@ def check_at_once(page: Page, wide: bool) -> None:
 
 
 def test_another_word_is_asked_about_by_a_click_and_by_keys_before_the_server_hears_of_it(
-    open_page: Open,
-) -> None:
+    open_page,
+):
     silent = """() => {
       const send = WebSocket.prototype.send
       WebSocket.prototype.send = function (...all) { if (!window.silent) send.apply(this, all) }
@@ -143,9 +142,7 @@ def test_another_word_is_asked_about_by_a_click_and_by_keys_before_the_server_he
     expect(page.get_by_role("heading", level=1)).to_have_text(question(last))
 
 
-def test_a_change_moves_for_a_moment_but_is_there_at_once_for_who_wants_no_motion(
-    open_page: Open,
-) -> None:
+def test_a_change_moves_for_a_moment_but_is_there_at_once_for_who_wants_no_motion(open_page):
     page = open_page("/")
     expect(page.locator(".arc").last).to_be_attached()
     expect_rest(page)
@@ -162,7 +159,7 @@ def test_a_change_moves_for_a_moment_but_is_there_at_once_for_who_wants_no_motio
     assert seen["ghosts"] == 0
 
 
-def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Open) -> None:
+def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page):
     page = open_page("/")
     box = page.get_by_label("Sentence", exact=True)
     expect(box).to_be_hidden()  # so that no one comes to it by Tab before it is opened
@@ -182,9 +179,7 @@ def test_type_your_own_leads_to_the_box_and_the_same_head_reads_it(open_page: Op
         expect_to_fit(page)
 
 
-def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(
-    open_page: Open,
-) -> None:
+def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(open_page):
     page = open_page("/?mask=causal")
     expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
     expect_rest(page)
@@ -197,9 +192,7 @@ def test_an_address_written_after_the_pictures_are_drawn_says_what_they_show(
     expect_search(page, {"mask": "window", "query": "2"})
 
 
-def test_on_a_phone_the_share_of_the_last_word_stands_beside_the_button_that_changes_it(
-    open_page: Open,
-) -> None:
+def test_on_a_phone_the_share_of_the_last_word_stands_beside_the_button_that_changes_it(open_page):
     last = len(WORDS) - 1
     page = open_page(f"/?{FIRST.link}&query={last}", viewport={"width": 390, "height": 844})
     word = page.locator(".sentence .word").last

@@ -1,12 +1,10 @@
 """Everything on a page can be read and reached at every width: nothing is cut or covered."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
 
-from tests.browser.browsing import Open, eventually, expect, expect_heatmap, expect_rest
+from tests.browser.browsing import eventually, expect, expect_heatmap, expect_rest
 
 # Words that are cut without a mark, and what can be used but lies under something else. What can
 # be scrolled into sight, and what ends in "…", is neither.
@@ -79,7 +77,7 @@ TOUCHING = """() => ["xtick", "ytick"].flatMap((axis) => {
 
 
 @pytest.mark.parametrize("count", [5, 60])
-def test_labels_of_the_heatmap_never_touch(open_page: Open, count: int) -> None:
+def test_labels_of_the_heatmap_never_touch(open_page, count):
     words = "+".join(f"{'word' * (1 + at % 3)}{at}" for at in range(count))
     page = open_page(f"/explore?s={words}")
     for width in (1440, 390):
@@ -90,7 +88,7 @@ def test_labels_of_the_heatmap_never_touch(open_page: Open, count: int) -> None:
         assert page.locator(".attention-heatmap .xtick text").count() > 4
 
 
-def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:
+def test_what_is_cut_or_covered_is_found(open_page):
     page = open_page("/operations")
     expect_rest(page)
     page.evaluate("""() => {
@@ -108,9 +106,7 @@ def test_what_is_cut_or_covered_is_found(open_page: Open) -> None:
     assert [fault.split(":")[0] for fault in found] == ["cut", "covered"]
 
 
-def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
-    open_page: Open,
-) -> None:
+def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(open_page):
     page = open_page("/explore", viewport={"width": 390, "height": 844})
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it folds the menu
     expect_rest(page)
@@ -125,7 +121,7 @@ def test_on_a_phone_the_menu_can_be_closed_and_folds_away_once_a_page_is_chosen(
     expect(menu).not_to_be_in_viewport()
 
 
-def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(open_page: Open) -> None:
+def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(open_page):
     page = open_page("/?fold=against", forced_colors="active")
     expect_rest(page)
     for name in ("fold", "differs", "words"):

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.browsing import Open, Page, check_link, expect_in_search, expect_rest
+from tests.browser.browsing import Page, check_link, expect_in_search, expect_rest
 from tests.trained.packaged import packaged
 
 Find = Callable[[Page], Any]
@@ -86,9 +86,7 @@ GESTURES = {
 
 
 @pytest.mark.parametrize("gesture", GESTURES)
-def test_what_is_chosen_by_a_click_or_by_keys_stands_in_the_link(
-    gesture: str, open_page: Open
-) -> None:
+def test_what_is_chosen_by_a_click_or_by_keys_stands_in_the_link(gesture, open_page):
     name, settings, find, clicked, key, moved = GESTURES[gesture]
     if "model" in settings:
         packaged(settings["model"])

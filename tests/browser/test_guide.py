@@ -11,7 +11,6 @@ import pytest
 from attention.subjects.guide.chapters import GUIDE
 from attention.subjects.guide.reading import LIGHT, read_lesson
 from tests.browser.browsing import (
-    Open,
     Page,
     eventually,
     expect,
@@ -54,8 +53,8 @@ def lit_within(page: Page) -> bool:
 
 @pytest.mark.parametrize("at", range(len(CHAPTERS)))
 def test_a_chapter_fits_every_screen_is_accessible_and_lights_what_its_words_speak_of(
-    at: int, open_page: Open
-) -> None:
+    at, open_page
+):
     chapter = CHAPTERS[at]
     if chapter.model:
         packaged(chapter.model)
@@ -113,7 +112,7 @@ def figure_with_question(page: Page) -> float:
     return float(box["y"] + box["height"] - top) if box else 0.0
 
 
-def test_the_guide_is_followed_by_keyboard_alone(open_page: Open) -> None:
+def test_the_guide_is_followed_by_keyboard_alone(open_page):
     page = open_page("/guide")
     title = page.get_by_role("heading", level=2).first
     for at, chapter in enumerate(CHAPTERS[:3]):
@@ -148,7 +147,7 @@ def go_to(page: Page, wanted: Any) -> None:
     raise AssertionError(f"the Tab key does not lead to {wanted}")
 
 
-def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page: Open) -> None:
+def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page):
     held: list[Any] = []
 
     def hold(route: Any) -> None:
@@ -165,7 +164,7 @@ def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page
     page.context.close()
 
 
-def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -> None:
+def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page):
     page = open_page("/guide?chapter=softmax", viewport={"width": 390, "height": 844})
     page.get_by_role("button", name="Next").click()
     heading = page.get_by_role("heading", name=CHAPTERS[4].title)
@@ -174,8 +173,8 @@ def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page: Open) -
 
 
 def test_the_card_shows_a_hostile_and_long_sentence_as_text_that_wraps_on_it_and_in_its_file(
-    open_page: Open, tmp_path: Path
-) -> None:
+    open_page, tmp_path
+):
     packaged("smollm2")
     page = open_page("/guide?chapter=trained", viewport={"width": 390, "height": 844})
     guess(page, 0)

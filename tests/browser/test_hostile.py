@@ -13,7 +13,6 @@ import pytest
 
 from attention.inputs.text import tokenize
 from tests.browser.browsing import (
-    Open,
     Page,
     choice,
     eventually,
@@ -50,9 +49,7 @@ PHONE = {"width": 390, "height": 800}
     ],
     ids=["how", "all heads", "against", "numbers", "cross", "batch", "model", "operations"],
 )
-def test_a_hostile_link_is_shown_as_text_and_fits_a_phone(
-    link: dict[str, str], shown: str, open_page: Open
-) -> None:
+def test_a_hostile_link_is_shown_as_text_and_fits_a_phone(link, shown, open_page):
     if "model" in link:
         packaged(link["model"])
     settings = {name: text for name, text in link.items() if name != "page"}
@@ -62,9 +59,7 @@ def test_a_hostile_link_is_shown_as_text_and_fits_a_phone(
     expect_to_fit(page)
 
 
-def test_hostile_sentences_that_are_typed_are_text_in_every_part_and_file(
-    open_page: Open, tmp_path: Path
-) -> None:
+def test_hostile_sentences_that_are_typed_are_text_in_every_part_and_file(open_page, tmp_path):
     first, *others = hostile(MOST_TERMS)
     page = open_page("/?" + urlencode({"s": first, "mask": "causal"}))
     check_harmless(page, first)
@@ -140,7 +135,7 @@ def check_files(page: Page, pictures: tuple[str, ...], folder: Path) -> None:
         assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
 
 
-def test_hostile_tokens_of_a_file_are_text_and_fit_a_phone(open_page: Open, tmp_path: Path) -> None:
+def test_hostile_tokens_of_a_file_are_text_and_fit_a_phone(open_page, tmp_path):
     file = tmp_path / "weights.npz"
     weights = numpy.eye(len(HOSTILE), dtype=numpy.float32)
     numpy.savez(file, weights=weights, tokens=json.dumps(list(HOSTILE)))

@@ -10,7 +10,7 @@ from tests.browser.browsing import eventually, expect
 from tests.serving import serving
 
 
-def test_who_comes_too_late_sees_a_place_in_the_queue_and_then_the_link(browser: Any) -> None:
+def test_who_comes_too_late_sees_a_place_in_the_queue_and_then_the_link(browser):
     faults: list[str] = []
 
     def visitor() -> Any:

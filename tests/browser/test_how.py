@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from tests.browser.browsing import Open, Page, check_link, choice, expect, expect_in_search, search
+from tests.browser.browsing import Page, check_link, choice, expect, expect_in_search, search
 from tests.browser.test_play import link, read
 
 GUESS = {"fold": "how", "words": "all words", "predict": "on", "s": "the cat walks on the street"}
@@ -45,7 +45,7 @@ def numbers(page: Page) -> list[list[list[float]]]:
     ]
 
 
-def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
+def test_a_guess_is_made_before_the_numbers_are_seen(open_page):
     page = open_page(link(**GUESS, step="scores", question="greatest"))
     expect(matrices(page).last.locator("td.cell")).to_have_text(["?"] * 36)
     expect(page.locator(".working")).to_have_count(0)
@@ -66,9 +66,7 @@ def test_a_guess_is_made_before_the_numbers_are_seen(open_page: Open) -> None:
     expect(verdict(page)).to_contain_text("Right: ")
 
 
-def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
-    open_page: Open,
-) -> None:
+def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(open_page):
     page = open_page(link(input="matrices", step="scores", query=1, column=2, scale="none"))
     queries, keys, scores = (numpy.array(matrix) for matrix in numbers(page))
     assert scores.tolist() == (queries @ keys.T).tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
@@ -89,7 +87,7 @@ def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(
     check_link(page, open_page)
 
 
-def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page: Open) -> None:
+def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page):
     page = open_page(link(input="matrices", step="scores", scale="none"))
     wrong, other = box(page, "W_q, row 1, column 2"), box(page, "X, row 0, column 0")
     wrong.fill("<b>cat</b>")

@@ -1,10 +1,8 @@
 """A training as it is seen: under way, then step by step, and again from its link."""
 
-from __future__ import annotations
-
 import re
 
-from tests.browser.browsing import Open, check_link, eventually, expect
+from tests.browser.browsing import check_link, eventually, expect
 
 SHORT = "/learning?task=repetition&learn_steps=100&learn_width=16&learn_seed=11"
 COUNT_FIGURES = """() => {
@@ -21,9 +19,7 @@ COUNT_FIGURES = """() => {
 PIXELS = "canvas => canvas.toDataURL()"
 
 
-def test_a_training_is_bet_on_watched_gone_through_step_by_step_and_reopened(
-    open_page: Open,
-) -> None:
+def test_a_training_is_bet_on_watched_gone_through_step_by_step_and_reopened(open_page):
     page = open_page(SHORT)
     figure = page.locator(".st-key-learning_figure")
     expect(figure).to_be_visible()
@@ -57,7 +53,7 @@ def test_a_training_is_bet_on_watched_gone_through_step_by_step_and_reopened(
     check_link(page, open_page)
 
 
-def test_a_smaller_state_moves_the_curves_of_a_race_and_stands_in_the_link(open_page: Open) -> None:
+def test_a_smaller_state_moves_the_curves_of_a_race_and_stands_in_the_link(open_page):
     page = open_page("/learning?task=race")
     figure = page.locator(".st-key-learning_figure")
     state, pairs = (figure.get_by_role("slider", name=name) for name in ("State", "Pairs"))

@@ -1,21 +1,13 @@
 """A lesson as one file, read and answered with the network off."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-
 from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE
 from attention.subjects.guide.lesson_file import lesson_page
-from tests.browser.browsing import Show, expect
+from tests.browser.browsing import expect
 from tests.browser.test_every_view import check_with_axe
 from tests.subjects.guide.test_lesson_file import CHAPTER
 
 
-def test_a_lesson_is_answered_without_a_network(
-    offline: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lesson_is_answered_without_a_network(offline, tmp_path, monkeypatch):
     first = CHAPTER.replace("<word>", "word")
     (tmp_path / "1.md").write_text(first, "utf-8")
     (tmp_path / "2.md").write_text(first.replace("Scores *and* shares", "Again"), "utf-8")

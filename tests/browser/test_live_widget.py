@@ -114,9 +114,7 @@ def run(page: Page, cell: int) -> Any:
     return page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea")
 
 
-def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_it_shows(
-    notebook: Page,
-) -> None:
+def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_it_shows(notebook):
     output = run(notebook, 0)
     heads = output.get_by_role("radio")
     expect(heads).to_have_count(6, timeout=120_000)
@@ -144,7 +142,7 @@ def test_a_click_in_the_widget_is_what_the_next_cell_reads_and_a_cell_sets_what_
     expect(notebook.locator(".jp-OutputArea img")).to_have_count(0)
 
 
-def test_a_slider_over_the_steps_of_learning_is_moved_by_keyboard(notebook: Page) -> None:
+def test_a_slider_over_the_steps_of_learning_is_moved_by_keyboard(notebook):
     learned = run(notebook, 3)
     slider = learned.get_by_role("slider", name="Step of learning")
     expect(slider).to_have_attribute("aria-valuetext", "step 4", timeout=120_000)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from tests.browser.browsing import (
-    Open,
     Page,
     eventually,
     expect,
@@ -27,9 +26,7 @@ def open_box(page: Page) -> None:
     page.get_by_role("button", name="A longer text").click()
 
 
-def test_a_pasted_text_says_its_wait_and_has_a_map_whose_row_is_the_links_query(
-    open_page: Open,
-) -> None:
+def test_a_pasted_text_says_its_wait_and_has_a_map_whose_row_is_the_links_query(open_page):
     packaged("smollm2")
     page = open_page("/explore?model=smollm2&layer=4&head=3&s=the+cat")
     open_box(page)

@@ -20,9 +20,7 @@ def window_opened(open_page: Open, link: str = MINILM) -> Page:
     return page
 
 
-def test_a_click_counts_though_an_answer_comes_between_its_begin_and_its_end(
-    open_page: Open,
-) -> None:
+def test_a_click_counts_though_an_answer_comes_between_its_begin_and_its_end(open_page):
     packaged("minilm")
     page = window_opened(open_page)
     word = window(page).locator("button.word").nth(6)
@@ -36,7 +34,7 @@ def test_a_click_counts_though_an_answer_comes_between_its_begin_and_its_end(
     expect_in_search(page, "query", "6")
 
 
-def test_of_keys_pressed_faster_than_the_server_answers_none_is_lost(open_page: Open) -> None:
+def test_of_keys_pressed_faster_than_the_server_answers_none_is_lost(open_page):
     packaged("minilm")
     page = window_opened(open_page)
     tile(page, "layer 3", 1).focus()
@@ -49,7 +47,7 @@ def test_of_keys_pressed_faster_than_the_server_answers_none_is_lost(open_page: 
     expect_in_search(page, "head", "5")
 
 
-def test_the_focus_stays_where_it_is_as_an_answer_comes(open_page: Open) -> None:
+def test_the_focus_stays_where_it_is_as_an_answer_comes(open_page):
     packaged("smollm2")
     link = {"model": "smollm2", "s": "The capital of France is", "layer": 3, "head": 1}
     more = {"query": 2, "head_by": "the chosen one"}

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from attention.trained import sources
-from tests.browser.browsing import Open, Page, check_link, expect, expect_search
+from tests.browser.browsing import Page, check_link, expect, expect_search
 from tests.trained.packaged import packaged
 
 
@@ -36,9 +36,7 @@ def head_shown(page: Page, name: str) -> Any:
     return window(page).get_by_role("heading", name=f"Head {name} ")
 
 
-def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_linked(
-    open_page: Open,
-) -> None:
+def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_linked(open_page):
     page = open_page("/model?model=minilm&layer=3&head=1&query=2")
     chosen = head_shown(page, "3.1")
     expect(chosen).to_be_visible()
@@ -69,8 +67,8 @@ def test_pointing_shows_a_head_heads_are_switched_off_and_clicked_words_are_link
 
 
 def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_lens_says_it(
-    open_page: Open,
-) -> None:
+    open_page,
+):
     packaged("smollm2")
     page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
     words = window(page).locator("button.word")
@@ -84,17 +82,14 @@ def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_le
     expect(lens).to_have_attribute("aria-checked", "true")
     expect(window(page).locator(".legend")).to_contain_text("at least 10 % of their weight")
     expect_search(
-        page,
-        {"model": "smollm2", "s": "The capital of France is", "query": "3", "key": "1"},
+        page, {"model": "smollm2", "s": "The capital of France is", "query": "3", "key": "1"}
     )
     window(page).get_by_role("radio", name="what is lost without it").click()
     expect(lens).to_have_count(0)
     expect(window(page).locator(".word.asked")).to_have_count(0)
 
 
-def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(
-    open_page: Open,
-) -> None:
+def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(open_page):
     packaged("smollm2")
     page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
     expect(head_shown(page, "23.4")).to_be_visible()
@@ -110,7 +105,7 @@ def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(
     expect(window(page).locator(".arc path")).to_have_count(1)
 
 
-def test_on_a_phone_the_switch_and_what_is_told_stay_in_sight(open_page: Open) -> None:
+def test_on_a_phone_the_switch_and_what_is_told_stay_in_sight(open_page):
     packaged("smollm2")
     page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
     page.set_viewport_size({"width": 390, "height": 844})
@@ -124,7 +119,7 @@ def test_on_a_phone_the_switch_and_what_is_told_stay_in_sight(open_page: Open) -
 
 
 @pytest.mark.parametrize("link", ["/model?model=minilm&layer=3&head=1&query=2", "/"])
-def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(open_page: Open, link: str) -> None:
+def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(open_page, link):
     page = open_page(link)
     expect(page.locator(".attention-cells, .sentence .word").first).to_be_visible()
     page.get_by_role("button", name="More ways to share").click()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attention.app.components.base import ADDRESS, LOADER
-from tests.browser.browsing import Open, Page, expect
+from tests.browser.browsing import Page, expect
 
 NUMBERS = "/?fold=numbers"
 PICTURE = "**/picture/index.js"
@@ -20,7 +20,7 @@ def expect_the_rest(page: Page) -> None:
 
 
 @pytest.mark.parametrize("module", ["index", "sums"])
-def test_a_module_that_was_cut_off_is_asked_for_again(module: str, open_page: Open) -> None:
+def test_a_module_that_was_cut_off_is_asked_for_again(module, open_page):
     tries: list[Any] = []
 
     def cut_off_once(route: Any) -> None:
@@ -35,7 +35,7 @@ def test_a_module_that_was_cut_off_is_asked_for_again(module: str, open_page: Op
     assert len(tries) == 2
 
 
-def test_a_part_that_cannot_be_loaded_is_a_sentence_until_the_next_change(open_page: Open) -> None:
+def test_a_part_that_cannot_be_loaded_is_a_sentence_until_the_next_change(open_page):
     page = open_page(NUMBERS, before=lambda page: page.route(PICTURE, lambda route: route.abort()))
     said = "This part of the page could not be loaded; reload the page."
     expect(page.get_by_role("alert")).to_have_text([said, said])  # the sentence and its sum
@@ -47,7 +47,7 @@ def test_a_part_that_cannot_be_loaded_is_a_sentence_until_the_next_change(open_p
     expect(page.locator(".equation")).to_have_css("display", "flex")
 
 
-def test_a_page_that_meets_another_release_is_loaded_again(open_page: Open) -> None:
+def test_a_page_that_meets_another_release_is_loaded_again(open_page):
     page = open_page(NUMBERS)
     expect_the_rest(page)
     with page.expect_navigation(wait_until="commit"):

@@ -13,7 +13,7 @@ from PIL import Image
 from attention.core.functional import WeightsAlone
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.worked_out import page_of_scene
-from tests.browser.browsing import Page, Show, eventually, expect
+from tests.browser.browsing import Page, eventually, expect
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 THEMES: dict[str, Any] = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
@@ -27,9 +27,7 @@ def colour_at(page: Page, across: float, down: float) -> Any:
     return seen.getpixel(at)
 
 
-def test_a_file_of_figures_is_light_or_dark_as_its_reader_has_it(
-    offline: Show, tmp_path: Path
-) -> None:
+def test_a_file_of_figures_is_light_or_dark_as_its_reader_has_it(offline, tmp_path):
     tokens = [str(token) for token in range(13)]
     shown = Picture(WeightsAlone(torch.eye(13)), tokens, [True] * 13, ["heatmap"])
     content = page_of_scene(AttentionPicture(shown, key="picture"), query=5)

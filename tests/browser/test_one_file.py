@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -14,7 +13,7 @@ from attention.capture import Recording
 from attention.figures.image_patches import Patches
 from attention.notebook import heads, page
 from attention.notebook.heads import MEAN
-from tests.browser.browsing import Show, expect
+from tests.browser.browsing import expect
 from tests.capture.making import OwnAttention, inputs, model
 from tests.hostile import HOSTILE
 
@@ -34,9 +33,7 @@ def tokens() -> list[str]:
     return [hostile[at % len(hostile)] if at % 2 else f"word{at}" for at in range(TOKENS)]
 
 
-def test_the_file_shows_the_weights_of_every_head_without_a_network(
-    run: Recording, tokens: list[str], offline: Show, tmp_path: Path
-) -> None:
+def test_the_file_shows_the_weights_of_every_head_without_a_network(run, tokens, offline, tmp_path):
     run.save_html(tmp_path / "run.html", tokens, layer=1, head=2, query=10)
     page = offline(tmp_path / "run.html")
     told = page.locator(".told")
@@ -56,8 +53,8 @@ def test_the_file_shows_the_weights_of_every_head_without_a_network(
 
 
 def test_weights_that_have_no_room_are_made_of_queries_and_keys_in_the_browser(
-    run: Recording, tokens: list[str], offline: Show, tmp_path: Path, monkeypatch: Any
-) -> None:
+    run, tokens, offline, tmp_path, monkeypatch
+):
     whole = page.page_of(*heads.heads_of(run, tokens, None, None, heads.First(), heads.Pictured()))
     monkeypatch.setattr(page, "MOST_CELLS", TOKENS * TOKENS - 1)
     run.save_html(tmp_path / "made.html", tokens, layer=1, head=2, query=TOKENS - 1)
@@ -78,8 +75,8 @@ def test_weights_that_have_no_room_are_made_of_queries_and_keys_in_the_browser(
 
 
 def test_a_head_without_room_is_shown_by_blocks_and_the_others_are_said_to_be_absent(
-    run: Recording, tokens: list[str], offline: Show, tmp_path: Path
-) -> None:
+    run, tokens, offline, tmp_path
+):
     first = heads.First(1, 2, 41)
     shown, chosen = heads.heads_of(run, tokens, None, None, first, heads.Pictured())
     whole = page.page_of(shown, chosen)
@@ -97,9 +94,7 @@ def test_a_head_without_room_is_shown_by_blocks_and_the_others_are_said_to_be_ab
     expect(opened.get_by_role("application")).to_be_hidden()
 
 
-def test_a_click_on_a_patch_of_a_picture_asks_where_it_looks(
-    run: Recording, tokens: list[str], offline: Show, tmp_path: Path
-) -> None:
+def test_a_click_on_a_patch_of_a_picture_asks_where_it_looks(run, tokens, offline, tmp_path):
     grid = Patches(5, 7, 3)
     photo = numpy.random.default_rng(5).random((50, 70, 3))
     asked = {"image": photo, "patches": grid, "query": 3 + 34}
@@ -133,9 +128,7 @@ def test_a_click_on_a_patch_of_a_picture_asks_where_it_looks(
     expect(opened.locator("script")).to_have_count(2)
 
 
-def test_a_picture_without_room_is_led_to_the_nearest_row_it_has(
-    run: Recording, tokens: list[str], offline: Show, tmp_path: Path
-) -> None:
+def test_a_picture_without_room_is_led_to_the_nearest_row_it_has(run, tokens, offline, tmp_path):
     pictured = heads.Pictured(numpy.zeros((6, 6, 3)), None, Patches(6, 6, 3))
     first = heads.First(1, None, 4)
     shown, chosen = heads.heads_of(run, tokens, None, None, first, pictured)
@@ -151,9 +144,7 @@ def test_a_picture_without_room_is_led_to_the_nearest_row_it_has(
     expect(opened.locator(".told")).to_contain_text("how much row 3, column 5 looks")
 
 
-def test_a_saved_notebook_keeps_the_picture_of_a_widget(
-    run: Recording, tokens: list[str], offline: Show, tmp_path: Path
-) -> None:
+def test_a_saved_notebook_keeps_the_picture_of_a_widget(run, tokens, offline, tmp_path):
     pytest.importorskip("anywidget", reason="needs anywidget (requirements-dev.txt)")
     nbformat = pytest.importorskip("nbformat.v4", reason="needs JupyterLab (requirements-dev.txt)")
     nbconvert = pytest.importorskip("nbconvert", reason="needs JupyterLab (requirements-dev.txt)")

@@ -1,14 +1,12 @@
 """Parts that one has opened on a page stay open, whatever comes and goes above them."""
 
-from __future__ import annotations
-
-from tests.browser.browsing import Open, expect, expect_in_search, expect_rest, expect_search
+from tests.browser.browsing import expect, expect_in_search, expect_rest, expect_search
 
 MATRICES = "The matrices all of this is made from"
 DOES_NOT_FIT = "1 2; 3"
 
 
-def test_a_text_that_does_not_fit_yet_stays_in_its_open_box(open_page: Open) -> None:
+def test_a_text_that_does_not_fit_yet_stays_in_its_open_box(open_page):
     page = open_page("/operations?operation=softmax")
     page.get_by_text("The same as text").click()
     box = page.locator(".st-key-softmax_x input")
@@ -20,7 +18,7 @@ def test_a_text_that_does_not_fit_yet_stays_in_its_open_box(open_page: Open) -> 
     expect(box).to_be_focused()
 
 
-def test_what_is_opened_stays_so_as_a_note_on_the_link_goes(open_page: Open) -> None:
+def test_what_is_opened_stays_so_as_a_note_on_the_link_goes(open_page):
     page = open_page("/identities?claim=mistakes&source=sentence&tokens=many")
     note = page.locator(".note", has_text="many")
     expect(note).to_be_visible()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from tests.browser.browsing import Open, Page, expect, expect_rest, expect_search
+from tests.browser.browsing import Page, expect, expect_rest, expect_search
 
 
-def test_numbers_are_typed_over_where_they_stand_and_the_answer_and_the_link_follow(
-    open_page: Open,
-) -> None:
+def test_numbers_are_typed_over_where_they_stand_and_the_answer_and_the_link_follow(open_page):
     page = open_page("/operations")
     total = page.locator(".working tfoot td").last
     page.locator(".st-key-picture_0 .cell", has_text="6").first.click()
@@ -38,7 +36,7 @@ def test_numbers_are_typed_over_where_they_stand_and_the_answer_and_the_link_fol
     expect_search(page, {"bmm_a": "1 7 3; 4 5 10 | 1 0 -1; 2 2 0"})
 
 
-def test_numbers_are_taken_back_in_turn(open_page: Open) -> None:
+def test_numbers_are_taken_back_in_turn(open_page):
     page = open_page("/operations")
     undo = page.locator(".st-key-picture_0").get_by_role("button", name="Undo")
     expect(undo).to_be_hidden()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from tests.browser.browsing import Open, Page, expect, expect_heatmap
+from tests.browser.browsing import Page, expect, expect_heatmap
 
 LAYERS, HEADS, QUERIES, KEYS = 2, 3, 5, 7
 
@@ -39,7 +39,7 @@ def numbers(page: Page) -> Any:
     return page.locator(".attention-written span:not(:empty)")
 
 
-def test_every_head_of_an_opened_file_can_be_chosen(open_page: Open, tmp_path: Path) -> None:
+def test_every_head_of_an_opened_file_can_be_chosen(open_page, tmp_path):
     asking, asked = list("abcde"), list("tuvwxyz")
     weights = weights_where(3)
     parts = {"tokens": json.dumps(asking), "keys": json.dumps(asked)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.browsing import Open, Page, expect, expect_heatmap, expect_in_search, expect_rest
+from tests.browser.browsing import Page, expect, expect_heatmap, expect_in_search, expect_rest
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
 HALF_GONE = """() => {
@@ -49,7 +49,7 @@ def paper(page: Page) -> None:
     page.set_viewport_size(A4)
 
 
-def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page: Open) -> None:
+def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page):
     page = open_page("/?variant=additive&scale=none&s=<b>a</b>+cat")
     expect_heatmap(page)
     line = page.locator(".on-paper")
@@ -62,7 +62,7 @@ def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page: Open
     expect(page.locator(".address")).to_have_text(page.url)
 
 
-def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page: Open) -> None:
+def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page):
     page = open_page("/guide?chapter=scores")
     expect_rest(page)
     question = page.locator(".st-key-guessed")
@@ -81,9 +81,7 @@ def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page: Open) 
     assert not answered.locator(".st-key-guessed .stButtonGroup").evaluate(LINES)
 
 
-def test_a_task_is_printed_with_lines_to_answer_on_and_nothing_of_the_screen(
-    open_page: Open,
-) -> None:
+def test_a_task_is_printed_with_lines_to_answer_on_and_nothing_of_the_screen(open_page):
     page = open_page("/?fold=how&words=all+words&predict=on&step=weights")
     expect_rest(page)
     paper(page)
@@ -102,7 +100,7 @@ def test_a_task_is_printed_with_lines_to_answer_on_and_nothing_of_the_screen(
         ("/model", 3),
     ],
 )
-def test_a_view_is_printed_on_few_pages(link: str, most: int, open_page: Open) -> None:
+def test_a_view_is_printed_on_few_pages(link, most, open_page):
     page = open_page(link)
     drawn = ".equation, .equation-line, .row .cell, .st-key-model_window canvas"
     expect(page.locator(drawn).first).to_be_visible()

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from attention.core.analysis import shares
 from tests.browser.browsing import (
-    Open,
     Page,
     eventually,
     expect,
@@ -154,7 +153,7 @@ def expect_stage(page: Page, name: str) -> None:
     expect(page.get_by_label(f"Heatmap of the {name}: queries down")).to_be_visible()
 
 
-def test_what_is_pointed_at_in_one_part_is_shown_by_all_for_as_long(open_page: Open) -> None:
+def test_what_is_pointed_at_in_one_part_is_shown_by_all_for_as_long(open_page):
     page = open_page(cross(query=2))
     expect_heatmap(page)
     for selector, shown in (
@@ -177,8 +176,8 @@ def test_what_is_pointed_at_in_one_part_is_shown_by_all_for_as_long(open_page: O
 
 
 def test_what_is_chosen_in_one_part_is_held_by_all_and_by_the_address_though_answers_are_late(
-    open_page: Open,
-) -> None:
+    open_page,
+):
     page = open_page(cross(), before=lambda page: page.add_init_script(LATE))
     expect_heatmap(page)
     steps = page.evaluate("history.length")
@@ -217,7 +216,7 @@ def test_what_is_chosen_in_one_part_is_held_by_all_and_by_the_address_though_ans
     assert cells.evaluate(image) == painted
 
 
-def test_every_number_in_a_cell_can_be_read_in_every_theme_and_on_paper(open_page: Open) -> None:
+def test_every_number_in_a_cell_can_be_read_in_every_theme_and_on_paper(open_page):
     page = open_page(cross(mask=("length", "window")))
     expect_heatmap(page)
     weights = result_of(SENTENCE, SENTENCE, mask=("length", "window")).trace.weights
@@ -231,7 +230,7 @@ def test_every_number_in_a_cell_can_be_read_in_every_theme_and_on_paper(open_pag
     assert not all(attends)
 
 
-def test_what_a_link_names_that_is_not_here_is_the_nearest_with_a_word(open_page: Open) -> None:
+def test_what_a_link_names_that_is_not_here_is_the_nearest_with_a_word(open_page):
     page = open_page(cross(query=77, stage="mixed"))
     expect_stage(page, "weights")
     expect_showing(page, 5)
@@ -242,7 +241,7 @@ def test_what_a_link_names_that_is_not_here_is_the_nearest_with_a_word(open_page
     expect_search(page, LINK | {"query": "5", "stage": "mixed"})
 
 
-def test_the_numbers_worked_out_in_the_browser_are_torchs_own(open_page: Open) -> None:
+def test_the_numbers_worked_out_in_the_browser_are_torchs_own(open_page):
     """All other settings, and all else of the sum: `tests/app/test_worked_out.py`."""
     settings: dict[str, Any] = {"mask": ("causal",), "variant": "talking", "head": 2}
     page = open_page(cross(vectors="random", d_model=10, **settings))
@@ -258,9 +257,7 @@ def test_the_numbers_worked_out_in_the_browser_are_torchs_own(open_page: Open) -
             expect(part(page, selector)).to_have_text([x.replace("-", "−") for x in numbers])
 
 
-def test_the_diagram_has_the_strongest_keys_follows_what_is_chosen_and_fits_a_phone(
-    open_page: Open,
-) -> None:
+def test_the_diagram_has_the_strongest_keys_follows_what_is_chosen_and_fits_a_phone(open_page):
     link = {"s": " ".join([*WORDS, *map(str, range(34))]), "vectors": "random", "fold": "numbers"}
     page = open_page("/?" + urlencode(link))
     flow = part(page, ".flow")
@@ -279,9 +276,7 @@ def test_the_diagram_has_the_strongest_keys_follows_what_is_chosen_and_fits_a_ph
     assert flow.evaluate("flow => flow.scrollWidth <= flow.clientWidth")
 
 
-def test_a_token_chosen_while_the_server_is_away_is_known_to_it_later(
-    open_page: Open, server: str
-) -> None:
+def test_a_token_chosen_while_the_server_is_away_is_known_to_it_later(open_page, server):
     with cutting(server) as (address, cut):
         page = open_page(cross(), address=address)
         expect(nearest(page)).to_have_text("she")

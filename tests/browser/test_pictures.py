@@ -1,7 +1,5 @@
 """Pictures of README, docs and preview beside their links, each night."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -15,13 +13,13 @@ pytestmark = pytest.mark.soak
 
 
 @over("name", pictures.PICTURES)
-def test_a_picture_shows_the_words_that_its_link_shows_today(name: str) -> None:
+def test_a_picture_shows_the_words_that_its_link_shows_today(name):
     kept = json.loads(pictures.WORDS.read_text("utf-8"))
     with serving() as address:
         assert pictures.words_of(address, pictures.PICTURES[name]) == kept[name], "make pictures"
 
 
-def test_each_picture_of_the_app_in_readme_and_docs_is_declared_with_its_link() -> None:
+def test_each_picture_of_the_app_in_readme_and_docs_is_declared_with_its_link():
     shown = {ROOT / "attention/app/shell/preview.png"}
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         found = re.findall(r"!\[[^]]*\]\(([^):]+)\)", page.read_text("utf-8"))

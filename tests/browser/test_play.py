@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from attention.app.state.openings import opening
 from tests.browser.browsing import (
-    Open,
     Page,
     check_link,
     choice,
@@ -70,8 +69,8 @@ def open_fold(page: Page, fold: str) -> None:
 
 
 def test_numbers_of_each_fold_stand_in_the_columns_of_the_words_and_follow_the_chosen_one(
-    open_page: Open,
-) -> None:
+    open_page,
+):
     page = open_page("/")
     for fold in ("how", "all heads", "against"):
         open_fold(page, fold)
@@ -91,7 +90,7 @@ def test_numbers_of_each_fold_stand_in_the_columns_of_the_words_and_follow_the_c
     expect_to_fit(page)
 
 
-def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(open_page: Open) -> None:
+def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(open_page):
     page = open_page("/")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it keeps the steps
     expect_rest(page)
@@ -122,7 +121,7 @@ def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(open_
     check_link(page, open_page)
 
 
-def test_a_number_of_how_shows_its_products_and_the_sum_that_it_is(open_page: Open) -> None:
+def test_a_number_of_how_shows_its_products_and_the_sum_that_it_is(open_page):
     page = open_page(link(**OWN, fold="how", query=2))
     expect(told(page)).to_contain_text("query · key: ")
     score = cells(page, "query · key").nth(4)
@@ -143,9 +142,7 @@ def test_a_number_of_how_shows_its_products_and_the_sum_that_it_is(open_page: Op
     expect_in_search(page, "input", "matrices")
 
 
-def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(
-    open_page: Open,
-) -> None:
+def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(open_page):
     page = open_page(link(**OPENING.chosen, s=OPENING.sentences[0], fold="all heads"))
     expect(cells(page, "3.1").nth(1)).to_contain_text("76")
     page.locator(".sentence").focus()
@@ -168,7 +165,7 @@ def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(
     expect_in_search(page, "layer", "3")
 
 
-def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_page: Open) -> None:
+def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_page):
     page = open_page(link(**OWN, fold="all heads"))
     strands = page.locator(".stage g g path")
     expect(cells(page, "head 0")).to_have_count(7)
@@ -191,7 +188,7 @@ def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_p
     expect(strands).to_have_count(14)
 
 
-def test_the_head_asked_for_is_guessed_by_keys_among_all_maps(open_page: Open) -> None:
+def test_the_head_asked_for_is_guessed_by_keys_among_all_maps(open_page):
     more = {"fold": "all heads", "words": "all words", "predict": "on"}
     page = open_page(link(**OPENING.chosen, s=OPENING.sentences[0], **more))
     expect(page.get_by_role("heading", name="Which head ")).to_be_visible()
@@ -204,9 +201,7 @@ def test_the_head_asked_for_is_guessed_by_keys_among_all_maps(open_page: Open) -
     expect(told(page)).to_contain_text("% of its attention")
 
 
-def test_b_differs_in_the_one_thing_that_is_changed_and_its_difference_is_what_is_seen(
-    open_page: Open,
-) -> None:
+def test_b_differs_in_the_one_thing_that_is_changed_and_its_difference_is_what_is_seen(open_page):
     page = open_page(link(**OWN, fold="against", query=3))
     choice(page, "differs", "head").click()
     expect_in_search(page, "differs", "head")
@@ -222,7 +217,7 @@ def test_b_differs_in_the_one_thing_that_is_changed_and_its_difference_is_what_i
     check_link(page, open_page)
 
 
-def test_another_word_of_b_is_typed_and_its_maps_are_of_all_words(open_page: Open) -> None:
+def test_another_word_of_b_is_typed_and_its_maps_are_of_all_words(open_page):
     page = open_page("/")
     open_fold(page, "against")
     expect(page.get_by_label("The sentence of B")).to_have_value(OPENING.sentences[1])
@@ -234,7 +229,7 @@ def test_another_word_of_b_is_typed_and_its_maps_are_of_all_words(open_page: Ope
     expect(page.get_by_text("B · old", exact=True)).to_be_visible()
 
 
-def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page: Open) -> None:
+def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page):
     page = open_page(link(**OWN, fold="against", differs="scale"))
     slider = page.get_by_role("slider", name="Scale, as a multiple of that of A")
     change = cells(page, "difference")
@@ -255,7 +250,7 @@ def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page:
     check_link(page, open_page)
 
 
-def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page: Open) -> None:
+def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page):
     page = open_page(link(s=" ".join(f"word{at}" for at in range(60)), fold="how"))
     for fold in ("how", "against"):
         open_fold(page, fold)

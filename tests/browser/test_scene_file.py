@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ from attention.figures.worked_out import Held, packed
 from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
 from attention.subjects.model.window_file import drawn, with_each_off
-from tests.browser.browsing import Show, expect
+from tests.browser.browsing import expect
 from tests.hostile import HOSTILE
 from tests.running import viewed
 
@@ -26,8 +25,8 @@ SENTENCE = "rain fell softly on the old roof"
 
 
 def test_the_picture_of_a_sentence_is_the_same_in_a_file_and_follows_a_chosen_word(
-    offline: Show, tmp_path: Path
-) -> None:
+    offline, tmp_path
+):
     attention.save_scene(explore.attention(viewed("explore", s=SENTENCE)), tmp_path / "one.html")
     page = offline(tmp_path / "one.html")
     expect(page.locator(".js-plotly-plot .heatmaplayer image")).to_have_count(1)
@@ -53,9 +52,7 @@ ROOMS = """sentence => {
 }"""
 
 
-def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
-    offline: Show, tmp_path: Path
-) -> None:
+def test_an_arc_of_a_further_line_does_not_reach_the_words_above(offline, tmp_path):
     view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
     _, first = drawn(view, ())
     attention.save_scene(first, tmp_path / "window.html", query=5)
@@ -68,9 +65,7 @@ def test_an_arc_of_a_further_line_does_not_reach_the_words_above(
     assert min(map(min, filter(None, rooms))) > 0
 
 
-def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(
-    offline: Show, tmp_path: Path
-) -> None:
+def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(offline, tmp_path):
     view = viewed("model", model="constructed", layer=1, s="the cat sees a dog " * 24, query=120)
     figure, first = drawn(view, ())
     assert figure.said["answer"]
@@ -88,8 +83,8 @@ def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(
 
 
 def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_hold(
-    offline: Show, tmp_path: Path
-) -> None:
+    offline, tmp_path
+):
     view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
     first, answers = with_each_off(view)
     asked = numbers.asked_of(view)
@@ -138,9 +133,7 @@ def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_ho
     expect(page.locator(".bars .so h3")).to_have_text(f"{head[0]}.{head[1]} off")
 
 
-def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(
-    offline: Show, tmp_path: Path
-) -> None:
+def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(offline, tmp_path):
     opening = next(iter(OPENINGS.values()))
 
     views = [viewed("explore", **opening.chosen, s=s) for s in opening.sentences]
@@ -159,7 +152,7 @@ def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(
         page.get_by_role("button", name=re.compile(opening.endings[ending])).click()
 
 
-def test_an_answer_must_be_to_an_event_that_a_figure_has() -> None:
+def test_an_answer_must_be_to_an_event_that_a_figure_has():
     scene = Scene([Words("a", key="words")])
     view = viewed("explore", s=SENTENCE)
     with pytest.raises(ValueError, match=r"an event must be one of \[\], got words\.line"):
@@ -169,7 +162,7 @@ def test_an_answer_must_be_to_an_event_that_a_figure_has() -> None:
         packed(picture, {("picture", "word", "a"): picture})
 
 
-def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes() -> None:
+def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes():
     def scene_of(*words: Sequence[str]) -> Scene:
         return Scene([Words(one, key=f"w{at}", link=link) for at, (one, link) in enumerate(words)])
 
@@ -191,7 +184,7 @@ def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes() -> None:
 
 
 @pytest.mark.parametrize("words", HOSTILE)
-def test_hostile_words_of_a_scene_are_text_in_its_file(words: str, tmp_path: Path) -> None:
+def test_hostile_words_of_a_scene_are_text_in_its_file(words, tmp_path):
     from attention.figures.scene import note
 
     attention.save_scene(Scene([note(words)]), tmp_path / "note.html", words)

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.browser.browsing import (
-    Open,
     Page,
     check_link,
     choice,
@@ -46,7 +45,7 @@ def frame_around(page: Page, code: str, width: int = 800) -> Any:
     return page.frame_locator("iframe")
 
 
-def test_the_title_opens_while_the_sidebar_is_folded_away(open_page: Open) -> None:
+def test_the_title_opens_while_the_sidebar_is_folded_away(open_page):
     page = open_page("/cross?target=she+sat", viewport={"width": 1280, "height": 720})
     icon = page.locator("link[rel='shortcut icon']")
     expect(icon).to_have_attribute("href", re.compile("^data:image/png;base64,"))
@@ -59,7 +58,7 @@ def test_the_title_opens_while_the_sidebar_is_folded_away(open_page: Open) -> No
     expect(words).to_have_attribute("open", "")
 
 
-def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -> None:
+def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page):
     page = open_page("/?variant=additive&query=2", **CLIPBOARD)
     expect_heatmap(page)
     more(page).press("ArrowDown")
@@ -89,7 +88,7 @@ def test_the_menu_is_reached_by_keys_and_says_what_was_copied(open_page: Open) -
     expect(status(page)).to_have_text("Copied the embed code of the page.")
 
 
-def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> None:
+def test_embed_code_shows_the_figure_alone_in_another_page(open_page):
     sentence = HOSTILE[6]
     page = open_page("/?query=1&scale=none", **CLIPBOARD)
     page.get_by_label("Sentence", exact=True).fill(sentence)
@@ -119,7 +118,7 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page: Open) -> N
     expect(opened.value.get_by_role("button", name="Copy link")).to_be_visible()
 
 
-def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page: Open) -> None:
+def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page):
     page = open_page("/?embed=true&embed_options=dark_theme&fold=how&s=she+sat")
     expect(page.locator(".word bdi")).to_have_text(["she", "sat"])
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
@@ -140,7 +139,7 @@ def expect_path(page: Page, path: str) -> None:
     expect_rest(page)
 
 
-def test_back_and_forward_lead_through_all_views(open_page: Open) -> None:
+def test_back_and_forward_lead_through_all_views(open_page):
     page = open_page("/?" + urlencode({"s": "a cat sat", "mask": "causal", "query": "1"}))
     expect_heatmap(page)
     first, paths = page.evaluate("history.length"), ["/", "/"]
@@ -160,7 +159,7 @@ def test_back_and_forward_lead_through_all_views(open_page: Open) -> None:
     expect_search(page, last)
 
 
-def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_page: Open) -> None:
+def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_page):
     page = open_page("/?query=1")
     expect_heatmap(page)
     follow(page, "Two sequences", "/cross")
@@ -174,9 +173,7 @@ def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_pag
     check_link(page, open_page)
 
 
-def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(
-    open_page: Open,
-) -> None:
+def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(open_page):
     page = open_page("/?query=1")
     expect_heatmap(page)
     choice(page, "fold", "how").click()
@@ -195,7 +192,7 @@ def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(
     check_link(page, open_page)
 
 
-def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(open_page: Open) -> None:
+def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(open_page):
     page = open_page("/?mask=length&valid_len=1e999")
     expect_search(page, {"mask": "length"})
     expect_heatmap(page)

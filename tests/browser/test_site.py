@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -62,9 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.soak
-def test_links_of_the_site_lead_somewhere_and_nothing_is_loaded_from_another_host(
-    site: Path,
-) -> None:
+def test_links_of_the_site_lead_somewhere_and_nothing_is_loaded_from_another_host(site):
     pages = {page.resolve(): Read(page) for page in site.rglob("*.html")}
     assert len(pages) > 30
     for path, page in pages.items():
@@ -99,9 +96,7 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.soak
-def test_each_kind_of_page_is_accessible_and_asks_no_other_host(
-    site: Path, address: str, browser: Any
-) -> None:
+def test_each_kind_of_page_is_accessible_and_asks_no_other_host(site, address, browser):
     files = [*(site / "gallery").glob("*.html"), *(site / "atlas").glob("*.html")]
     figures = sorted(f"{file.parent.name}/{file.stem}" for file in files)
     assert len({file.parent for file in files}) == 2

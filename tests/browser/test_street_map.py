@@ -62,9 +62,7 @@ def weight(run: Recording, query: int, key: int) -> str:
     return f"{number:.4f}" if number >= 1e-3 or not number else f"{number:.3e}".split("e")[0]
 
 
-def test_one_zooms_from_the_whole_to_a_cell_and_reads_its_weight(
-    open_page: Open, run: tuple[Recording, Path]
-) -> None:
+def test_one_zooms_from_the_whole_to_a_cell_and_reads_its_weight(open_page, run):
     page, plot = opened(open_page, run[1])
     expect(told(page)).to_contain_text(f"Query {TOKENS - 1}")
     box = plot.bounding_box()
@@ -84,9 +82,7 @@ def test_one_zooms_from_the_whole_to_a_cell_and_reads_its_weight(
     expect(told(page)).to_contain_text(weight(run[0], query, key))
 
 
-def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cells(
-    open_page: Open, run: tuple[Recording, Path]
-) -> None:
+def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cells(open_page, run):
     page, plot = opened(open_page, run[1], viewport={"width": 390, "height": 800})
     expect_harmless(page)
     expect_to_fit(page)
@@ -119,9 +115,7 @@ def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cel
     expect(page.locator(".text .key")).to_have_count(1)
 
 
-def test_one_goes_to_a_position_two_maps_move_together_and_a_link_leads_back(
-    open_page: Open, run: tuple[Recording, Path]
-) -> None:
+def test_one_goes_to_a_position_two_maps_move_together_and_a_link_leads_back(open_page, run):
     page, plot = opened(open_page, run[1])
     field = page.get_by_label("Search for a word, or go to a position")
     field.fill("470")

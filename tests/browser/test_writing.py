@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.browser.browsing import Open, Page, expect, expect_rest, go_back
+from tests.browser.browsing import Page, expect, expect_rest, go_back
 
 
 def expect_titles(page: Page, *titles: str) -> None:
@@ -11,9 +11,7 @@ def expect_titles(page: Page, *titles: str) -> None:
     expect(page.locator(".st-key-opened_card button")).to_have_text(numbered)
 
 
-def test_typing_that_a_click_ends_counts_with_the_click_and_goes_back_with_the_browser(
-    open_page: Open,
-) -> None:
+def test_typing_that_a_click_ends_counts_with_the_click_and_goes_back_with_the_browser(open_page):
     page = open_page("/write")
     first, second = "Who does what", "A softer choice"
     expect_titles(page, first, second)
@@ -32,7 +30,7 @@ def test_typing_that_a_click_ends_counts_with_the_click_and_goes_back_with_the_b
     expect_titles(page, second, "Who & why")
 
 
-def test_a_link_that_cannot_be_taken_can_still_be_read(open_page: Open) -> None:
+def test_a_link_that_cannot_be_taken_can_still_be_read(open_page):
     page = open_page("/write")
     page.get_by_label("Name of the lesson").fill("<b>")
     page.get_by_label("Question", exact=True).click()

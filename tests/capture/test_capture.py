@@ -1,7 +1,5 @@
 """Recordings of any module that attends, and what is told of the others."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -23,7 +23,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_each_line_of_ours_in_the_table_of_names_runs(tmp_path: Path) -> None:
+def test_each_line_of_ours_in_the_table_of_names_runs(tmp_path):
     page = (ROOT / "docs" / "names.md").read_text("utf-8")
     (before,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     lines = re.findall(r"^\| `([^`]+)` \|(?! TransformerLens)", page, re.MULTILINE)
@@ -37,7 +37,7 @@ def test_each_line_of_ours_in_the_table_of_names_runs(tmp_path: Path) -> None:
     assert len(ran.stdout.splitlines()) == sum(part.startswith("print") for part in parts)
 
 
-def test_the_examples_of_the_docs_run_as_they_are_copied(tmp_path: Path) -> None:
+def test_the_examples_of_the_docs_run_as_they_are_copied(tmp_path):
     sections = (ROOT / "docs" / "capture.md").read_text("utf-8").split("\n## ")[1:]
     first = [re.search(r"```python\n(.*?)```", section, re.DOTALL) for section in sections]
     parts = [found[1] for found in first if found]

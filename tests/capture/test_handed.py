@@ -44,7 +44,7 @@ def outputs(run: Recording, layer: int) -> Tensor:
 
 
 @over("name", ["DiffLlama", "Qwen3-Next", "Qwen 3.5"])
-def test_effective_outputs_are_what_enters_the_output_projection(name: str) -> None:
+def test_effective_outputs_are_what_enters_the_output_projection(name):
     run, told = captured(HANDED[name].build())
     handed = run.effective()
     layers = [one.number for one in handed.attentions if "self_attn" in one.name]
@@ -58,7 +58,7 @@ def test_effective_outputs_are_what_enters_the_output_projection(name: str) -> N
         assert "run.effective() has it" in run.attention(layer).words
 
 
-def test_a_row_of_a_difference_is_that_of_both_maps_with_its_sign(tmp_path) -> None:
+def test_a_row_of_a_difference_is_that_of_both_maps_with_its_sign(tmp_path):
     model = HANDED["DiffLlama"].build()
     run, _ = captured(model)
     handed, layer = run.effective(), model.layers[1].self_attn
@@ -81,7 +81,7 @@ def test_a_row_of_a_difference_is_that_of_both_maps_with_its_sign(tmp_path) -> N
         alone.effective()
 
 
-def test_heads_of_experts_have_the_rows_of_their_tokens_and_add_up_to_the_layer() -> None:
+def test_heads_of_experts_have_the_rows_of_their_tokens_and_add_up_to_the_layer():
     run, told = captured(HANDED["JetMoe"].build())
     handed = run.effective()
     for layer, (module, _, (y, *_)) in enumerate(told):
@@ -94,7 +94,7 @@ def test_heads_of_experts_have_the_rows_of_their_tokens_and_add_up_to_the_layer(
 
 
 @pytest.mark.filterwarnings("ignore:not kept")
-def test_keys_of_several_tokens_are_shown_behind_those_of_the_tokens() -> None:
+def test_keys_of_several_tokens_are_shown_behind_those_of_the_tokens():
     model, ids = HANDED["DeepSeek-V4"].build(), torch.cat([TEXT[:1], TEXT[:1, :3]], 1)
     with attention.capture() as run:
         model(input_ids=ids)

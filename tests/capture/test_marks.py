@@ -47,7 +47,7 @@ def summed(y: Tensor) -> Tensor:
 
 
 @over("way", ["four axes", "bmm"])
-def test_a_marked_softmax_is_kept_and_changed_as_torchs_own_function(way: str, tmp_path) -> None:
+def test_a_marked_softmax_is_kept_and_changed_as_torchs_own_function(way, tmp_path):
     found, x = [], inputs()
     for net in (model(Marks("torch"), Marks("torch")), model(Marks(way), Marks(way))):
         plain = net(x)
@@ -70,7 +70,7 @@ def test_a_marked_softmax_is_kept_and_changed_as_torchs_own_function(way: str, t
         net(x)
 
 
-def test_a_marked_run_grows_by_its_values_and_one_mark_covers_one_softmax() -> None:
+def test_a_marked_run_grows_by_its_values_and_one_mark_covers_one_softmax():
     net, x = Marks("four axes"), inputs()
     with torch.no_grad(), attention.capture() as run:
         net(x[:, :5])
@@ -92,7 +92,7 @@ def test_a_marked_run_grows_by_its_values_and_one_mark_covers_one_softmax() -> N
         nn.Sequential(Twice("four axes"))(x)
 
 
-def test_weights_of_other_shapes_are_refused_and_signed_ones_are_no_distribution() -> None:
+def test_weights_of_other_shapes_are_refused_and_signed_ones_are_no_distribution():
     w, v = torch.tensor([[[[0.5, -2.0]]]]), torch.tensor([[[[3.0], [1.0]]]])
     with attention.capture() as run:
         assert float(attention.mark(w, v)) == -0.5

@@ -86,7 +86,7 @@ MIXES_NOT: dict[str, Callable[[Reads, Tensor], Tensor]] = {
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without")
 @over("name", MIXES)
-def test_what_moves_numbers_between_positions_is_told_by_its_module(name: str) -> None:
+def test_what_moves_numbers_between_positions_is_told_by_its_module(name):
     net, x = nn.Sequential(OwnAttention(), Reads(MIXES[name])).eval(), inputs()
     with torch.no_grad():
         torch.manual_seed(0)
@@ -105,7 +105,7 @@ def test_what_moves_numbers_between_positions_is_told_by_its_module(name: str) -
 
 
 @over("name", MIXES_NOT)
-def test_what_leaves_positions_apart_is_no_false_alarm(name: str) -> None:
+def test_what_leaves_positions_apart_is_no_false_alarm(name):
     net = nn.Sequential(OwnAttention(), Reads(MIXES_NOT[name]))
     with attention.capture(strict=True) as run:
         net(inputs())
@@ -113,7 +113,7 @@ def test_what_leaves_positions_apart_is_no_false_alarm(name: str) -> None:
 
 
 @torch.no_grad()
-def test_a_compiled_function_is_told_and_its_module_named() -> None:
+def test_a_compiled_function_is_told_and_its_module_named():
     twice = torch.compile(lambda x: 2 * x, backend="eager")
     net = nn.Sequential(OwnAttention(), Reads(lambda m, x: twice(x)))
     net(inputs())
@@ -126,7 +126,7 @@ def test_a_compiled_function_is_told_and_its_module_named() -> None:
 
 @torch.no_grad()
 @pytest.mark.filterwarnings("ignore:flex_attention called without")
-def test_flex_attention_that_is_not_compiled_is_not_called_so() -> None:
+def test_flex_attention_that_is_not_compiled_is_not_called_so():
     net = nn.Sequential(Reads(beside_flex))
     told = pytest.warns(UserWarning, match="0 calls flex_attention, whose scores and masks are")
     with told, attention.capture() as run:
@@ -138,7 +138,7 @@ class RecurrentGemmaMlp(nn.Linear):
     """Feed-forward step that is named after its model."""
 
 
-def test_a_feed_forward_step_of_a_model_named_recurrent_mixes_nothing() -> None:
+def test_a_feed_forward_step_of_a_model_named_recurrent_mixes_nothing():
     with attention.capture(strict=True) as run:
         nn.Sequential(OwnAttention(), RecurrentGemmaMlp(12, 12))(inputs())
     assert [row.module for row in run.report().rows] == ["0"]
@@ -159,9 +159,7 @@ PADDING = torch.arange(TOKENS) >= torch.tensor([[7], [4]])
 @over("kind", [nn.TransformerEncoderLayer, OwnLayer])
 @over("norm_first", [False, True])
 @over("with_mask", [False, True])
-def test_torchs_layers_and_their_subclasses_keep_their_fused_step(
-    kind: type[nn.TransformerEncoderLayer], norm_first: bool, with_mask: bool
-) -> None:
+def test_torchs_layers_and_their_subclasses_keep_their_fused_step(kind, norm_first, with_mask):
     torch.manual_seed(3)
     said = {"batch_first": True, "norm_first": norm_first}
     net = nn.TransformerEncoder(kind(12, 4, 20, 0, **said), 2, enable_nested_tensor=not with_mask)
@@ -184,7 +182,7 @@ def test_torchs_layers_and_their_subclasses_keep_their_fused_step(
     torch.testing.assert_close(made, expected[1, 3, :4], atol=1e-6, rtol=0)
 
 
-def test_layers_that_are_not_there_are_named_with_those_that_are() -> None:
+def test_layers_that_are_not_there_are_named_with_those_that_are():
     net = model(OwnAttention(), OwnAttention())
     expected = r"those that ran, 0 \(0.mix\), 1 \(1.mix\), got \['nope', 5\]"
     with pytest.raises(ValueError, match=expected), attention.capture(layers=["nope", 1, 5]):
@@ -197,7 +195,7 @@ def test_layers_that_are_not_there_are_named_with_those_that_are() -> None:
     ]
 
 
-def test_an_error_of_the_model_is_not_covered_by_one_of_the_capture() -> None:
+def test_an_error_of_the_model_is_not_covered_by_one_of_the_capture():
     def stops(m: Reads, x: Tensor) -> Tensor:
         raise RuntimeError("stop")
 
@@ -209,7 +207,7 @@ def test_an_error_of_the_model_is_not_covered_by_one_of_the_capture() -> None:
         pass
 
 
-def test_texts_that_do_not_fit_are_refused_before_they_are_saved(tmp_path) -> None:
+def test_texts_that_do_not_fit_are_refused_before_they_are_saved(tmp_path):
     with attention.capture(layers=[0]) as run:
         model(OwnAttention(), OwnAttention())(inputs(tokens=5))
     path = tmp_path / "run.safetensors"
@@ -223,7 +221,7 @@ def test_texts_that_do_not_fit_are_refused_before_they_are_saved(tmp_path) -> No
     assert again.report() == run.report()
 
 
-def test_a_report_is_text_a_table_and_a_frame() -> None:
+def test_a_report_is_text_a_table_and_a_frame():
     net = nn.Sequential(model(OwnAttention(), ByHand()))
     with pytest.warns(UserWarning, match="not kept: "), attention.capture() as run:
         net(inputs())

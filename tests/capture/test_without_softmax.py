@@ -64,7 +64,6 @@ def expected_of(layer: Recurrence, made: Tensor, said: dict[str, Any]) -> Tensor
     made = made.transpose(1, 2)
     if said.get("D") is None:
         return made
-    assert layer.values is not None
     return made - said["D"][:, None, None].float() * layer.values.float()
 
 
@@ -78,9 +77,7 @@ def outputs_of(run: Recording, layer: Recurrence) -> Tensor:
 
 
 @over("name", WITHOUT_SOFTMAX)
-def test_weights_times_values_are_what_the_kernel_returned_and_the_report_says_what_is_beside(
-    name: str,
-) -> None:
+def test_weights_times_values_are_what_the_kernel_returned_and_the_report_says_what_is_beside(name):
     model, ids = WITHOUT_SOFTMAX[name].build(), LONG if name == "Bamba" else TEXT
     given = {"input_ids": ids, "attention_mask": (ids != 0).long()}
     plain = model(**given)
@@ -105,7 +102,7 @@ def test_weights_times_values_are_what_the_kernel_returned_and_the_report_says_w
 
 @over("name", [name for name in WITHOUT_SOFTMAX if name not in OF_EXPERTS])
 @over("dtype", [torch.float32, torch.bfloat16])
-def test_no_more_is_kept_than_the_kernel_was_given(name: str, dtype: torch.dtype) -> None:
+def test_no_more_is_kept_than_the_kernel_was_given(name, dtype):
     model = WITHOUT_SOFTMAX[name].build().to(dtype)
     with kernels_told(model) as told, attention.capture(values=True) as run:
         model(input_ids=LONG)
@@ -119,7 +116,7 @@ def test_no_more_is_kept_than_the_kernel_was_given(name: str, dtype: torch.dtype
 
 
 @over("name", ["Qwen3-Next", "Mamba-2", "Zamba-2"])
-def test_a_text_that_is_written_is_one_run_with_a_row_for_each_token(name: str) -> None:
+def test_a_text_that_is_written_is_one_run_with_a_row_for_each_token(name):
     family = replace(WITHOUT_SOFTMAX[name], model="AutoModelForCausalLM")
     model, prompt = family.build(), TEXT[:1]
     asked = {"max_new_tokens": 5, "min_new_tokens": 5, "do_sample": False}
@@ -136,7 +133,7 @@ def test_a_text_that_is_written_is_one_run_with_a_row_for_each_token(name: str) 
         assert outputs_of(run, layer).shape == outputs_of(whole, other).shape
 
 
-def test_a_state_of_tokens_that_were_not_seen_is_told() -> None:
+def test_a_state_of_tokens_that_were_not_seen_is_told():
     model = WITHOUT_SOFTMAX["Qwen 3.5"].build()
     cache = model(input_ids=TEXT[:1], use_cache=True).past_key_values
     with (
@@ -148,7 +145,7 @@ def test_a_state_of_tokens_that_were_not_seen_is_told() -> None:
     assert [one.name for one in run.attentions] == ["layers.1.self_attn"]
 
 
-def test_heads_layers_tiles_and_rows_are_those_of_the_whole() -> None:
+def test_heads_layers_tiles_and_rows_are_those_of_the_whole():
     model = WITHOUT_SOFTMAX["Qwen3-Next"].build()
     with attention.capture(values=True) as run:
         model(input_ids=LONG)
@@ -169,7 +166,7 @@ def test_heads_layers_tiles_and_rows_are_those_of_the_whole() -> None:
     torch.testing.assert_close(sums, whole, atol=1e-7, rtol=0)
 
 
-def test_the_greatest_of_a_block_is_that_of_the_greatest_size_with_its_sign() -> None:
+def test_the_greatest_of_a_block_is_that_of_the_greatest_size_with_its_sign():
     model = WITHOUT_SOFTMAX["Qwen 3.5"].build()
     with attention.capture() as run:
         model(input_ids=LONG)
@@ -183,7 +180,7 @@ def test_the_greatest_of_a_block_is_that_of_the_greatest_size_with_its_sign() ->
 
 
 @over("name", ["OLMo Hybrid", "Bamba"])
-def test_a_file_gives_the_weights_of_a_run_without_softmax(name: str, tmp_path: Any) -> None:
+def test_a_file_gives_the_weights_of_a_run_without_softmax(name, tmp_path):
     with attention.capture(heads=[4, 2], values=True) as run:
         WITHOUT_SOFTMAX[name].build()(input_ids=TEXT)
     run.save(tmp_path / "run.safetensors")
@@ -198,7 +195,7 @@ def test_a_file_gives_the_weights_of_a_run_without_softmax(name: str, tmp_path: 
                 )
 
 
-def test_a_layer_of_another_kind_stays_left_out_and_says_why() -> None:
+def test_a_layer_of_another_kind_stays_left_out_and_says_why():
     settings = {"vocab_size": 53, "hidden_size": 24, "num_hidden_layers": 1, "state_size": 4}
     model = Family("MambaConfig", settings, runs="eager").build()
     with pytest.warns(UserWarning, match="not kept"), attention.capture() as run:

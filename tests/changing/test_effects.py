@@ -37,7 +37,7 @@ def every_head(kind: Kind) -> list[Head]:
 
 
 @over("part", PARTS)
-def test_an_effect_is_that_of_a_run_of_its_own(part: str, kind: Kind) -> None:
+def test_an_effect_is_that_of_a_run_of_its_own(part, kind):
     means = [] if part == "weights" else [attention.means(kind.model, [kind.inputs], part)]
     for to in ("zero", 0.25, kind.recorded, *means):
         found = attention.effects(kind.model, kind.inputs, kind.answer, to=to, part=part)
@@ -50,7 +50,7 @@ def test_an_effect_is_that_of_a_run_of_its_own(part: str, kind: Kind) -> None:
         assert_close(by_word.after, found.after)
 
 
-def test_effects_beside_heads_that_are_off_are_those_of_all_of_these(kind: Kind) -> None:
+def test_effects_beside_heads_that_are_off_are_those_of_all_of_these(kind):
     first, *_, last = every_head(kind)
     found = attention.effects(kind.model, kind.inputs, kind.answer, off=[first, last])
     assert_close(found.before, kind.without([first, last]), **NEAR)
@@ -60,7 +60,7 @@ def test_effects_beside_heads_that_are_off_are_those_of_all_of_these(kind: Kind)
     assert_close(one.after[0], found.after[1], **NEAR)
 
 
-def test_a_part_of_all_heads_as_in_the_other_run_reaches_its_positions_alone(kind: Kind) -> None:
+def test_a_part_of_all_heads_as_in_the_other_run_reaches_its_positions_alone(kind):
     heads = [head for head in every_head(kind) if head[0] == 0]
     whole = kind.without(heads, kind.recorded, part="values")
     second = kind.without(heads, kind.recorded, part="values", positions=[1])
@@ -68,14 +68,14 @@ def test_a_part_of_all_heads_as_in_the_other_run_reaches_its_positions_alone(kin
     assert len({round(float(each), 6) for each in (whole, second, third, kind.without([]))}) == 4
 
 
-def test_the_strongest_heads_come_in_the_order_of_their_effects(kind: Kind) -> None:
+def test_the_strongest_heads_come_in_the_order_of_their_effects(kind):
     found = attention.effects(kind.model, kind.inputs, kind.answer)
     order = found.change.abs().flatten().sort(descending=True).values
     strongest = found.strongest(3)
     assert [abs(float(found.change[head])) for head in strongest] == order[:3].tolist()
 
 
-def test_a_path_carries_an_answer_where_the_tokens_differ(kind: Kind) -> None:
+def test_a_path_carries_an_answer_where_the_tokens_differ(kind):
     if isinstance(kind.inputs, torch.Tensor):  # of two entries
         return
     found = attention.patch_path(kind.model, kind.inputs, kind.other, kind.answer)
@@ -91,7 +91,7 @@ def test_a_path_carries_an_answer_where_the_tokens_differ(kind: Kind) -> None:
 # Teams
 
 
-def test_a_team_is_found_step_by_step_and_doubted(kind: Kind) -> None:
+def test_a_team_is_found_step_by_step_and_doubted(kind):
     found = attention.team(
         kind.model, kind.inputs, kind.answer, most=2, elsewhere=kind.texts, draws=3
     )
@@ -120,7 +120,7 @@ def test_a_team_is_found_step_by_step_and_doubted(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_loss_elsewhere_is_that_of_transformers(padded: bool) -> None:
+def test_a_loss_elsewhere_is_that_of_transformers(padded):
     one, ids, mask = writer("Llama"), TEXT[:2], torch.ones_like(TEXT[:2])
     mask[1, 6:] = 0 if padded else 1
     text = {"input_ids": ids, "attention_mask": mask}
@@ -135,7 +135,7 @@ def test_a_loss_elsewhere_is_that_of_transformers(padded: bool) -> None:
     assert_close(found, torch.stack(losses[1:]) - losses[0], atol=1e-5, rtol=1e-4)
 
 
-def test_the_estimate_of_an_effect_is_its_slope_for_a_small_step(kind: Kind) -> None:
+def test_the_estimate_of_an_effect_is_its_slope_for_a_small_step(kind):
     """A replacement a hundredth of the way off: the estimate is the effect, but for its square."""
     if not kind.known:
         return
@@ -149,27 +149,22 @@ def test_the_estimate_of_an_effect_is_its_slope_for_a_small_step(kind: Kind) -> 
     assert_close(estimates, effects, atol=0.1 * scale, rtol=0.1)
 
 
-def test_a_search_by_candidates_takes_the_worst_of_those_it_tries(kind: Kind) -> None:
+def test_a_search_by_candidates_takes_the_worst_of_those_it_tries(kind):
     if not kind.known:
         return
     one = Known(kind.model, kind.inputs, lambda states: -asked(kind).metric(states))
     alone = attention.effects(kind.model, kind.inputs, one.metric).change
     first = team.next_head(one, effects=alone, sign=-1)
-    assert first is not None
     assert float(alone[first.head]) == float(alone.max())
     assert first.metric == pytest.approx(-float(kind.without([first.head])), abs=1e-5)
     second = team.next_head(one, [first.head], effects=alone, sign=-1)
     whole = team.next_head(one, [first.head], sign=-1)
-    assert second is not None
-    assert whole is not None
     assert (second.head, second.tried) == (whole.head, whole.tried)
     assert second.metric == pytest.approx(whole.metric, rel=1e-5)
 
 
 @given(st.integers(0, 99), st.integers(1, 14), st.sampled_from([1, -1]))
-def test_candidates_come_from_both_orders_in_turn_and_none_is_off(
-    seed: int, most: int, sign: int
-) -> None:
+def test_candidates_come_from_both_orders_in_turn_and_none_is_off(seed, most, sign):
     effects, estimates = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(seed))
     off = [(0, 1), (2, 4)]
     found = team.candidates(effects, estimates, off, sign, most)
@@ -187,9 +182,7 @@ teams = st.lists(
 
 
 @given(teams, st.integers(0, 99))
-def test_other_teams_are_of_the_same_layers_and_have_no_head_of_the_team(
-    heads: list[Head], seed: int
-) -> None:
+def test_other_teams_are_of_the_same_layers_and_have_no_head_of_the_team(heads, seed):
     found = team.other_teams(heads, 7, seed=seed)
     layers = sorted(layer for layer, _ in heads)
     there = math.prod(
@@ -206,7 +199,7 @@ def test_other_teams_are_of_the_same_layers_and_have_no_head_of_the_team(
 # Batches, and what is in no batch
 
 
-def test_effects_of_some_layers_run_no_block_before_them_again() -> None:
+def test_effects_of_some_layers_run_no_block_before_them_again():
     net, x = model(OwnAttention(), OwnAttention(), OwnAttention()), inputs()
     lengths: list[list[int]] = [[], [], []]
     hooks = [
@@ -219,7 +212,7 @@ def test_effects_of_some_layers_run_no_block_before_them_again() -> None:
     assert lengths == [[2], [2, 6], [2, 6]]
 
 
-def test_patching_all_of_a_run_gives_that_run() -> None:
+def test_patching_all_of_a_run_gives_that_run():
     net, x, there = model(OwnAttention(), OwnAttention()), inputs(), inputs(seed=5)
     with torch.no_grad(), attention.capture(values=True) as run:
         clean = net(there)
@@ -236,7 +229,7 @@ class Pooled(OwnAttention):
         return super().forward(x, x[:, ::2])
 
 
-def test_heads_whose_keys_are_pooled_are_changed_at_every_query() -> None:
+def test_heads_whose_keys_are_pooled_are_changed_at_every_query():
     net, x = model(Pooled(), OwnAttention()), inputs()
     with torch.no_grad(), attention.change(net[0], off=[(0, head) for head in range(3)]):
         assert torch.equal(net[0](x), x)

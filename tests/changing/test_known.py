@@ -30,7 +30,7 @@ def everywhere(case: Case, change: Callable[[int], Change]) -> list[Change | Tok
 
 @each_model
 @torch.no_grad()
-def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
+def test_nothing_changed_changes_nothing_to_the_bit(case):
     assert torch.equal(hidden(case.model, case.run, [[]])[0], case.run.hidden)
     for part in (*PARTS, *PATH):
         same = everywhere(case, lambda layer, part=part: Change(layer, part, case.run))
@@ -41,7 +41,7 @@ def test_nothing_changed_changes_nothing_to_the_bit(case: Case) -> None:
 
 @each_model
 @torch.no_grad()
-def test_all_tokens_exchanged_give_the_run_of_the_other_sentence(case: Case) -> None:
+def test_all_tokens_exchanged_give_the_run_of_the_other_sentence(case):
     changed = hidden(case.model, case.run, [tokens_of(case.other)])[0]
     batch = replace(case.other.batch, output=case.run.batch.output)
     assert_close(changed, case.model.hidden(batch), **CLOSE)
@@ -50,7 +50,7 @@ def test_all_tokens_exchanged_give_the_run_of_the_other_sentence(case: Case) -> 
 
 @each_model
 @torch.no_grad()
-def test_the_residual_path_exchanged_gives_the_other_run_from_there_on(case: Case) -> None:
+def test_the_residual_path_exchanged_gives_the_other_run_from_there_on(case):
     for layer in range(len(case.model.layers)):
         if case.model.layers[layer].crosses:
             continue  # keys and values are still those of the first sentence
@@ -69,7 +69,7 @@ def test_the_residual_path_exchanged_gives_the_other_run_from_there_on(case: Cas
 @over("part", PARTS)
 @each_tiny
 @torch.no_grad()
-def test_every_intervention_changes_something_in_every_layer(case: Case, part: str) -> None:
+def test_every_intervention_changes_something_in_every_layer(case, part):
     """Each head by itself, to zero and to its part in the other sentence."""
     for layer in range(len(case.model.layers)):
         heads = range(case.model.layers[layer].attention.heads)
@@ -84,7 +84,7 @@ def test_every_intervention_changes_something_in_every_layer(case: Case, part: s
 
 @each_tiny
 @torch.no_grad()
-def test_a_mean_changes_something_and_leaves_other_positions_as_they_are(case: Case) -> None:
+def test_a_mean_changes_something_and_leaves_other_positions_as_they_are(case):
     for part in ("output", "queries", "keys", "values"):
         numbers = means(case.model, ["the cat on the mat", "the other cat"], part)
         for layer, mean in enumerate(numbers):
@@ -99,9 +99,7 @@ def test_a_mean_changes_something_and_leaves_other_positions_as_they_are(case: C
 @pytest.mark.parametrize("most", [31, 0], ids=["some", "one by one"])
 @each_tiny
 @torch.no_grad()
-def test_several_interventions_in_a_batch_are_each_by_itself(
-    case: Case, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
+def test_several_interventions_in_a_batch_are_each_by_itself(case, monkeypatch, most):
     """Other queries of one run stay where another run of the batch is given its output."""
     several: list[Intervention] = [
         [Change(0, "queries", heads=[1])],
@@ -128,7 +126,7 @@ def test_several_interventions_in_a_batch_are_each_by_itself(
 
 
 @each_tiny
-def test_gradients_reach_the_numbers_that_are_put_in(case: Case) -> None:
+def test_gradients_reach_the_numbers_that_are_put_in(case):
     model, run = doubled(case.model), doubled(case.run)
     value = part_of(run, 1, "output")[:1].detach().requires_grad_()
 
@@ -140,7 +138,7 @@ def test_gradients_reach_the_numbers_that_are_put_in(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", ["gpt2"], indirect=True)
-def test_a_run_that_is_stopped_raises_what_its_progress_raised(case: Case) -> None:
+def test_a_run_that_is_stopped_raises_what_its_progress_raised(case):
     def stop(done: int, of: int) -> None:
         raise InterruptedError
 
@@ -149,7 +147,7 @@ def test_a_run_that_is_stopped_raises_what_its_progress_raised(case: Case) -> No
 
 
 @pytest.mark.parametrize("case", ["minilm", "gpt2"], indirect=True)
-def test_what_does_not_fit_is_refused(case: Case) -> None:
+def test_what_does_not_fit_is_refused(case):
     longer = case.model.run("the cat sat on the mat and looked at it, and at the other")
     lengths = len(case.run.pieces.ids), len(longer.pieces.ids)
     said = f"the first has {lengths[0]}, the second {lengths[1]}"

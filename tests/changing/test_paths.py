@@ -1,7 +1,5 @@
 """Residual patching by layer and position, as by a hook on the blocks of transformers."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

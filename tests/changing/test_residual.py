@@ -1,7 +1,5 @@
 """Effects of a head: parts that sum, effects that are those of a run without it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -14,14 +12,14 @@ from attention.changing.change import Change
 from attention.changing.known import hidden
 from attention.changing.residual import Part
 from attention.changing.votes import votes
-from tests.analysis.conftest import CLOSE, Case
+from tests.analysis.conftest import CLOSE
 from tests.trained.making import GOING_ON
 
 each_decoder = pytest.mark.parametrize("case", GOING_ON, indirect=True)
 
 
 @pytest.mark.parametrize("case", ["minilm", *GOING_ON, "bert"], indirect=True)
-def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
+def test_the_parts_of_a_residual_path_sum_to_it(case):
     n_layers = len(case.model.layers)
     entered = [layer_input.entered for layer_input in case.run.inputs]
     for layer, expected in enumerate([*entered, case.run.hidden]):
@@ -35,7 +33,7 @@ def test_the_parts_of_a_residual_path_sum_to_it(case: Case) -> None:
 
 
 @each_decoder
-def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) -> None:
+def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case):
     for position in (-1, 2):
         found = votes(case.model, case.run, (7, 11), position=position)
         scores = case.run.hidden[position] @ case.model.unembedding
@@ -47,7 +45,7 @@ def test_the_votes_of_all_parts_sum_to_the_difference_of_two_scores(case: Case) 
 
 
 @pytest.mark.parametrize("case", ["minilm", *GOING_ON, "bert with a head"], indirect=True)
-def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
+def test_the_parts_of_a_score_sum_to_it(case):
     for layer, head, query, key in ((0, 1, 3, 2), (1, 2, 4, 1), (1, 0, 3, 3)):
         layer_input = case.run.inputs[layer]
         expected = float(layer_input.trace().scores[head, query, key])
@@ -58,7 +56,7 @@ def test_the_parts_of_a_score_sum_to_it(case: Case) -> None:
 
 
 @each_decoder
-def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
+def test_the_last_guess_is_the_score_of_the_model(case):
     found = residual.guesses(case.model, case.run)
     assert_close(found[-1], case.model.scores(case.run.hidden[-1]), **CLOSE)
     assert_close(found[0], case.model.scores(case.model.final(case.run.inputs[0].x[-1])), **CLOSE)
@@ -67,7 +65,7 @@ def test_the_last_guess_is_the_score_of_the_model(case: Case) -> None:
 
 @pytest.mark.parametrize("case", ["gpt2"], indirect=True)
 @torch.no_grad()
-def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
+def test_pieces_are_named_by_their_words_or_their_ids(case):
     model, run, _ = case
     cat, mat = (int(model.pieces(word).ids[0]) for word in (" cat", " mat"))
     metric = metric_of_states(model, (" cat", " mat"))
@@ -86,7 +84,7 @@ def test_pieces_are_named_by_their_words_or_their_ids(case: Case) -> None:
 
 @pytest.mark.parametrize("case", ["en-pt"], indirect=True)
 @torch.no_grad()
-def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) -> None:
+def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case):
     metric = written_probability(case.model, case.run)
     assert_close(metric(case.run.hidden), case.model.probabilities(case.run))
     states = hidden(case.model, case.run, [[Change(7, heads=[1])], []])
@@ -97,9 +95,7 @@ def test_a_head_of_a_translator_moves_the_probability_of_each_piece(case: Case) 
 
 
 @pytest.mark.parametrize("case", ["minilm", "en-pt", "llama"], indirect=True)
-def test_the_length_of_a_term_is_that_of_weight_times_value_through_the_output_matrix(
-    case: Case,
-) -> None:
+def test_the_length_of_a_term_is_that_of_weight_times_value_through_the_output_matrix(case):
     layer = len(case.model.layers) - 1
     weights, found = residual.lengths(case.run, layer)
     layer_input = case.run.inputs[layer]

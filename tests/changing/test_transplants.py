@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from attention.changing.known import hidden
 from attention.changing.transplants import map_changes, pair, transplants, weight_changes
 from attention.core.functional import share_heads
 from attention.trained.checkpoints import load_folder
-from attention.trained.models import Model
 from tests.capture.families import TEXT, writer
 from tests.cases import over
 from tests.changing.kinds import TINY
@@ -66,7 +64,7 @@ def by_hand(
 
 
 @over("name", PROJECTIONS)
-def test_transplants_in_families_of_transformers_are_those_of_hooks_by_hand(name: str) -> None:
+def test_transplants_in_families_of_transformers_are_those_of_hooks_by_hand(name):
     base, matrix, word = writer(name), PROJECTIONS[name], 11
     other = tuned(writer(name))
     found = transplants(base, other, {"input_ids": TEXT[:1]}, word)
@@ -85,9 +83,7 @@ def test_transplants_in_families_of_transformers_are_those_of_hooks_by_hand(name
     assert float(found.put_back.abs().max()) > 1e-4
 
 
-def test_transplants_of_a_known_model_are_those_of_its_heads_written_by_hand(
-    known: tuple[Model, Model],
-) -> None:
+def test_transplants_of_a_known_model_are_those_of_its_heads_written_by_hand(known):
     base, other = known
     runs: Any = [model.run(SENTENCE) for model in known]  # type: ignore[attr-defined]
     told: list[tuple[int, int]] = []
@@ -109,7 +105,7 @@ def test_transplants_of_a_known_model_are_those_of_its_heads_written_by_hand(
     assert strongest == found.put_back.abs().max() > 1e-4
 
 
-def test_a_model_beside_itself_moves_nothing(known: tuple[Model, Model]) -> None:
+def test_a_model_beside_itself_moves_nothing(known):
     base, _ = known
     found, run = transplants(base, base, SENTENCE, 5), base.run(SENTENCE)
     for moved in (found.put_back, found.put_in, found.all_put_back - found.tuned):
@@ -118,7 +114,7 @@ def test_a_model_beside_itself_moves_nothing(known: tuple[Model, Model]) -> None
     assert all(float(each.abs().max()) == 0 for each in weight_changes(base, base))
 
 
-def test_changes_of_weights_are_those_of_the_whole_matrices(known: tuple[Model, Model]) -> None:
+def test_changes_of_weights_are_those_of_the_whole_matrices(known):
     found = weight_changes(*known)
     for layer, both in enumerate(zip(*(model.layers for model in known), strict=True)):
         wholes = []
@@ -127,12 +123,10 @@ def test_changes_of_weights_are_those_of_the_whole_matrices(known: tuple[Model, 
             parts = []
             for role in ("queries", "keys", "values"):
                 matrix, _ = attention.projection(role)
-                assert matrix is not None
                 count = attention.heads if role == "queries" else attention.groups
                 of_groups = matrix.double().unflatten(1, (count, -1)).transpose(0, 1)
                 parts.append(share_heads(of_groups, attention.heads))
             output, _ = attention.projection("output")
-            assert output is not None
             of_heads = output.double().unflatten(0, (attention.heads, -1))
             wholes.append((parts[0] @ parts[1].mT, parts[2] @ of_heads))
         for at, change in enumerate(found):
@@ -144,7 +138,7 @@ def test_changes_of_weights_are_those_of_the_whole_matrices(known: tuple[Model, 
 
 @over("name", ("Llama", "GPT-2", "Gemma 2", "GPT-NeoX", "Phi-3"))
 @torch.no_grad()
-def test_matrices_of_heads_of_transformers_make_their_queries_keys_and_values(name: str) -> None:
+def test_matrices_of_heads_of_transformers_make_their_queries_keys_and_values(name):
     model, ran = writer(name), []
     entered: list[Tensor] = []
     attending = [
@@ -170,7 +164,7 @@ def test_matrices_of_heads_of_transformers_make_their_queries_keys_and_values(na
         assert matrices["output"].shape == matrices["queries"].shape
 
 
-def test_changes_of_maps_are_those_of_scipy(known: tuple[Model, Model]) -> None:
+def test_changes_of_maps_are_those_of_scipy(known):
     base, other = (model.run(SENTENCE) for model in known)
     found = map_changes(base, other)
     maps = [[one.trace().weights for one in run.inputs] for run in (base, other)]
@@ -188,9 +182,7 @@ def test_changes_of_maps_are_those_of_scipy(known: tuple[Model, Model]) -> None:
     assert_close(map_changes(*recordings)[1, 2], torch.as_tensor(bits.mean()), atol=1e-6, rtol=0.0)
 
 
-def test_models_of_another_shape_are_refused_in_a_sentence(
-    known: tuple[Model, Model], tmp_path: Path
-) -> None:
+def test_models_of_another_shape_are_refused_in_a_sentence(known, tmp_path):
     base, other = known
     write_checkpoint(tmp_path / "gpt2", "gpt2")
     gpt2, ids = load_folder(tmp_path / "gpt2", TINY), {"input_ids": TEXT[:1]}

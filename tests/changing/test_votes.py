@@ -1,7 +1,5 @@
 """Votes of heads through the unembedding, of decoders of transformers and of the own models."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from operator import attrgetter
 

@@ -33,8 +33,8 @@ def traced(n_queries: int = 3, n_keys: int = 7, d_v: int = 11, seed: int = 0, **
 )
 @settings(deadline=None, max_examples=60)
 def test_contributions_sum_to_the_output_and_shares_to_one(
-    n_queries: int, n_keys: int, d_v: int, seed: int, dropout: float, mixed: bool
-) -> None:
+    n_queries, n_keys, d_v, seed, dropout, mixed
+):
     generator = torch.Generator().manual_seed(seed)
     mask = torch.rand(n_queries, n_keys, generator=generator) < 0.6
     more = {"after_softmax": torch.sin} if mixed else {}
@@ -51,7 +51,7 @@ def test_contributions_sum_to_the_output_and_shares_to_one(
             assert parts.sum().item() == pytest.approx(1, abs=1e-3)
 
 
-def test_terms_their_signed_shares_and_the_residual_by_hand() -> None:
+def test_terms_their_signed_shares_and_the_residual_by_hand():
     """Weights 1/4 and 3/4 on values (4, 0) and (0, 4), y = (1, 3); 1/2 each on 3 and -1, y = 1."""
     scores = torch.tensor([[1.0, 3.0]]).log()
     values = torch.tensor([[4.0, 0.0], [0.0, 4.0]])
@@ -66,17 +66,16 @@ def test_terms_their_signed_shares_and_the_residual_by_hand() -> None:
     assert_close(shares(opposed, 0), torch.tensor([1.5, -0.5]))
 
 
-def test_the_weights_that_count_are_those_that_make_the_output() -> None:
+def test_the_weights_that_count_are_those_that_make_the_output():
     mixed = traced(n_queries=7, after_softmax=torch.neg)
     dropped = drop(mixed, 0.5, torch.Generator().manual_seed(1))
     for trace, weights in ((mixed, mixed.mixed_weights), (dropped, dropped.dropped)):
-        assert weights is not None
         assert torch.equal(contributions(trace, 2), weights[2][:, None] * trace.values)
         assert table(trace, 2, list("abcdefg"))["weight"] == weights[2].tolist()
         assert strongest(trace, list("abcdefg"), 2, 7).weights.tolist() == weights[2].tolist()
 
 
-def test_the_weaker_terms_are_added_up_in_one_row() -> None:
+def test_the_weaker_terms_are_added_up_in_one_row():
     trace, tokens = traced(n_queries=7), list("abcdefg")
     terms = strongest(trace, tokens, 3, most=2)
     weights, parts, every = trace.weights[3], shares(trace, 3), contributions(trace, 3)
@@ -95,13 +94,13 @@ def test_the_weaker_terms_are_added_up_in_one_row() -> None:
 
 
 @over("below", [1.0, 9.0, 12.9, 15.0, 20.0, 60.0])
-def test_entropy_near_0_keeps_its_digits(below: float) -> None:
+def test_entropy_near_0_keeps_its_digits(below):
     scores = torch.tensor([[0.0, -below, -below - 2.0], [-below, -below, 0.0]])
     bits = torch.special.entr(scores.double().softmax(-1)).sum(-1) / math.log(2)
     assert entropy_bits(scores.softmax(-1)).tolist() == pytest.approx(bits.tolist(), rel=2e-6)
 
 
-def test_entropy_by_hand_never_below_zero_and_none_of_a_row_with_nothing_to_attend_to() -> None:
+def test_entropy_by_hand_never_below_zero_and_none_of_a_row_with_nothing_to_attend_to():
     rows = [[1 / 8] * 8, [0.5, 0.5, 0, 0], [0.5, 0.25, 0.25], [0, 1, 0], [1]]
     found = [entropy_bits(torch.tensor([row])).item() for row in rows]
     assert found == pytest.approx([3, 1, 1.5, 0, 0], abs=1e-6)
@@ -115,7 +114,7 @@ def test_entropy_by_hand_never_below_zero_and_none_of_a_row_with_nothing_to_atte
     assert entropy_bits(rests)[0].item() == pytest.approx(1, abs=1e-6)
 
 
-def test_the_table_and_terms_that_have_room_give_a_row_a_key_and_the_numbers_of_the_trace() -> None:
+def test_the_table_and_terms_that_have_room_give_a_row_a_key_and_the_numbers_of_the_trace():
     trace, tokens = traced(n_queries=7, mask=masks.parse_cells("2:1 3:*", 7, 7)), list("abcabca")
     weights = trace.weights[2].tolist()
     lengths = [math.hypot(*row) for row in trace.values.tolist()]

@@ -75,7 +75,7 @@ MASKS = {
 
 @pytest.mark.parametrize("leading", [(), (2,), (2, 5)])
 @pytest.mark.parametrize("kind", MASKS)
-def test_output_agrees_with_torch(kind: str, leading: tuple[int, ...]) -> None:
+def test_output_agrees_with_torch(kind, leading):
     mask = MASKS[kind]
     if mask is not None and mask.dim() == 3:
         mask = (mask[0], mask, mask.unsqueeze(1))[len(leading)]
@@ -96,9 +96,7 @@ def barring(*rows: int) -> Tensor:
 
 
 @over("mask", [None, CELLS, masks.causal(3, 7), masks.parse_cells("2:*", 3, 7)])
-def test_rows_that_a_bias_bars_throughout_are_zero_as_those_that_a_mask_bars(
-    mask: Tensor | None,
-) -> None:
+def test_rows_that_a_bias_bars_throughout_are_zero_as_those_that_a_mask_bars(mask):
     bias = barring(1)
     trace = traced(2, mask=mask, bias=bias)
     both = bias if mask is None else bias.masked_fill(~mask, -math.inf)
@@ -111,7 +109,7 @@ def test_rows_that_a_bias_bars_throughout_are_zero_as_those_that_a_mask_bars(
 
 
 @pytest.mark.parametrize("name", ["dot_scores", "additive_scores"])
-def test_equal_keys_give_the_published_means_of_the_values(name: str) -> None:
+def test_equal_keys_give_the_published_means_of_the_values(name):
     golden = GOLDENS["d2l_classic_toy"]
     keys, values = torch.ones(2, 10, D), torch.arange(40.0).reshape(1, 10, 4).repeat(2, 1, 1)
     mask = masks.lengths(torch.tensor(golden["valid_lens"]), 10)
@@ -143,7 +141,7 @@ def by_definition(name: str, q: list[float], k: list[float], parameters: list[An
 
 
 @each_score
-def test_scores_are_what_their_source_defines(name: str) -> None:
+def test_scores_are_what_their_source_defines(name):
     queries, keys = (normal(n, D, dtype=torch.float64) for n in (3, 7))
     parameters = [p.tolist() for p in parameters_of(name, torch.float64)]
     expected = [[by_definition(name, q, k, parameters) for k in keys.tolist()] for q in queries]
@@ -151,14 +149,14 @@ def test_scores_are_what_their_source_defines(name: str) -> None:
     assert_close(scores, torch.tensor(expected, dtype=torch.float64))
 
 
-def test_cosine_scores_of_a_zero_vector_are_zero() -> None:
+def test_cosine_scores_of_a_zero_vector_are_zero():
     assert functional.cosine_scores(torch.zeros(3, 5), normal(7, 5)).tolist() == [[0] * 7] * 3
 
 
 @pytest.mark.parametrize(("chunk", "gradients"), [(1, True), (7, False), (100, True), (500, False)])
 def test_additive_scores_in_blocks_are_the_same_and_never_exceed_the_chunk(
-    chunk: int, gradients: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    chunk, gradients, monkeypatch
+):
     made: list[int] = []
     whole_block = functional._tanh_scores
 
@@ -183,7 +181,7 @@ def test_additive_scores_in_blocks_are_the_same_and_never_exceed_the_chunk(
 
 
 @each_score
-def test_gradients_of_the_scores_are_right(name: str) -> None:
+def test_gradients_of_the_scores_are_right(name):
     x, y = (normal(n, D, dtype=torch.float64).requires_grad_() for n in (3, 2))
     parameters = [p.requires_grad_() for p in parameters_of(name, torch.float64)]
     function = getattr(functional, name)
@@ -192,7 +190,7 @@ def test_gradients_of_the_scores_are_right(name: str) -> None:
 
 
 @over("bars", ["mask", "bias"])
-def test_gradients_of_masked_softmax_are_right_and_finite_with_an_empty_row(bars: str) -> None:
+def test_gradients_of_masked_softmax_are_right_and_finite_with_an_empty_row(bars):
     scores = normal(3, 7, dtype=torch.float64).requires_grad_()
     mask = masks.parse_cells("0:1 1:*", 3, 7) if bars == "mask" else None
     bias = barring(1).double() if bars == "bias" else 0.0
@@ -217,8 +215,8 @@ HUGE = [[1e4, -1e4, -1e4], [-1e4, -1e4, -1e4], [1e4, 1e4, 1e4]]
     ],
 )
 def test_hidden_keys_have_weight_zero_exactly_and_the_others_share_it_however_large_the_scores(
-    scores: list[list[float]], cells: str, expected: list[list[float]]
-) -> None:
+    scores, cells, expected
+):
     mask = masks.parse_cells(cells, len(scores), 3)
     weights = masked_softmax(torch.tensor(scores), mask if cells else None)
     assert_close(weights, torch.tensor(expected, dtype=torch.float32))
@@ -228,12 +226,11 @@ def test_hidden_keys_have_weight_zero_exactly_and_the_others_share_it_however_la
 # attend, and the trace it leaves
 
 
-def test_scores_are_scaled_then_the_bias_is_added_and_both_are_kept() -> None:
+def test_scores_are_scaled_then_the_bias_is_added_and_both_are_kept():
     bias = normal(3, 7, seed=2)
     trace = traced(2, bias=bias, scale=-2.0)
     assert_close(trace.scaled, trace.scores * -2 + bias)
     assert trace.scale == -2
-    assert trace.bias is not None
     assert torch.equal(trace.bias, bias.expand(2, 3, 7))
     assert traced().scale == 1 / math.sqrt(5)
     assert traced(scale=root_of_both).scale == 1 / math.sqrt(5 * 11)
@@ -248,7 +245,7 @@ def given_scores(*scores: float, values: Tensor | None = None, **more: Any) -> T
     return attend(*nothing, values, scores=lambda q, k: raw, **more)
 
 
-def test_capped_scores_stay_between_cap_and_its_opposite_and_count_in_all_that_follows() -> None:
+def test_capped_scores_stay_between_cap_and_its_opposite_and_count_in_all_that_follows():
     """3 · tanh(ln 2) is 1.8, since tanh(ln 2) = (4 - 1) / (4 + 1)."""
     trace = given_scores(0.0, 3 * math.log(2), -1000.0, cap=3.0)
     assert_close(trace.logits, torch.tensor([[0.0, 1.8, -3.0]]))
@@ -259,7 +256,7 @@ def test_capped_scores_stay_between_cap_and_its_opposite_and_count_in_all_that_f
     assert_close(followed.logits, 3 * (trace.scores * 2 / 3).tanh())
 
 
-def test_what_is_mixed_before_and_after_the_softmax_is_what_counts() -> None:
+def test_what_is_mixed_before_and_after_the_softmax_is_what_counts():
     """Scores ln 1 and ln 3 are doubled to ln 1 and ln 9; of the weights a half is taken."""
     trace = given_scores(
         0.0,
@@ -279,7 +276,7 @@ def test_what_is_mixed_before_and_after_the_softmax_is_what_counts() -> None:
 
 
 @each_score
-def test_inputs_are_never_changed_in_place(name: str) -> None:
+def test_inputs_are_never_changed_in_place(name):
     inputs = [normal(3, D), normal(7, D), normal(7, 11), masks.parse_cells("0:1 1:*", 3, 7)]
     before = [tensor.clone() for tensor in inputs]
     trace = attend(*inputs[:3], scores=score_function(name), mask=inputs[3])
@@ -290,7 +287,7 @@ def test_inputs_are_never_changed_in_place(name: str) -> None:
 
 
 @each_score
-def test_attend_compiles_as_one_graph_and_gives_the_same(name: str) -> None:
+def test_attend_compiles_as_one_graph_and_gives_the_same(name):
     """With a backend that needs no compiler; an empty row takes no branch."""
     scores = score_function(name)
     inputs = normal(2, 3, D), normal(2, 7, D), normal(2, 7, 11)
@@ -306,7 +303,7 @@ def test_attend_compiles_as_one_graph_and_gives_the_same(name: str) -> None:
             assert_close(getattr(made, step), getattr(expected, step))
 
 
-def test_a_trace_says_the_shapes_of_its_parts_and_none_of_their_numbers() -> None:
+def test_a_trace_says_the_shapes_of_its_parts_and_none_of_their_numbers():
     words = repr(replace(traced(2), unrotated=(Q, K)))
     assert words.startswith("Trace(queries=(2, 3, 5), keys=(2, 7, 5), values=(2, 7, 11), ")
     assert "unrotated=((3, 5), (7, 11))" in words
@@ -321,9 +318,7 @@ def test_a_trace_says_the_shapes_of_its_parts_and_none_of_their_numbers() -> Non
         (Trace.detach, ()),
     ],
 )
-def test_a_part_of_a_trace_is_that_of_every_step(
-    part_of: Callable[[Trace], Trace], index: tuple[Any, ...]
-) -> None:
+def test_a_part_of_a_trace_is_that_of_every_step(part_of, index):
     mixing: dict[str, Any] = {"before_softmax": torch.neg, "after_softmax": torch.neg}
     trace = traced(2, 5, mask=masks.causal(3, 7), bias=normal(5, 3, 7), **mixing)
     rotated = replace(trace, unrotated=(trace.queries + 1, trace.keys + 1))
@@ -336,7 +331,7 @@ def test_a_part_of_a_trace_is_that_of_every_step(
         assert all(torch.equal(ours, theirs[index]) for ours, theirs in pairs)
 
 
-def test_steps_that_are_given_are_taken_as_they_are_and_replaced_weights_are_not_dropped() -> None:
+def test_steps_that_are_given_are_taken_as_they_are_and_replaced_weights_are_not_dropped():
     whole = traced(2, 5)
     others = {name: getattr(whole, name) + 1 for name in ("scores", "scaled", "weights", "output")}
     given = traced(2, 5, given=others)
@@ -353,7 +348,7 @@ def test_steps_that_are_given_are_taken_as_they_are_and_replaced_weights_are_not
     assert_close(kept.output, whole.applied @ (whole.values + 1))
 
 
-def test_heads_of_a_group_share_its_keys_also_where_some_are_wanted() -> None:
+def test_heads_of_a_group_share_its_keys_also_where_some_are_wanted():
     groups = normal(2, 3, 5, 7)
     shared = functional.share_heads(groups, 6)
     assert torch.equal(shared, groups[:, [0, 0, 1, 1, 2, 2]])
@@ -367,9 +362,7 @@ def dropped(seed: int, dropout: float = 0.3, draws: int = 20_000, **more: Any) -
 
 
 @pytest.mark.parametrize("mixed", [False, True])
-def test_dropout_zeroes_its_share_of_the_weights_by_the_seed_and_scales_up_the_others(
-    mixed: bool,
-) -> None:
+def test_dropout_zeroes_its_share_of_the_weights_by_the_seed_and_scales_up_the_others(mixed):
     more: dict[str, Any] = {"after_softmax": torch.neg} if mixed else {}
     trace, before = dropped(1, **more), dropped(1, dropout=0.0, **more)
     assert before.dropped is None
@@ -410,6 +403,6 @@ REFUSED: dict[str, Callable[[], object]] = {
 
 
 @over("message", REFUSED)
-def test_what_does_not_fit_is_refused(message: str) -> None:
+def test_what_does_not_fit_is_refused(message):
     with pytest.raises((ValueError, IndexError), match=message):
         REFUSED[message]()

@@ -49,7 +49,7 @@ def drawn(*rows: str) -> Tensor:
         (masks.parse_cells(" 1:0\n0:0-1  0:1 ", 2, 3), drawn("001", "011")),
     ],
 )
-def test_masks_are_bool_and_as_drawn_by_hand(mask: Tensor, expected: Tensor) -> None:
+def test_masks_are_bool_and_as_drawn_by_hand(mask, expected):
     assert mask.dtype == torch.bool
     assert mask.tolist() == expected.tolist()
 
@@ -63,7 +63,7 @@ def test_masks_are_bool_and_as_drawn_by_hand(mask: Tensor, expected: Tensor) -> 
         lambda device: masks.lengths(torch.tensor([[2, 0, 1]], device=device), 5)[0],
     ],
 )
-def test_masks_are_made_on_the_device_that_is_asked_for(make: Callable[[str], Tensor]) -> None:
+def test_masks_are_made_on_the_device_that_is_asked_for(make):
     for device in ("meta", "cpu"):
         mask = make(device)
         assert (mask.device.type, mask.dtype, mask.shape) == (device, torch.bool, (3, 5))
@@ -76,10 +76,9 @@ def bool_matrices(draw: st.DrawFn) -> Tensor:
     return torch.tensor(draw(st.lists(row, min_size=rows, max_size=rows)))
 
 
-def test_masks_combine_by_hand_and_stay_as_they_were_and_none_combine_to_none() -> None:
+def test_masks_combine_by_hand_and_stay_as_they_were_and_none_combine_to_none():
     some = (masks.causal(3, 5), masks.window(3, 5, 1), masks.lengths(torch.tensor([1]), 5)[0])
     combined = masks.combine(some)
-    assert combined is not None
     assert combined.tolist() == drawn("10000", "10000", "00000").tolist()
     assert torch.equal(some[0], masks.causal(3, 5))
     assert masks.combine([]) is None
@@ -100,7 +99,7 @@ REFUSED: dict[str, Callable[[], Tensor]] = {
 
 
 @over("message", REFUSED)
-def test_what_is_no_mask_is_refused_in_words(message: str) -> None:
+def test_what_is_no_mask_is_refused_in_words(message):
     with pytest.raises(ValueError, match=message):
         REFUSED[message]()
 
@@ -113,13 +112,13 @@ def test_what_is_no_mask_is_refused_in_words(message: str) -> None:
         *(text for text in HOSTILE if text.split()),
     ],
 )
-def test_cells_written_otherwise_are_refused_with_an_example(cells: str) -> None:
+def test_cells_written_otherwise_are_refused_with_an_example(cells):
     with pytest.raises(ValueError, match=r'written "query:keys", as in "0:1,3-5 4:\*", got '):
         masks.parse_cells(cells, 3, 5)
 
 
 @over("cells", ["3:0", "0:5", "9999:9999", "0:5-9999", "3:*", "7:1-3,11"])
-def test_cells_outside_the_sentence_are_left_alone(cells: str) -> None:
+def test_cells_outside_the_sentence_are_left_alone(cells):
     assert masks.parse_cells(cells, 3, 5).all()
     reaching = masks.parse_cells(f"1:3-9999 {cells}", 3, 5)
     assert reaching.tolist() == drawn("11111", "11100", "11111").tolist()
@@ -128,7 +127,7 @@ def test_cells_outside_the_sentence_are_left_alone(cells: str) -> None:
 @given(text=st.text(alphabet="0123456789:,-* \u0663\u00b2x", max_size=40))
 @hypothesis.example("0:1-0")
 @settings(deadline=None, max_examples=100)
-def test_any_text_gives_a_mask_or_a_value_error_that_says_how_it_is_written(text: str) -> None:
+def test_any_text_gives_a_mask_or_a_value_error_that_says_how_it_is_written(text):
     try:
         mask = masks.parse_cells(text, 3, 5)
     except ValueError as error:
@@ -140,5 +139,5 @@ def test_any_text_gives_a_mask_or_a_value_error_that_says_how_it_is_written(text
 
 @given(mask=bool_matrices())
 @settings(deadline=None, max_examples=100)
-def test_hidden_cells_are_read_back_as_the_same_mask(mask: Tensor) -> None:
+def test_hidden_cells_are_read_back_as_the_same_mask(mask):
     assert torch.equal(masks.parse_cells(masks.format_cells(mask), *mask.shape), mask)

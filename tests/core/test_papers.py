@@ -1,7 +1,5 @@
 """Citations have an address, where they stand."""
 
-from __future__ import annotations
-
 import re
 
 from attention.core.papers import VASWANI, plain
@@ -20,7 +18,7 @@ SAID |= {
 
 
 @over("whose", SAID)
-def test_every_citation_is_a_link_to_a_paper_or_a_chapter(whose: str) -> None:
+def test_every_citation_is_a_link_to_a_paper_or_a_chapter(whose):
     linked = re.findall(r"\[([^]]*)\]\((https://\S+?)\)", SAID[whose])
     assert linked or SAID[whose] == "An example"  # that of the docs
     unlinked = re.sub(r"\[[^]]*\]\(\S+?\)", "", SAID[whose])
@@ -34,7 +32,7 @@ def test_every_citation_is_a_link_to_a_paper_or_a_chapter(whose: str) -> None:
         ), address
 
 
-def test_a_citation_reads_as_plain_text_with_its_address_behind_it() -> None:
+def test_a_citation_reads_as_plain_text_with_its_address_behind_it():
     assert (
         plain(f"{VASWANI}, eq. 1")
         == "Vaswani et al. 2017 (https://arxiv.org/abs/1706.03762), eq. 1"

@@ -15,7 +15,7 @@ from tests.properties import strategies as st
 
 
 @pytest.mark.parametrize(("n_tokens", "d_model"), [(3, 5), (7, 11), (11, 2), (5, 1), (1, 7)])
-def test_sinusoidal_is_sines_and_cosines_of_the_position(n_tokens: int, d_model: int) -> None:
+def test_sinusoidal_is_sines_and_cosines_of_the_position(n_tokens, d_model):
     encoding = sinusoidal(n_tokens, d_model)
     assert encoding.shape == (n_tokens, d_model)
     assert encoding.dtype == torch.float32
@@ -28,7 +28,7 @@ def test_sinusoidal_is_sines_and_cosines_of_the_position(n_tokens: int, d_model:
 
 @given(st.integers(1, 11), st.integers(0, 12), st.integers(0, 99))
 @given_settings(deadline=None, max_examples=30)
-def test_rotary_products_depend_on_the_distance_alone(d_k: int, distance: int, seed: int) -> None:
+def test_rotary_products_depend_on_the_distance_alone(d_k, distance, seed):
     """So lengths stay as well: at distance 0 all products are those of the first position."""
     generator = torch.Generator().manual_seed(seed)
     query, key = (torch.randn(d_k, generator=generator).expand(23, d_k) for _ in range(2))
@@ -36,7 +36,7 @@ def test_rotary_products_depend_on_the_distance_alone(d_k: int, distance: int, s
     torch.testing.assert_close(along, along[:1].expand_as(along), atol=1e-4, rtol=1e-4)
 
 
-def test_rotary_rotates_pairs_by_position_and_leaves_the_last_of_an_odd_width() -> None:
+def test_rotary_rotates_pairs_by_position_and_leaves_the_last_of_an_odd_width():
     rotated = rotary(torch.tensor([[1.0, 0, 1, 0, 7]]).expand(4, 5))
     slow = 3 / 10000 ** (2 / 5)
     expected = [math.cos(3), math.sin(3), math.cos(slow), math.sin(slow), 7]
@@ -47,9 +47,7 @@ def test_rotary_rotates_pairs_by_position_and_leaves_the_last_of_an_odd_width() 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("device", ["meta", "cpu"])
-def test_positions_are_made_on_the_device_and_in_the_dtype_of_what_they_go_with(
-    device: str, dtype: torch.dtype
-) -> None:
+def test_positions_are_made_on_the_device_and_in_the_dtype_of_what_they_go_with(device, dtype):
     made = [
         rotary(torch.ones(2, 3, 5, dtype=dtype, device=device)),
         sinusoidal(3, 5, dtype=dtype, device=device),
@@ -60,7 +58,7 @@ def test_positions_are_made_on_the_device_and_in_the_dtype_of_what_they_go_with(
     assert [part.shape for part in made] == [(2, 3, 5), (3, 5), (7,), (7, 3, 5)]
 
 
-def test_positions_in_float64_are_exact_to_its_digits() -> None:
+def test_positions_in_float64_are_exact_to_its_digits():
     ones = torch.tensor([1.0, 0], dtype=torch.float64).expand(512, 2)
     waves = [[math.cos(511), math.sin(511)], [math.sin(511), math.cos(511)]]
     assert rotary(ones)[511].tolist() == pytest.approx(waves[0], abs=1e-15)
@@ -70,7 +68,7 @@ def test_positions_in_float64_are_exact_to_its_digits() -> None:
 
 
 @over("d_k", [1, 2, 5, 7, 10])
-def test_pairs_half_the_width_apart_are_rotated_as_pairs_side_by_side_are(d_k: int) -> None:
+def test_pairs_half_the_width_apart_are_rotated_as_pairs_side_by_side_are(d_k):
     vectors = torch.randn(3, 5, d_k, generator=torch.Generator().manual_seed(d_k))
     half = d_k // 2
     apart = [*range(0, 2 * half, 2), *range(1, 2 * half, 2), *range(2 * half, d_k)]
@@ -78,7 +76,7 @@ def test_pairs_half_the_width_apart_are_rotated_as_pairs_side_by_side_are(d_k: i
     assert torch.equal(rotated, Rotary(700.0)(vectors)[..., apart])
 
 
-def test_a_rotation_falls_from_its_base_and_counts_from_the_first_position() -> None:
+def test_a_rotation_falls_from_its_base_and_counts_from_the_first_position():
     ones = torch.ones(7, 4)
     fast, slow = 6.0, 6 / 16**0.5
     expected = [math.cos(angle) - math.sin(angle) for angle in (fast, slow)]
@@ -101,12 +99,12 @@ def authors_slopes(n: int) -> list[float]:
 
 
 @over("heads", [1, 2, 3, 5, 6, 7, 12, 16, 25, 50])
-def test_slopes_are_those_of_the_authors_code_and_of_8_heads_those_of_the_paper(heads: int) -> None:
+def test_slopes_are_those_of_the_authors_code_and_of_8_heads_those_of_the_paper(heads):
     assert slopes(heads).tolist() == pytest.approx(authors_slopes(heads), rel=1e-6)
     assert slopes(8).tolist() == [1 / 2**n for n in range(1, 9)]
 
 
-def test_alibi_takes_slope_times_distance_off_each_head() -> None:
+def test_alibi_takes_slope_times_distance_off_each_head():
     bias = alibi(2, 3, 5)
     assert bias.shape == (2, 3, 5)
     assert bias[0, 1].tolist() == [-1 / 16, 0, -1 / 16, -2 / 16, -3 / 16]

@@ -36,7 +36,7 @@ class Schema:
 DECLARED = settings_of(Schema)
 
 
-def test_settings_are_the_declared_fields_in_order_with_all_that_was_declared() -> None:
+def test_settings_are_the_declared_fields_in_order_with_all_that_was_declared():
     names = ["whole", "number", "word", "drink", "some", "of_b", "of_two", "text", "free"]
     assert list(DECLARED) == [about.name for about in DECLARED.values()] == names
     assert settings_of(Schema()) == DECLARED
@@ -66,14 +66,14 @@ PROBLEMS: list[tuple[str, Any, str]] = [
 
 
 @over("problem", PROBLEMS)
-def test_a_problem_says_what_was_expected_and_what_came(problem: tuple[str, Any, str]) -> None:
+def test_a_problem_says_what_was_expected_and_what_came(problem):
     name, value, words = problem
     assert DECLARED[name].problem(value) == f"{name} must {words}"
     with pytest.raises(ValueError, match=f"^{re.escape(f'{name} must {words}')}$"):
         validate(replace(Schema(), **{name: value}))
 
 
-def test_choices_from_a_function_follow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choices_from_a_function_follow_it(monkeypatch):
     drink = DECLARED["drink"]
     assert drink.choices == ("tea", "milk")
     monkeypatch.setitem(globals(), "MENU", ["rum"])
@@ -81,7 +81,7 @@ def test_choices_from_a_function_follow_it(monkeypatch: pytest.MonkeyPatch) -> N
     assert drink.problem("milk") == "drink must be one of rum, got 'milk'"
 
 
-def test_a_setting_applies_while_another_has_or_holds_a_value() -> None:
+def test_a_setting_applies_while_another_has_or_holds_a_value():
     for name, values, applies in (
         ("whole", {}, True),
         ("drink", {"word": "red"}, False),
@@ -94,7 +94,7 @@ def test_a_setting_applies_while_another_has_or_holds_a_value() -> None:
         assert DECLARED[name].applies(values.__getitem__) == applies, (name, values)
 
 
-def test_text_reads_as_the_type_of_the_default() -> None:
+def test_text_reads_as_the_type_of_the_default():
     for name, text, value in (
         *(("whole", "7", 7), ("whole", "-7", -7), ("whole", "5e0", 5), ("whole", "1.5", "1.5")),
         *(("whole", "seven", "seven"), ("whole", "", ""), ("whole", "inf", "inf")),
@@ -105,14 +105,14 @@ def test_text_reads_as_the_type_of_the_default() -> None:
         assert (came, type(came)) == (value, type(value)), (name, text)
 
 
-def test_the_last_of_several_texts_counts_but_a_choice_of_several_takes_all_in_its_order() -> None:
+def test_the_last_of_several_texts_counts_but_a_choice_of_several_takes_all_in_its_order():
     assert DECLARED["whole"].parse_all(["7", "3"]) == 3
     assert DECLARED["some"].parse_all(["c", "x", "a", "c"]) == ("a", "c", "x")
 
 
 @given(texts=st.lists(st.sampled_from(["a", "b", "nan"]) | st.text(max_size=20), min_size=1))
 @hypothesis_settings(deadline=None, max_examples=60)
-def test_any_text_is_read_and_judged_without_raising(texts: list[str]) -> None:
+def test_any_text_is_read_and_judged_without_raising(texts):
     for name, about in DECLARED.items():
         problem = about.problem(about.parse_all(texts))
         assert problem is None or problem.startswith(f"{name} must ")
@@ -134,13 +134,13 @@ REFUSED = {
 
 
 @over("message", REFUSED)
-def test_a_config_checks_d_model_and_the_settings_its_subclass_adds(message: str) -> None:
+def test_a_config_checks_d_model_and_the_settings_its_subclass_adds(message):
     assert list(settings_of(Own)) == ["reach", "heads", "groups"], "d_model follows from vectors"
     with pytest.raises(ValueError, match=message):
         Own(**{"d_model": 12} | REFUSED[message])
 
 
-def test_a_number_that_must_divide_another_becomes_the_greatest_below_it_that_does() -> None:
+def test_a_number_that_must_divide_another_becomes_the_greatest_below_it_that_does():
     cases: list[tuple[dict[str, Any], int, int]] = [
         ({"d_model": 12}, 6, 2),
         ({"d_model": 50}, 5, 1),
@@ -157,7 +157,7 @@ def test_a_number_that_must_divide_another_becomes_the_greatest_below_it_that_do
 # Limits that an owner sets, written in one variable
 
 
-def test_limits_are_read_by_name_with_spaces_or_commas_between_and_else_are_the_default() -> None:
+def test_limits_are_read_by_name_with_spaces_or_commas_between_and_else_are_the_default():
     assert read_limits("") == Limits()
     assert read_limits("tokens=31, sessions=7  share=3") == Limits(tokens=31, sessions=7, share=3)
 
@@ -173,12 +173,12 @@ def test_limits_are_read_by_name_with_spaces_or_commas_between_and_else_are_the_
         ("sessions=0", "sessions must lie between 1 and 100000, got 0"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_what_was_expected(text: str, problem: str) -> None:
+def test_what_cannot_be_read_is_named_with_what_was_expected(text, problem):
     with pytest.raises(ValueError, match=rf"^{LIMITS_VARIABLE}.*{problem}$"):
         read_limits(text)
 
 
-def test_the_limits_of_the_process_are_those_of_its_environment(monkeypatch) -> None:
+def test_the_limits_of_the_process_are_those_of_its_environment(monkeypatch):
     monkeypatch.setenv(LIMITS_VARIABLE, "tokens=17")
     limits.cache_clear()
     try:
@@ -187,7 +187,7 @@ def test_the_limits_of_the_process_are_those_of_its_environment(monkeypatch) -> 
         limits.cache_clear()
 
 
-def test_every_limit_says_what_it_is_for_and_the_docs_list_it_with_its_default() -> None:
+def test_every_limit_says_what_it_is_for_and_the_docs_list_it_with_its_default():
     assert all(about.help for about in settings_of(Limits).values())
     docs = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text("utf-8")
     listed = re.findall(r"^\| `(\w+)` \| (\d+) \|", docs, re.MULTILINE)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,14 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from attention.core import masks
-from attention.core.variants import (
-    VARIANTS,
-    GroupedQuery,
-    MultiHead,
-    ParameterMaker,
-    TalkingHeads,
-    Variant,
-)
+from attention.core.variants import VARIANTS, GroupedQuery, MultiHead, ParameterMaker, TalkingHeads
 from tests.cases import over
 from tests.core.variant_claims import CLAIMS, built, docs_variant, vectors
 
@@ -31,14 +22,12 @@ TOKENS, MEMORY, WIDTH = 7, 11, 21
 
 @over("name", VARIANTS)
 @each_claim
-def test_of_every_variant(claim: Callable[[type[Variant]], None], name: str) -> None:
+def test_of_every_variant(claim, name):
     claim(VARIANTS[name])
 
 
 @each_claim
-def test_of_the_variant_that_the_readme_adds(
-    claim: Callable[[type[Variant]], None], tmp_path: Path
-) -> None:
+def test_of_the_variant_that_the_readme_adds(claim, tmp_path):
     with docs_variant(tmp_path) as variant:
         claim(variant)
 
@@ -52,12 +41,12 @@ PUBLISHED = {
 
 
 @over("name", PUBLISHED)
-def test_a_variant_says_with_which_scale_it_was_published(name: str) -> None:
+def test_a_variant_says_with_which_scale_it_was_published(name):
     assert VARIANTS[name].published().endswith(PUBLISHED[name])
 
 
 @pytest.mark.parametrize("name", ["grouped", "talking"])
-def test_a_scale_can_be_folded_into_the_queries_matrix(name: str) -> None:
+def test_a_scale_can_be_folded_into_the_queries_matrix(name):
     layer, x = built(VARIANTS[name]), vectors()
     scaled = layer(x, scale=0.3)
     layer.W_q.data *= 0.3
@@ -65,7 +54,7 @@ def test_a_scale_can_be_folded_into_the_queries_matrix(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["qkv", "additive", "bilinear"])
-def test_seeded_parameters_lie_within_glorots_bound(name: str) -> None:
+def test_seeded_parameters_lie_within_glorots_bound(name):
     for parameter in built(VARIANTS[name]).parameters():
         rows, columns = parameter.shape if parameter.dim() == 2 else (parameter.shape[0], 1)
         bound = math.sqrt(6 / (rows + columns))
@@ -76,9 +65,7 @@ def test_seeded_parameters_lie_within_glorots_bound(name: str) -> None:
     ("name", "more"),
     [("qkv", {"d_k": 15, "d_v": 15}), ("bilinear", {}), ("multihead", {"heads": 1})],
 )
-def test_with_identity_parameters_and_one_head_it_is_dot_product_attention(
-    name: str, more: dict[str, int]
-) -> None:
+def test_with_identity_parameters_and_one_head_it_is_dot_product_attention(name, more):
     plain = built(VARIANTS["dot"])
     layer = built(VARIANTS[name], parameters="identity", **more)
     trace, expected = (one(vectors(), scale=0.25) for one in (layer, plain))
@@ -119,9 +106,7 @@ def with_torchs(kind: type[MultiHead], heads: int) -> tuple[MultiHead, Any]:
 @pytest.mark.parametrize(
     ("kind", "heads"), [(MultiHead, 1), (MultiHead, 3), (MultiHead, 21), (Biased, 7)]
 )
-def test_many_heads_give_what_torch_gives_for_the_same_parameters(
-    kind: type[MultiHead], heads: int
-) -> None:
+def test_many_heads_give_what_torch_gives_for_the_same_parameters(kind, heads):
     (layer, theirs), x, memory = with_torchs(kind, heads), sequences(), sequences(MEMORY)
     lengths, cells = torch.tensor([3, MEMORY]), masks.parse_cells("0:1,3-5 6:2", TOKENS, MEMORY)
     allowed = masks.lengths(lengths, MEMORY)
@@ -139,7 +124,7 @@ def test_many_heads_give_what_torch_gives_for_the_same_parameters(
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6])
-def test_groups_of_heads_agree_with_torch(groups: int) -> None:
+def test_groups_of_heads_agree_with_torch(groups):
     layer = GroupedQuery(GroupedQuery.Config(30, heads=6, groups=groups))
     x, memory = sequences(width=30), sequences(MEMORY, width=30)
     W, mask = layer.state_dict(), masks.window(TOKENS, MEMORY, 2)
@@ -157,7 +142,7 @@ def test_groups_of_heads_agree_with_torch(groups: int) -> None:
     assert_close(layer.output(trace), expected.transpose(1, 2).flatten(-2) @ W["W_o"])
 
 
-def test_talking_by_hand() -> None:
+def test_talking_by_hand():
     """Scores ln 1, ln 3 and ln 9, ln 4: all is numbers that a hand can check."""
     layer = TalkingHeads(TalkingHeads.Config(2, heads=2, parameters="identity"))
     P_l, P_w = torch.tensor([[1.0, 2], [0, 1]]), torch.tensor([[0.5, 1], [0.5, -1]])

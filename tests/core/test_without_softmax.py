@@ -51,7 +51,6 @@ def linear(layer: Variant, x: Tensor, head: Trace) -> Tensor:
 
 def retention(layer: Variant, x: Tensor, head: Trace) -> Tensor:
     """Sun et al. 2023, eq. 6."""
-    assert head.decay is not None
     state, outputs = torch.zeros(7, 7).double(), []
     for q, k, v in zip(head.queries, head.keys, head.values, strict=True):
         state = head.decay[0].exp() * state + torch.outer(k, v)
@@ -61,7 +60,6 @@ def retention(layer: Variant, x: Tensor, head: Trace) -> Tensor:
 
 def state_space(layer: Variant, x: Tensor, head: Trace) -> Tensor:
     """Mamba-2's reference: h = exp(Δ A) h + Δ B x, y = C h (Dao & Gu 2024, section 3.1)."""
-    assert head.strength is not None
     state, outputs = torch.zeros(7, 7).double(), []
     parts = (head.queries, head.keys, head.values, head.strength)
     for c, b, v, step in zip(*parts, strict=True):
@@ -72,7 +70,6 @@ def state_space(layer: Variant, x: Tensor, head: Trace) -> Tensor:
 
 def gated_linear(layer: Variant, x: Tensor, head: Trace) -> Tensor:
     """Yang et al. 2023, eq. 3."""
-    assert head.decay is not None
     state, outputs = torch.zeros(7, 7).double(), []
     parts = (head.queries, head.keys, head.values, head.decay)
     for q, k, v, log in zip(*parts, strict=True):
@@ -83,7 +80,6 @@ def gated_linear(layer: Variant, x: Tensor, head: Trace) -> Tensor:
 
 def delta(layer: Variant, x: Tensor, head: Trace) -> Tensor:
     """Schlag et al. 2021, eq. 23 to 25; with a decay Yang et al. 2024, eq. 10."""
-    assert head.strength is not None
     state, outputs = torch.zeros(7, 7).double(), []
     decay = torch.zeros_like(head.strength) if head.decay is None else head.decay
     parts = (head.queries, head.keys, head.values, head.strength, decay)
@@ -104,13 +100,13 @@ RECURRENCES: dict[str, Callable[[Variant, Tensor, Trace], Tensor]] = {
 }
 
 
-def test_each_variant_without_a_softmax_has_its_recurrence_here() -> None:
+def test_each_variant_without_a_softmax_has_its_recurrence_here():
     assert list(RECURRENCES) == WITHOUT
 
 
 @over("name", WITHOUT)
 @pytest.mark.parametrize("tokens", LENGTHS)
-def test_a_matrix_times_the_values_is_its_recurrence(name: str, tokens: int) -> None:
+def test_a_matrix_times_the_values_is_its_recurrence(name, tokens):
     layer, trace = traced(name, tokens)
     for at in range(HEADS):
         head = trace.head(at)
@@ -119,7 +115,7 @@ def test_a_matrix_times_the_values_is_its_recurrence(name: str, tokens: int) -> 
 
 
 @over("name", SIGNED)
-def test_weights_are_of_both_signs_and_rows_sum_to_anything(name: str) -> None:
+def test_weights_are_of_both_signs_and_rows_sum_to_anything(name):
     _, trace = traced(name, 11)
     assert not trace.weights_are_a_distribution
     assert (trace.weights < 0).any()
@@ -129,14 +125,14 @@ def test_weights_are_of_both_signs_and_rows_sum_to_anything(name: str) -> None:
 
 @pytest.mark.parametrize("beta", ["0", "0.5", "1"])
 @pytest.mark.parametrize("name", ["delta", "gated_delta"])
-def test_beta_is_the_share_of_a_value_that_is_replaced(name: str, beta: str) -> None:
+def test_beta_is_the_share_of_a_value_that_is_replaced(name, beta):
     layer, trace = traced(name, 11, beta=beta)
     expected = delta(layer, numbers(11, WIDTH), trace.head(2))
     assert_close(trace.head(2).output, expected, atol=1e-12, rtol=1e-12)
     assert bool(trace.weights.any()) == (beta != "0")
 
 
-def test_a_key_that_comes_again_takes_back_all_that_was_written_at_it() -> None:
+def test_a_key_that_comes_again_takes_back_all_that_was_written_at_it():
     """Keys e0, e1, e0 with β = 1, a query (1, 1): the first value is gone."""
     keys = torch.tensor([[1.0, 0], [0, 1], [1, 0]])
     scores = torch.ones(1, 3)
@@ -150,7 +146,7 @@ def test_a_key_that_comes_again_takes_back_all_that_was_written_at_it() -> None:
 
 @over("erases", [False, True])
 @over("tokens", [1, 2, 63, 64, 65, 131])
-def test_rows_alone_are_those_of_the_matrix(tokens: int, erases: bool) -> None:
+def test_rows_alone_are_those_of_the_matrix(tokens, erases):
     queries, keys = (numbers(tokens, 5, seed=seed) / 5**0.5 for seed in (1, 2))
     decay = -torch.nn.functional.softplus(numbers(tokens, 1, seed=3))
     strength = numbers(tokens, 1, seed=4).sigmoid()
@@ -167,7 +163,7 @@ def test_rows_alone_are_those_of_the_matrix(tokens: int, erases: bool) -> None:
         assert_close(late[:, first:], expected[at][:, first:], atol=1e-12, rtol=1e-12)
 
 
-def test_a_hidden_key_is_neither_read_nor_erased_by() -> None:
+def test_a_hidden_key_is_neither_read_nor_erased_by():
     """As if the token had not been there, for the query that may not see it."""
     layer = VARIANTS["gated_delta"](VARIANTS["gated_delta"].Config(WIDTH, heads=HEADS)).double()
     x, seen = numbers(7, WIDTH), torch.tensor([0, 1, 3, 4, 6])
@@ -178,13 +174,13 @@ def test_a_hidden_key_is_neither_read_nor_erased_by() -> None:
     assert_close(whole, alone, atol=1e-12, rtol=1e-12)
 
 
-def test_without_a_mask_a_query_asks_after_all_was_read() -> None:
+def test_without_a_mask_a_query_asks_after_all_was_read():
     layer = Retention(Retention.Config(WIDTH, heads=HEADS)).double()
     x = numbers(7, WIDTH)
     assert_close(layer(x).output[:, -1], layer(x, masks.causal(7, 7)).output[:, -1])
 
 
-def test_nothing_forgotten_and_nothing_erased_is_a_sum_of_scores() -> None:
+def test_nothing_forgotten_and_nothing_erased_is_a_sum_of_scores():
     _, trace = traced("retention", 11, decay=1.0)
     plain = trace.scaled * masks.causal(11, 11)
     assert_close(trace.weights, plain)
@@ -198,9 +194,7 @@ def test_nothing_forgotten_and_nothing_erased_is_a_sum_of_scores() -> None:
 @pytest.mark.parametrize("tokens", LENGTHS)
 @pytest.mark.parametrize("groups", [1, 2, 6])
 @pytest.mark.parametrize("gates", ["random", "zero", "one"])
-def test_the_gated_delta_rule_agrees_with_transformers(
-    tokens: int, groups: int, gates: str
-) -> None:
+def test_the_gated_delta_rule_agrees_with_transformers(tokens, groups, gates):
     qwen: Any = pytest.importorskip("transformers.models.qwen3_next.modeling_qwen3_next")
     queries, keys = (numbers(groups, tokens, 5, seed=seed).float() for seed in (1, 2))
     values = numbers(6, tokens, 7, seed=3).float()
@@ -225,7 +219,7 @@ def test_the_gated_delta_rule_agrees_with_transformers(
     assert_close(trace.output, expected[0].transpose(0, 1), atol=1e-5, rtol=1e-5)
 
 
-def test_the_norm_of_the_delta_rule_is_that_of_transformers() -> None:
+def test_the_norm_of_the_delta_rule_is_that_of_transformers():
     qwen: Any = pytest.importorskip("transformers.models.qwen3_next.modeling_qwen3_next")
     layer, x = DeltaRule(DeltaRule.Config(WIDTH, heads=HEADS)), numbers(11, WIDTH).float()
     steps = layer.projection_steps(x, "keys")
@@ -234,7 +228,7 @@ def test_the_norm_of_the_delta_rule_is_that_of_transformers() -> None:
 
 @pytest.mark.parametrize("tokens", LENGTHS)
 @pytest.mark.parametrize("groups", [1, 2, 6])
-def test_the_state_space_layer_agrees_with_transformers(tokens: int, groups: int) -> None:
+def test_the_state_space_layer_agrees_with_transformers(tokens, groups):
     """Mamba-2's own scan, in chunks, without what it adds of the values themselves."""
     mamba: Any = pytest.importorskip("transformers.models.mamba2.modeling_mamba2")
     values, steps = numbers(6, tokens, 7, seed=3).float(), numbers(6, tokens, 1, seed=4).float()

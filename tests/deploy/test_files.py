@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import metadata
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -45,14 +44,14 @@ def container() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("declared", MANIFESTS, ids=lambda each: each["kind"])
-def test_kubernetes_takes_each_manifest(declared: dict[str, Any]) -> None:
+def test_kubernetes_takes_each_manifest(declared):
     reason = "needs kubernetes-validate (requirements-dev.txt)"
     schemas = pytest.importorskip("kubernetes_validate", reason=reason)
     for version in ("1.27", schemas.latest_version()):
         schemas.validate(declared, version, strict=True)
 
 
-def test_the_manifests_speak_of_the_same_pods_and_ports() -> None:
+def test_the_manifests_speak_of_the_same_pods_and_ports():
     labels = manifest("Deployment")["spec"]["template"]["metadata"]["labels"]
     assert manifest("Service")["spec"]["selector"] == labels
     assert manifest("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
@@ -67,7 +66,7 @@ def test_the_manifests_speak_of_the_same_pods_and_ports() -> None:
     assert manifest("Service")["spec"]["ports"][0]["targetPort"] == port["name"]
 
 
-def test_nobody_is_killed_while_reruns_may_still_finish() -> None:
+def test_nobody_is_killed_while_reruns_may_still_finish():
     pod = manifest("Deployment")["spec"]["template"]["spec"]
     (before,) = map(float, container()["lifecycle"]["preStop"]["exec"]["command"][1:])
     assert pod["terminationGracePeriodSeconds"] >= before + PATIENCE_SECONDS + 5
@@ -76,7 +75,7 @@ def test_nobody_is_killed_while_reruns_may_still_finish() -> None:
         assert float(grace.removesuffix("s")) >= PATIENCE_SECONDS + 5
 
 
-def test_nothing_runs_as_root_or_writes_outside_its_temporary_folder() -> None:
+def test_nothing_runs_as_root_or_writes_outside_its_temporary_folder():
     pod = manifest("Deployment")["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"]
     assert container()["securityContext"]["readOnlyRootFilesystem"]
@@ -88,14 +87,14 @@ def test_nothing_runs_as_root_or_writes_outside_its_temporary_folder() -> None:
     assert int(user) == pod["securityContext"]["runAsUser"] > 0
 
 
-def test_nginx_knows_the_replicas_that_compose_starts() -> None:
+def test_nginx_knows_the_replicas_that_compose_starts():
     known = re.findall(r"server (\w+):8501", (DEPLOY / "nginx.conf").read_text())
     assert known == [name for name in COMPOSE["services"] if name != "nginx"]
     for mounted in COMPOSE["services"]["nginx"]["volumes"]:
         assert (DEPLOY / mounted.split(":")[0]).is_file()
 
 
-def test_the_image_gets_all_that_the_app_runs_from_and_no_test() -> None:
+def test_the_image_gets_all_that_the_app_runs_from_and_no_test():
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     kept = [line[1:] for line in lines if line.startswith("!")]
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
@@ -110,7 +109,7 @@ def test_the_image_gets_all_that_the_app_runs_from_and_no_test() -> None:
     assert not any(file.startswith(("tests", "docs", "benchmarks")) for file in sent)
 
 
-def test_the_notice_names_each_package_of_models_and_vectors_with_its_licence() -> None:
+def test_the_notice_names_each_package_of_models_and_vectors_with_its_licence():
     notice = (ROOT / "NOTICE").read_text("utf-8")
     told = dict(re.findall(r"^- ([\w-]+): ((?:.|\n  )*)", notice, re.M))
     models = re.findall(r"^[\w-]+", (ROOT / "requirements-models.txt").read_text(), re.M)
@@ -125,7 +124,7 @@ def test_the_notice_names_each_package_of_models_and_vectors_with_its_licence() 
         assert "NOTICE)" in (text := (ROOT / page).read_text("utf-8")) or "../NOTICE" in text
 
 
-def test_every_image_is_named_by_a_full_version_or_a_digest() -> None:
+def test_every_image_is_named_by_a_full_version_or_a_digest():
     names = re.findall(r"^ARG PYTHON=(.*)$", DOCKERFILE, re.M)
     assert {*re.findall(r"^FROM (\S+)", DOCKERFILE, re.M)} == {"${PYTHON}"}
     names += [each["image"] for each in COMPOSE["services"].values()]
@@ -137,7 +136,7 @@ def test_every_image_is_named_by_a_full_version_or_a_digest() -> None:
         assert not file.is_file() or ":latest" not in file.read_text("utf-8")
 
 
-def test_hugging_face_reads_which_port_to_show() -> None:
+def test_hugging_face_reads_which_port_to_show():
     _, front, _ = (DEPLOY / "huggingface" / "README.md").read_text().split("---\n", 2)
     said = yaml.safe_load(front)
     assert said["sdk"] == "docker"
@@ -145,7 +144,7 @@ def test_hugging_face_reads_which_port_to_show() -> None:
     assert len(said["short_description"]) <= 60
 
 
-def test_hugging_face_s_own_proxies_alone_say_whose_a_request_is() -> None:
+def test_hugging_face_s_own_proxies_alone_say_whose_a_request_is():
     end = (DEPLOY / "huggingface" / "Dockerfile.end").read_text()
     (named,) = re.findall(r"^ENV FORWARDED_ALLOW_IPS=(.*)$", end, re.M)
     trusted = ProxyHeadersMiddleware(inner, trusted_hosts=named).trusted_hosts
@@ -153,7 +152,7 @@ def test_hugging_face_s_own_proxies_alone_say_whose_a_request_is() -> None:
     assert [peer in trusted for peer in peers] == [True, True, False, False]
 
 
-def test_an_ingress_asks_another_replica_where_one_is_full_and_there_always_is_another() -> None:
+def test_an_ingress_asks_another_replica_where_one_is_full_and_there_always_is_another():
     said = {
         name.removeprefix("nginx.ingress.kubernetes.io/"): value
         for name, value in manifest("Ingress")["metadata"]["annotations"].items()
@@ -164,7 +163,7 @@ def test_an_ingress_asks_another_replica_where_one_is_full_and_there_always_is_a
     assert 2 <= int(said["proxy-next-upstream-tries"]) <= replicas
 
 
-def test_a_file_as_large_as_may_be_passes_every_proxy() -> None:
+def test_a_file_as_large_as_may_be_passes_every_proxy():
     largest = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]
     nginx = re.findall(r"client_max_body_size (\d+)m;", (DEPLOY / "nginx.conf").read_text())
     (ingress,) = (
@@ -203,17 +202,17 @@ def is_healthy(port: int) -> bool:
     ("status", "body", "healthy"),
     [(200, b"ok", True), (200, b"<!doctype html>", False), (503, b"unavailable", False)],
 )
-def test_the_health_check_asks_for_the_body(status: int, body: bytes, healthy: bool) -> None:
+def test_the_health_check_asks_for_the_body(status, body, healthy):
     with answering(status, body) as port:
         assert is_healthy(port) == healthy
 
 
-def test_the_health_check_fails_where_nobody_answers() -> None:
+def test_the_health_check_fails_where_nobody_answers():
     assert not is_healthy(free_port())
 
 
 @needs_nginx
-def test_without_any_replica_there_is_a_page_that_tries_again_by_itself(tmp_path: Path) -> None:
+def test_without_any_replica_there_is_a_page_that_tries_again_by_itself(tmp_path):
     with in_front_of([free_port()], tmp_path) as address:
         for path, words in (("/heads?s=a", "This page tries again"), ("/_stcore/health", "busy")):
             status, text, _ = read(address + path)
@@ -222,7 +221,7 @@ def test_without_any_replica_there_is_a_page_that_tries_again_by_itself(tmp_path
 
 
 @needs_nginx
-def test_teacher_and_pupils_of_a_class_come_to_one_replica(tmp_path: Path) -> None:
+def test_teacher_and_pupils_of_a_class_come_to_one_replica(tmp_path):
     def come(address: str, query: str, agent: str, cookie: str = "") -> tuple[str, str]:
         _, home, headers = read(f"{address}/guide{query}", user_agent=agent, cookie=cookie)
         return home, headers["Set-Cookie"] or ""

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.browser.browsing import (
-    Open,
     Page,
     choice,
     expect,
@@ -36,9 +35,7 @@ def sentence(page: Page) -> Any:
     return page.get_by_label("Sentence", exact=True)
 
 
-def test_visitors_stay_where_they_are_and_a_link_shows_the_same_to_all(
-    deployed: Deployed, open_page: Open
-) -> None:
+def test_visitors_stay_where_they_are_and_a_link_shows_the_same_to_all(deployed, open_page):
     pages = {port: open_page(LINK, before=with_cookie(deployed, port)) for port in deployed.cookies}
     assert len(pages) == 3
     first, *others = pages.values()
@@ -50,7 +47,7 @@ def test_visitors_stay_where_they_are_and_a_link_shows_the_same_to_all(
         assert {*led_to(deployed.folder, deployed.cookies[port])} == {port}
 
 
-def test_a_new_visitor_is_given_a_cookie_once(deployed: Deployed, open_page: Open) -> None:
+def test_a_new_visitor_is_given_a_cookie_once(deployed, open_page):
     page = open_page("/explore")
     (cookie,) = (each for each in page.context.cookies() if each["name"] == "replica")
     page.reload()
@@ -61,15 +58,13 @@ def test_a_new_visitor_is_given_a_cookie_once(deployed: Deployed, open_page: Ope
     assert cookie["sameSite"] == "Lax"
 
 
-def test_a_link_of_60_kB_passes(deployed: Deployed, open_page: Open) -> None:
+def test_a_link_of_60_kB_passes(deployed, open_page):
     text = "%20" * 19_000
     page = open_page(f"/?s=the+cat+sat&s2={text}")
     expect(sentence(page)).to_have_value("the cat sat")
 
 
-def test_cutting_the_websocket_again_and_again_loses_nothing_set_or_typed(
-    deployed: Deployed, open_page: Open
-) -> None:
+def test_cutting_the_websocket_again_and_again_loses_nothing_set_or_typed(deployed, open_page):
     with cutting(deployed.address) as (address, cut):
         page = open_page("/?s=she+sat&query=1", address=address)
         expect(page.get_by_role("button", name="Copy link")).to_be_visible()
@@ -92,9 +87,7 @@ def test_cutting_the_websocket_again_and_again_loses_nothing_set_or_typed(
         expect(page.locator(".word bdi")).to_have_text(["she", "sat", "by", "the", "river", "bank"])
 
 
-def test_a_visitor_whose_process_is_killed_goes_on_typing_on_another_one(
-    deployed: Deployed, open_page: Open
-) -> None:
+def test_a_visitor_whose_process_is_killed_goes_on_typing_on_another_one(deployed, open_page):
     port, other, _ = deployed.cookies
     page = open_page(LINK, before=with_cookie(deployed, port))
     reader = open_page(LINK, before=with_cookie(deployed, port))

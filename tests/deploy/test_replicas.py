@@ -128,7 +128,7 @@ def replicas(folder: Path, limits: str, count: int = 1, proxy: str = "") -> Iter
         yield Replicas(address, {port: f"replica={cookies[port]}" for port in ports})
 
 
-def test_a_forged_header_in_front_changes_nothing(tmp_path: Path) -> None:
+def test_a_forged_header_in_front_changes_nothing(tmp_path):
     with replicas(tmp_path, "requests=2") as nginx:
         begun = time.monotonic()
         for sent in ("203.0.113.9", "203.0.113.9, 198.51.100.7", "127.0.0.1"):
@@ -140,7 +140,7 @@ def test_a_forged_header_in_front_changes_nothing(tmp_path: Path) -> None:
         assert set(forged) == {200, 429}
 
 
-def test_a_proxy_before_nginx_that_is_named_says_whose_each_request_is(tmp_path: Path) -> None:
+def test_a_proxy_before_nginx_that_is_named_says_whose_each_request_is(tmp_path):
     with replicas(tmp_path, "", proxy="127.0.0.1") as nginx:
         for sent, seen in (
             ("198.51.100.7", "198.51.100.7"),
@@ -150,7 +150,7 @@ def test_a_proxy_before_nginx_that_is_named_says_whose_each_request_is(tmp_path:
             assert nginx.get("/", x_forwarded_for=sent)[1] == f"{nginx.ports[0]} {seen}"
 
 
-def test_visitors_who_are_led_to_a_full_replica_get_the_next_one(tmp_path: Path) -> None:
+def test_visitors_who_are_led_to_a_full_replica_get_the_next_one(tmp_path):
     async def story(nginx: Replicas) -> None:
         here, there = nginx.ports
         cookie = nginx.cookies[here]
@@ -176,9 +176,7 @@ def test_visitors_who_are_led_to_a_full_replica_get_the_next_one(tmp_path: Path)
         asyncio.run(story(nginx))
 
 
-def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(
-    tmp_path: Path,
-) -> None:
+def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(tmp_path):
     async def story(nginx: Replicas) -> None:
         here, there = nginx.ports
         led = nginx.cookies[here]
@@ -207,6 +205,6 @@ def test_where_all_replicas_are_full_a_visitor_waits_for_the_first_place_in_any(
 @pytest.mark.parametrize(
     "path", ["/metrics", "/_stcore/metrics", "/_stcore/metrics/", "/a/metrics"]
 )
-def test_metrics_are_closed_by_nginx_too(tmp_path: Path, path: str) -> None:
+def test_metrics_are_closed_by_nginx_too(tmp_path, path):
     with in_front_of([free_port()], tmp_path) as address:  # of which nobody would answer
         assert read(address + path)[0] == 404

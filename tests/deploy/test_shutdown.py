@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -32,8 +31,8 @@ else:
 
 
 def test_a_run_under_way_is_answered_before_the_server_stops_which_no_browser_keeps_from_it(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     """Another browser, which looks on, stays connected throughout."""
 
     async def visit(port: int, process: subprocess.Popen[bytes]) -> list[str]:

@@ -1,7 +1,5 @@
 """Hidden cells, in words that say which of the masks hides them."""
 
-from __future__ import annotations
-
 import torch
 
 from attention.core import masks
@@ -15,9 +13,8 @@ CHOSEN = Settings(mask=("causal", "window", "cells"), radius=2, cells="0:0 2:3")
 MASKS, _ = make_masks(CHOSEN, 5, 5)
 
 
-def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
+def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden():
     allowed, bits = masks.combine(MASKS.values()), mask_bits(MASKS, (5, 5))
-    assert allowed is not None
     for query in range(5):
         for key in range(5):
             assert allowed[query, key] == (cell_words(MASKS, query, key) == "")
@@ -27,7 +24,7 @@ def test_a_cell_has_words_and_bits_exactly_where_it_is_hidden() -> None:
     assert mask_bits({}, (3, 5)).dtype == torch.uint8
 
 
-def test_each_mask_has_a_name() -> None:
+def test_each_mask_has_a_name():
     made, _ = make_masks(Settings(mask=tuple(MASK_NAMES)), 3, 5)
     assert made.keys() == MASK_NAMES.keys()
 
@@ -45,13 +42,13 @@ SUMS = {
 
 
 @over("words", SUMS)
-def test_sums_of_rows_are_told_as_they_are(words: str) -> None:
+def test_sums_of_rows_are_told_as_they_are(words):
     assert sums_words(torch.tensor(SUMS[words])) == words
     negative = [[-0.5, 1.5]]
     assert "1 of them is below 0" in unshared_words(torch.tensor(negative))
 
 
-def test_of_many_words_without_a_vector_eight_are_named_and_the_others_counted() -> None:
+def test_of_many_words_without_a_vector_eight_are_named_and_the_others_counted():
     (eight,), (ten,) = (unknown_words(["qqx", *"abcdefghi"[:more], "qqx"]) for more in (7, 9))
     assert "“g”: they" in str(eight)
     assert "“g” and 2 more: they" in str(ten)

@@ -19,7 +19,7 @@ def rows(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
-def test_nothing_is_kept_while_no_one_collects() -> None:
+def test_nothing_is_kept_while_no_one_collects():
     files.offer("Weights, CSV", "weights.csv", lambda: "")
     with files.collecting() as collected:
         pass
@@ -27,7 +27,7 @@ def test_nothing_is_kept_while_no_one_collects() -> None:
     assert collected == []
 
 
-def test_a_matrix_is_written_in_full_with_its_names() -> None:
+def test_a_matrix_is_written_in_full_with_its_names():
     numbers = torch.tensor([[0.1, 1 / 3], [-2.0, 1e-30]])
     with files.collecting() as collected:
         files.offer_matrix("weights", numbers, ["0 a", "1 b"], ["x", "y"])
@@ -42,14 +42,14 @@ def test_a_matrix_is_written_in_full_with_its_names() -> None:
     assert torch.equal(read, numbers)
 
 
-def test_masked_cells_are_empty_and_names_are_counted_where_there_are_none() -> None:
+def test_masked_cells_are_empty_and_names_are_counted_where_there_are_none():
     with files.collecting() as collected:
         files.offer_matrix("q·k", torch.ones(2, 2), allowed=torch.eye(2) > 0)
     assert collected[0].name == "q·k.csv"
     assert rows(collected[0].make()) == [["", "0", "1"], ["0", "1.0", ""], ["1", "", "1.0"]]
 
 
-def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
+def test_a_table_is_written_with_its_totals_and_unrounded():
     with files.collecting() as collected:
         columns = {"weight": [1 / 3], "word": [None]}
         files.offer_table("shares", ["a"], columns, ["sum", "1.0000", ""])
@@ -70,7 +70,7 @@ def test_a_table_is_written_with_its_totals_and_unrounded() -> None:
         ("sums[1]", "", "Sums[1]", "sums-1"),
     ],
 )
-def test_a_file_is_called_after_what_it_holds(case: tuple[str, ...]) -> None:
+def test_a_file_is_called_after_what_it_holds(case):
     title, of, label, name = case
     with files.collecting() as collected:
         for _ in range(3):
@@ -80,13 +80,13 @@ def test_a_file_is_called_after_what_it_holds(case: tuple[str, ...]) -> None:
     assert [file.name for file in collected] == [f"{name}{end}.csv" for end in ends]
 
 
-def test_first_words_of_a_caption_are_a_title() -> None:
+def test_first_words_of_a_caption_are_a_title():
     assert files.first_words("In float16, with X times 2 = 7.5: lost.") == "In float16"
     assert files.first_words("The rows themselves.") == "The rows themselves"
     assert files.first_words("M is 3.5 wide") == "M is 3.5 wide"
 
 
-def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
+def test_no_text_is_a_formula_to_a_spreadsheet():
     texts = [*HOSTILE, "=1+2", " =1", "+1", "-x", "@sum", "\t=1", "\r=1"]
     written = files.written(texts, texts, [texts for _ in texts])
     for line in rows(written):

@@ -11,9 +11,7 @@ from tests.subjects.explore.how.making import drawn
 
 
 @over("size", [(14, 3, 5), (2, 130, 67), (4096, 40, 40)])
-def test_a_head_is_coloured_up_to_its_greatest_weight_and_no_grid_grows(
-    size: tuple[int, int, int],
-) -> None:
+def test_a_head_is_coloured_up_to_its_greatest_weight_and_no_grid_grows(size):
     heads, *both = size
     weights = drawn(*size).softmax(-1)
 

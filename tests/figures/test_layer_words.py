@@ -43,7 +43,7 @@ def run_of(name: str) -> tuple[Model, Run]:
 
 
 @each_packaged
-def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name: str) -> None:
+def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name):
     model, run = run_of(name)
     seen = glances.glances(run)
     crossing = [layer.crosses for layer in model.layers]
@@ -77,13 +77,13 @@ WHOLE |= {"▁un happi ly": "unhappily", "·": "·", "##": "##", "a ##·": "a·"
 
 
 @over("pieces", WHOLE)
-def test_words_are_their_pieces_without_the_marks_of_how_these_hang_together(pieces: str) -> None:
+def test_words_are_their_pieces_without_the_marks_of_how_these_hang_together(pieces):
     every = pieces.split()
     slots = {5: [0, 1, 1, 1, 2], 4: [0, 0, 0, 1]}.get(len(every), [0] * len(every))
     assert joining.whole_words(every, slots) == tuple(WHOLE[pieces].split())
 
 
-def test_rows_of_a_word_are_averaged_its_columns_summed_and_masks_joined() -> None:
+def test_rows_of_a_word_are_averaged_its_columns_summed_and_masks_joined():
     weights = torch.tensor([[0.5, 0.25, 0.25, 0], [0.125, 0.5, 0.25, 0.125], [0, 0, 0.5, 0.5]])
     joined = analysis.join(weights, [0, 1, 1], [0, 1, 1, 2])
     assert joined.tolist() == [[0.5, 0.5, 0.0], [0.0625, 0.625, 0.3125]]
@@ -92,12 +92,11 @@ def test_rows_of_a_word_are_averaged_its_columns_summed_and_masks_joined() -> No
     two = joining.Words(("a", "b"), ("a", "b"), [0, 0, 1], [0, 0, 1])
     words = two.of_words(pieces / pieces.sum(-1, keepdim=True), pieces)
     assert words.weights.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert words.mask is not None
     assert words.mask.tolist() == [[True, False], [False, True]]
 
 
 @each_packaged
-def test_a_result_is_shown_in_its_pieces_or_as_weights_of_whole_words(name: str) -> None:
+def test_a_result_is_shown_in_its_pieces_or_as_weights_of_whole_words(name):
     for position in (0, len(packaged(name).layers) - 1):
         result = computed(name, layer=position, head=2)
         assert layer_words.words_of(result) is None
@@ -113,11 +112,10 @@ def test_a_result_is_shown_in_its_pieces_or_as_weights_of_whole_words(name: str)
 
 @over("settings", [{}, {"mask": ("causal",)}, {"special": "ignored"}])
 def test_all_heads_are_joined_into_words_as_each_of_them_is_and_of_a_long_text_the_chosen_word(
-    settings: dict[str, Any],
-) -> None:
+    settings,
+):
     result = as_words(computed("minilm", layer=2, **settings))
     words = layer_words.words_of(result)
-    assert words is not None
     weights = words.weights_for(result.layer_trace, 0)
     for head in range(result.layer.heads):
         one = layer_words.shown(result.looked_at(replace(result.settings, head=head)))[2]
@@ -139,14 +137,14 @@ def test_all_heads_are_joined_into_words_as_each_of_them_is_and_of_a_long_text_t
     "at",
     [(0, False, 0), (3, False, 3), (77, False, 11), (2, True, 2), (3, True, 6), (77, True, 11)],
 )
-def test_a_chosen_word_is_looked_at_by_its_first_piece(at: tuple[int, bool, int]) -> None:
+def test_a_chosen_word_is_looked_at_by_its_first_piece(at):
     query, words, piece = at
     result = computed("minilm")
     assert result.tokens[1:6] == ("she", "un", "##ha", "##pp", "##ily")
     assert layer_words.piece_at(as_words(result) if words else result, query) == piece
 
 
-def test_a_sentence_grows_no_longer_than_the_model_takes_and_the_same_with_the_same_seed() -> None:
+def test_a_sentence_grows_no_longer_than_the_model_takes_and_the_same_with_the_same_seed():
     small, grown = writer(Path(), limit=5), {}
     for seed in 2 * [*range(11)]:
         settings = SamplingSettings(sample_seed=seed)

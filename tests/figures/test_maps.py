@@ -30,7 +30,7 @@ def written(spots: list[Spot]) -> dict[str, str]:
     }
 
 
-def test_an_arrow_leads_from_where_the_word_starts_to_where_it_ends_and_no_word_is_markup() -> None:
+def test_an_arrow_leads_from_where_the_word_starts_to_where_it_ends_and_no_word_is_markup():
     figure = word_map("<b>a", [Spot("<i>b", 0.0, 3.0, "before")], START, END)
     (arrow,) = figure.layout.annotations
     assert (arrow.ax, arrow.ay, arrow.x, arrow.y) == (*START, *END)
@@ -58,21 +58,19 @@ RIGHT, LEFT = "middle right", "middle left"
         ([Spot("microsoft", 2.0, 3.0, "before")], [LEFT]),
     ],
 )
-def test_words_are_written_beside_their_dots_where_none_hides_another(case: Any) -> None:
+def test_words_are_written_beside_their_dots_where_none_hides_another(case):
     spots, sides = case
     assert written(spots) == {spot.name: side for spot, side in zip(spots, sides, strict=True)}
 
 
-def test_in_a_crowd_words_stand_at_corners_and_those_without_room_say_theirs_when_pointed_at() -> (
-    None
-):
+def test_in_a_crowd_words_stand_at_corners_and_those_without_room_say_theirs_when_pointed_at():
     crowd = [Spot(f"word{at}", 0.0, 3.0, "before") for at in range(9)]
     assert list(written(crowd)) == ["word0", "word1"]
     around = zip("abcde", (0.0, 0.3, -0.3, 0.0, 0.0), (3.0, 3.0, 3.0, 3.2, 2.8), strict=True)
     assert len(written([Spot(name, x, y, "after") for name, x, y in around])) == 5
 
 
-def test_other_tokens_are_dots_as_large_as_their_weights_and_named_once() -> None:
+def test_other_tokens_are_dots_as_large_as_their_weights_and_named_once():
     tokens = [Spot("pear", 2.0, 3.0, "token", 0.25), Spot("sugar", -2.0, -3.0, "token", 0.01)]
     parts = word_map("apple", [Spot("pear", 2.0, 3.0, "before"), *tokens], START, END).data
     (dots,) = (part for part in parts if "weight" in (part.name or ""))
@@ -90,7 +88,7 @@ def cells(chart: Chart) -> Any:
     return chart.figure.data[0]
 
 
-def test_layers_go_down_heads_across_and_0_has_the_middle_of_the_colours() -> None:
+def test_layers_go_down_heads_across_and_0_has_the_middle_of_the_colours():
     chart = layer_map(NUMBERS, "Votes")
     drawn = cells(chart)
     assert [list(row) for row in drawn.z] == NUMBERS.tolist()
@@ -103,7 +101,7 @@ def test_layers_go_down_heads_across_and_0_has_the_middle_of_the_colours() -> No
     assert (chart.label, layout.title.text) == ("Votes", "Votes")
 
 
-def test_tokens_stand_above_with_their_positions_where_they_come_twice() -> None:
+def test_tokens_stand_above_with_their_positions_where_they_come_twice():
     chart = layer_map(NUMBERS, "Path", ["the", "cat", "the"])
     ticks = [re.sub(r"\W+", " ", tick).strip() for tick in chart.figure.layout.xaxis.ticktext]
     assert ticks == ["the 0", "cat", "the 2"]
@@ -112,14 +110,14 @@ def test_tokens_stand_above_with_their_positions_where_they_come_twice() -> None
 
 
 @pytest.mark.parametrize("words", HOSTILE)
-def test_hostile_tokens_and_titles_are_text(words: str) -> None:
+def test_hostile_tokens_and_titles_are_text(words):
     chart = layer_map(NUMBERS, words, [words, "a", "b"])
     layout = chart.figure.layout
     for shown in (layout.title.text, layout.xaxis.ticktext[0], cells(chart).customdata[0][0]):
         assert "<" not in shown
 
 
-def test_numbers_that_are_no_map_are_refused() -> None:
+def test_numbers_that_are_no_map_are_refused():
     with pytest.raises(ValueError, match=r"must be \(layers, heads\) .*got \(2,\)"):
         layer_map(NUMBERS[:, 0], "")
     with pytest.raises(ValueError, match="a token for each of 3 columns, got 2"):
@@ -128,7 +126,7 @@ def test_numbers_that_are_no_map_are_refused() -> None:
         layer_map([1], "")  # type: ignore[arg-type]
 
 
-def test_a_notebook_gives_charts_the_room_they_take() -> None:
+def test_a_notebook_gives_charts_the_room_they_take():
     few, many = layer_map(NUMBERS, "Few"), layer_map(torch.ones(30, 3), "Many")
     heights = {
         height: part

@@ -52,13 +52,13 @@ READ: dict[str, list[list[float]]] = {
 
 
 @over("text", READ)
-def test_semicolons_part_rows_and_spaces_or_commas_part_numbers(text: str) -> None:
+def test_semicolons_part_rows_and_spaces_or_commas_part_numbers(text):
     matrix = read_matrix(text)
     assert matrix.dtype == torch.float32
     assert torch.equal(matrix, torch.tensor(READ[text]).float())
 
 
-def test_an_underscore_keeps_the_place_of_an_empty_cell() -> None:
+def test_an_underscore_keeps_the_place_of_an_empty_cell():
     assert cells(" 1 _ 3") == ["1", "", "3"]
     assert cells("1,,3") == ["1", "", "3"]
     assert cells("") == [""]
@@ -81,20 +81,20 @@ MISPRINTS: dict[str, tuple[Any, ...]] = {
 
 
 @over("text", MISPRINTS)
-def test_a_misprint_says_what_is_wrong_and_where(text: str) -> None:
+def test_a_misprint_says_what_is_wrong_and_where(text):
     words, *place = MISPRINTS[text]
     with pytest.raises(MatrixError, match=f"^{re.escape(words.format(*place))}$"):
         read_matrix(text)
 
 
-def test_as_many_cells_as_can_be_edited_are_read_and_no_more() -> None:
+def test_as_many_cells_as_can_be_edited_are_read_and_no_more():
     assert read_matrix("; ".join(["1 2"] * (MAX_CELLS // 2))).numel() == MAX_CELLS == 400
     words = "a matrix to edit has at most 400 cells, got 3 × 137"
     with pytest.raises(MatrixError, match=words):
         read_matrix("; ".join(["1 " * 137] * 3))
 
 
-def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused() -> None:
+def test_a_stack_with_a_misprint_or_of_different_shapes_is_refused():
     shapes = r"all matrices of a stack must have one shape, got \[\("
     wrong = {"1 2 | 3": shapes, "1; 2 | 3 4": shapes, "1 2 |": "there are no numbers yet"}
     for text, words in (wrong | {"1 | x": "row 0, column 0 holds 'x', which is no"}).items():
@@ -107,7 +107,7 @@ near = st.text(alphabet="0123456789.eE+-_;|, \t\n\x00xna∞١", max_size=40)
 
 @given(text=near | st.text(max_size=40))
 @settings(deadline=None, max_examples=150)
-def test_any_text_is_a_finite_matrix_or_a_misprint(text: str) -> None:
+def test_any_text_is_a_finite_matrix_or_a_misprint(text):
     try:
         stack = read_stack(text)
     except MatrixError:
@@ -120,13 +120,13 @@ def test_any_text_is_a_finite_matrix_or_a_misprint(text: str) -> None:
 
 @given(stack=stacks())
 @settings(deadline=None, max_examples=100)
-def test_what_is_written_is_read_back_to_the_last_bit(stack: Tensor) -> None:
+def test_what_is_written_is_read_back_to_the_last_bit(stack):
     back = read_stack(" | ".join(map(write_matrix, stack)))
     assert back.shape == stack.shape
     assert bits(back) == bits(stack)
 
 
-def test_a_matrix_to_be_shown_has_two_dimensions_and_integers_are_written_as_such() -> None:
+def test_a_matrix_to_be_shown_has_two_dimensions_and_integers_are_written_as_such():
     assert Matrix("Q", torch.zeros(3, 5)).numbers.shape == (3, 5)
     for shape in ((3,), (2, 3, 5), ()):
         with pytest.raises(ValueError, match=r"Q must have 2 dimensions to be shown, got \("):
@@ -146,9 +146,8 @@ def test_a_matrix_to_be_shown_has_two_dimensions_and_integers_are_written_as_suc
 anything = st.text("0123456789 .;|,-_e", max_size=30) | st.sampled_from(HOSTILE)
 
 
-def test_cells_of_a_stack_have_places_and_what_a_row_lacks_is_empty() -> None:
+def test_cells_of_a_stack_have_places_and_what_a_row_lacks_is_empty():
     stack = typed_stack("x", "1 cat; 3 | 5 6; 7 8")
-    assert stack is not None
     assert stack.cells == ["1", "cat", "3", "", "5", "6", "7", "8"]
     assert stack.places.tolist() == [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
     matrix = stack.matrix("x[0]", stack.places[0])
@@ -158,9 +157,8 @@ def test_cells_of_a_stack_have_places_and_what_a_row_lacks_is_empty() -> None:
     assert with_cell("1 2", 2, "4") == with_cell("1 2", -1, "4") == "1 2"
 
 
-def test_rows_made_from_typed_ones_cannot_be_typed_over() -> None:
+def test_rows_made_from_typed_ones_cannot_be_typed_over():
     stack = typed_stack("x", "2 4")
-    assert stack is not None
     numbers = torch.tensor([[2.0, 4.0], [1.0, 2.0]])
     figure = Matrices([stack.matrix("x / T", stack.places[0], numbers=numbers)])
     at = {"matrix": 0, "row": 0, "column": 1, "text": "7"}
@@ -171,14 +169,13 @@ def test_rows_made_from_typed_ones_cannot_be_typed_over() -> None:
 
 
 @given(text=anything, place=st.integers(-2, 160), typed=anything)
-def test_whatever_is_typed_changes_one_cell(text: str, place: int, typed: str) -> None:
+def test_whatever_is_typed_changes_one_cell(text, place, typed):
     before = typed_stack("x", text)
     written = with_cell(text, place, typed)
     if before is None or place not in range(len(before.cells)):
         assert written == text
         return
     after = typed_stack("x", written)
-    assert after is not None
     assert torch.equal(after.places, before.places)
     changed = [
         at
@@ -189,7 +186,7 @@ def test_whatever_is_typed_changes_one_cell(text: str, place: int, typed: str) -
     assert len(after.cells[place]) <= 20
 
 
-def test_texts_with_too_many_cells_are_not_shown() -> None:
+def test_texts_with_too_many_cells_are_not_shown():
     assert typed_stack("x", " ".join("1" * MAX_NUMBERS)) is not None
     for text in (" ".join("1" * (MAX_NUMBERS + 1)), "|" * 4000, ";1" * 2000 + " 1" * 2000):
         assert typed_stack("x", text) is None

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-import plotly.graph_objects as go
 import plotly.io
 import pytest
 import torch
@@ -42,8 +41,8 @@ def words(n: int) -> list[str]:
 @over("stage", SHOWN)
 @over("mask", [None, MASK])
 def test_a_heatmap_has_the_traces_numbers_unrounded_and_leaves_masked_cells_open_and_uncoloured(
-    mask: Tensor | None, stage: str
-) -> None:
+    mask, stage
+):
     trace = traced(mask=mask, mixed=True)
     cells = plots.heatmap(trace, stage, TOKENS, 0).data[0]
     numbers = trace.stages[stage].numpy()
@@ -56,7 +55,7 @@ def test_a_heatmap_has_the_traces_numbers_unrounded_and_leaves_masked_cells_open
     assert cells.zmin == (0 if stage == "weights" else -cells.zmax)
 
 
-def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was() -> None:
+def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was():
     queries = torch.randn(7, 5, requires_grad=True)
     trace = attend(queries, queries, queries, mask=MASK, after_softmax=torch.neg)
     steps = trace.scores, trace.scaled, trace.weights, trace.output
@@ -70,7 +69,7 @@ def test_a_trace_with_gradients_can_be_drawn_and_stays_as_it_was() -> None:
 
 
 @over("n", [7, 101])
-def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(n: int) -> None:
+def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(n):
     trace, saturated = traced(n), n > 7
     cells = plots.heatmap(trace, "weights", words(n), 0).data[0]
     assert numpy.array_equal(cells.z, trace.weights.numpy())
@@ -78,7 +77,7 @@ def test_all_numbers_are_drawn_and_words_say_where_the_largest_share_a_colour(n:
     assert ("share the last colour" in plots.stage_words(trace, "weights")) == saturated
 
 
-def test_words_of_a_stage_tell_what_is_hidden_and_what_was_added() -> None:
+def test_words_of_a_stage_tell_what_is_hidden_and_what_was_added():
     plain = traced(3)
     hidden = replace(plain, mask=torch.eye(3) > 0, bias=torch.zeros(3, 3))
     assert plots.stage_words(plain, "masked").endswith(" no cell is hidden.")
@@ -88,21 +87,21 @@ def test_words_of_a_stage_tell_what_is_hidden_and_what_was_added() -> None:
 
 
 @over("z", [[[0.0, 0]], [[numpy.nan]]])
-def test_a_colour_range_is_never_empty(z: list[list[float]]) -> None:
+def test_a_colour_range_is_never_empty(z):
     for diverging in (True, False):
         found = plots.colours(numpy.array(z), diverging=diverging)
         assert found["zmin"] < found["zmax"] == 1
 
 
 @over("n", [1, 31, 32, 33, 63, 64, 65, 127, 129, 511, 512])
-def test_ticks_are_many_but_not_too_many_and_name_the_tokens_they_stand_at(n: int) -> None:
+def test_ticks_are_many_but_not_too_many_and_name_the_tokens_they_stand_at(n):
     axis = plots.token_axis(words(n))
     assert min(n, plots.MAX_TICKS / 2) <= len(axis["tickvals"]) <= plots.MAX_TICKS <= 64
     assert axis["ticktext"] == [f"w{position}" for position in axis["tickvals"]]
     assert n > plots.MAX_TICKS or axis["tickvals"] == list(range(n))
 
 
-def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is_outlined() -> None:
+def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is_outlined():
     figure = plots.heatmap(traced(mask=MASK), "weights", TOKENS, 3)
     assert len(set(figure.data[0].x)) == len(set(figure.data[0].y)) == 7
     for axis, ends in ((figure.layout.xaxis, (-0.5, 6.5)), (figure.layout.yaxis, (6.5, -0.5))):
@@ -113,7 +112,7 @@ def test_queries_go_down_keys_across_repeated_tokens_apart_and_the_chosen_row_is
 
 
 @over("n", [7, 101])
-def test_a_row_with_nothing_to_attend_to_has_no_entropy_but_a_sure_one_has_0(n: int) -> None:
+def test_a_row_with_nothing_to_attend_to_has_no_entropy_but_a_sure_one_has_0(n):
     mask = torch.ones(n, n, dtype=torch.bool)
     mask[2], mask[3, 1:] = False, False
     entropy = plots.heatmap_of_stages(traced(n, mask=mask), words(n))["entropy"]
@@ -124,7 +123,7 @@ LABELS = {"<b>": "&lt;b&gt;", '"quoted"': "&quot;quoted&quot;", "&amp;": "&amp;a
 LABELS |= {"</bdi>": "&lt;/bdi&gt;", "&" * 12: "&amp;" * 12, "&" * 13: "&amp;" * 11 + "…"}
 
 
-def test_a_label_is_escaped_after_a_long_one_is_shortened() -> None:
+def test_a_label_is_escaped_after_a_long_one_is_shortened():
     assert {token: plots.label(token) for token in LABELS} == LABELS
     figure = plots.heatmap(traced(3), "weights", ["<b>", "<script>", "a"], 0)
     assert "<b>" not in figure.to_json()
@@ -139,7 +138,7 @@ THEMES: dict[str, Any] = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
 
 
 @pytest.mark.parametrize(("name", "template"), [("light", LIGHT), ("dark", DARK)])
-def test_the_colours_are_those_of_the_app(name: str, template: go.layout.Template) -> None:
+def test_the_colours_are_those_of_the_app(name, template):
     theme, layout = THEMES[name], template.layout
 
     def colours(scale: Any) -> list[str]:
@@ -162,9 +161,7 @@ def test_the_colours_are_those_of_the_app(name: str, template: go.layout.Templat
     "default",
     [("plotly", LIGHT), ("plotly_white+xgridoff", LIGHT), ("plotly_dark", DARK), (None, LIGHT)],
 )
-def test_figures_are_dark_where_plotly_is(
-    monkeypatch: pytest.MonkeyPatch, default: tuple[str | None, go.layout.Template]
-) -> None:
+def test_figures_are_dark_where_plotly_is(monkeypatch, default):
     monkeypatch.setattr(plotly.io.templates, "default", default[0])
     trace, tokens = attend(*torch.eye(3).expand(3, 3, 3)), ["the", "cat", "sat"]
     for figure in (plots.heatmap(trace, "scores", tokens, 0), show(trace.weights, tokens)):

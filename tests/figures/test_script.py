@@ -65,8 +65,8 @@ def assert_equal(theirs: Any, ours: Any) -> None:
 
 @each_variant
 def test_the_script_gives_every_number_of_the_result_needs_torch_alone_and_says_whose_it_is(
-    variant: str, tmp_path: Path
-) -> None:
+    variant, tmp_path
+):
     for positions, memory in (("none", "hello, world"), ("rotary", None), ("alibi", None)):
         result = computed(memory, variant=variant, positions=positions, **EVERYTHING)
         found = assert_same(result, tmp_path)
@@ -97,11 +97,11 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 @over("settings", SETTINGS)
-def test_the_script_follows_every_setting(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_the_script_follows_every_setting(settings, tmp_path):
     assert_same(computed(**settings), tmp_path)
 
 
-def test_the_script_prints_the_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_script_prints_the_numbers(tmp_path, capsys):
     result = computed(variant="additive", mask=("causal",))
     script = tmp_path / SCRIPT
     saved = "\nprint([trace.weights.tolist(), trace.output.tolist()])\n"
@@ -117,7 +117,7 @@ def test_the_script_prints_the_numbers(tmp_path: Path, capsys: pytest.CaptureFix
     assert head.startswith('"""Multi-head attention, head 4 of 5, over 6 tokens, every step.')
 
 
-def test_the_script_defines_only_what_it_uses() -> None:
+def test_the_script_defines_only_what_it_uses():
     def defined(**settings: Any) -> tuple[set[str], set[str]]:
         body = ast.parse(pytorch_script(computed(**settings))).body
         (layer,) = (node for node in body if getattr(node, "name", "") == "Layer")

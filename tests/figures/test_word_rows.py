@@ -20,7 +20,7 @@ ALLOWED = torch.tensor([[True, True, False]])
 SCORE, SHARE = WordRow("q · k", SCORES, "score"), WordRow("softmax", WEIGHTS, "share")
 
 
-def test_rows_are_sent_one_after_the_other_and_masked_numbers_as_none() -> None:
+def test_rows_are_sent_one_after_the_other_and_masked_numbers_as_none():
     masked = WordRow("softmax", WEIGHTS, "share", "adds up to 1", ALLOWED)
     sent = sent_as(WordRows(TOKENS, (SCORE, masked), "stages", chosen=1).content())
     assert [(row["name"], row["queries"]) for row in sent.header["rows"]] == [
@@ -32,7 +32,7 @@ def test_rows_are_sent_one_after_the_other_and_masked_numbers_as_none() -> None:
     assert math.isnan(sent.numbers[11])
 
 
-def test_its_file_has_a_line_for_each_row_and_query_and_nothing_where_a_mask_hides() -> None:
+def test_its_file_has_a_line_for_each_row_and_query_and_nothing_where_a_mask_hides():
     masked = WordRow("softmax", WEIGHTS, "share", allowed=ALLOWED)
     with files.collecting() as collected:
         WordRows(TOKENS, (SCORE, masked), "stages").offer()
@@ -61,12 +61,12 @@ REFUSED: dict[str, Callable[[], WordRows]] = {
 
 
 @over("message", REFUSED)
-def test_a_row_without_a_number_for_each_word_is_refused(message: str) -> None:
+def test_a_row_without_a_number_for_each_word_is_refused(message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         REFUSED[message]()
 
 
-def test_only_rows_and_keys_that_are_there_can_be_chosen() -> None:
+def test_only_rows_and_keys_that_are_there_can_be_chosen():
     rows = WordRows(TOKENS, (SCORE, SHARE), "rows")
     assert [rows.has(row) for row in (-1, 0, 1, 2)] == [False, True, True, False]
     assert [rows.has_cell(cell) for cell in ((1, 2), (1, 3), (2, 0))] == [True, False, False]

@@ -207,7 +207,7 @@ async def test_a_first_page_that_takes_long_lets_the_next_one_come(monkeypatch) 
     assert control.queue.entering <= FIRST_PAGES
 
 
-def test_a_visit_is_one_line_without_the_visitor_s_words(capsys) -> None:
+def test_a_visit_is_one_line_without_the_visitor_s_words(capsys):
     async def story() -> None:
         async with Asked().visit(says=b"my secret"):
             pass

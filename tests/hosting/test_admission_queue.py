@@ -26,7 +26,7 @@ def full(places: int, per_address: int = 0) -> AdmissionQueue:
     return queue
 
 
-def test_who_has_waited_longest_gets_the_free_place_and_keeps_it_on_the_way() -> None:
+def test_who_has_waited_longest_gets_the_free_place_and_keeps_it_on_the_way():
     queue = full(2)
     assert [queue.position(at(address), 1.0) for address in "ab"] == [1, 2]
     queue.leave(at("in 0"), 1.0)
@@ -37,7 +37,7 @@ def test_who_has_waited_longest_gets_the_free_place_and_keeps_it_on_the_way() ->
     assert queue.connect(at("a"), gone)
 
 
-def test_nobody_passes_those_who_wait() -> None:
+def test_nobody_passes_those_who_wait():
     queue = full(2)
     assert queue.position(at("a"), 0.0) == 1
     queue.leave(at("in 0"), 0.0)
@@ -49,20 +49,20 @@ def test_nobody_passes_those_who_wait() -> None:
     assert queue.position(at("a"), later) == 0
 
 
-def test_who_no_longer_asks_has_given_up() -> None:
+def test_who_no_longer_asks_has_given_up():
     queue = full(1)
     assert [queue.position(at(address), 0.0) for address in "ab"] == [1, 2]
     assert queue.position(at("b"), WAITING_SECONDS) == 2
     assert queue.position(at("b"), WAITING_SECONDS + 1) == 1
 
 
-def test_who_only_asks_where_they_would_stand_keeps_nobody_waiting() -> None:
+def test_who_only_asks_where_they_would_stand_keeps_nobody_waiting():
     queue = full(1)
     assert [queue.position(at(address), 0.0, wait=False) for address in "ab"] == [1, 1]
     assert queue.position(at("c"), 0.0) == 1
 
 
-def test_a_place_is_lost_when_nobody_comes_for_it_and_is_of_no_use_to_another_address() -> None:
+def test_a_place_is_lost_when_nobody_comes_for_it_and_is_of_no_use_to_another_address():
     queue = AdmissionQueue(1, 1)
     queue.connect(at("a", "x"), 0.0)
     queue.leave(at("a", "x"), 0.0)
@@ -72,7 +72,7 @@ def test_a_place_is_lost_when_nobody_comes_for_it_and_is_of_no_use_to_another_ad
     assert queue.connect(at("b"), 2 * RESERVED_SECONDS + 1)
 
 
-def test_who_waits_for_their_own_address_is_passed_by_the_others() -> None:
+def test_who_waits_for_their_own_address_is_passed_by_the_others():
     queue = AdmissionQueue(5, 2)
     assert [queue.connect(at("a", name), 0.0) for name in "xyz"] == [True, True, False]
     assert queue.is_crowded("a")
@@ -88,14 +88,14 @@ def test_who_waits_for_their_own_address_is_passed_by_the_others() -> None:
     assert [queue.position(at("a", name), RESERVED_SECONDS + 1) for name in "qp"] == [2, 0]
 
 
-def test_one_address_does_not_fill_the_queue() -> None:
+def test_one_address_does_not_fill_the_queue():
     queue = full(5, 2)
     assert [queue.position(at("a", str(number)), 0.0) for number in range(9)] == [1, 2] + [3] * 7
     assert queue.position(at("b"), 0.0) == 3
     assert len(queue.waiting) == 3
 
 
-def test_while_many_come_in_the_next_wait_in_order_and_are_told_their_place() -> None:
+def test_while_many_come_in_the_next_wait_in_order_and_are_told_their_place():
     queue = AdmissionQueue(300, 150)
     queue.entering = MAX_ENTERING - 1
     assert queue.position(at("a"), 0.0) == 0
@@ -108,7 +108,7 @@ def test_while_many_come_in_the_next_wait_in_order_and_are_told_their_place() ->
     assert [queue.position(at(name), 2.0) for name in "dc"] == [2, 0]
 
 
-def test_what_says_nothing_takes_a_place_of_its_address_alone() -> None:
+def test_what_says_nothing_takes_a_place_of_its_address_alone():
     queue = AdmissionQueue(5, 2)
     with queue.opening_connection("a"), queue.opening_connection("a"):
         assert queue.free == 5
@@ -118,7 +118,7 @@ def test_what_says_nothing_takes_a_place_of_its_address_alone() -> None:
     assert not queue.opening
 
 
-def test_a_place_that_is_kept_for_somebody_lets_no_number_of_silent_connections_in() -> None:
+def test_a_place_that_is_kept_for_somebody_lets_no_number_of_silent_connections_in():
     queue = AdmissionQueue(1, 1)
     queue.connect(at("a", "x"), 0.0)
     queue.leave(at("a", "x"), 0.0)
@@ -140,9 +140,7 @@ moves = st.lists(
 
 @settings(max_examples=80)
 @given(moves)
-def test_there_are_never_more_connections_than_places_nor_than_an_address_may_have(
-    steps: list[tuple[str, int, int, float]],
-) -> None:
+def test_there_are_never_more_connections_than_places_nor_than_an_address_may_have(steps):
     queue, now, inside = AdmissionQueue(5, 3), 0.0, []
     for move, visitor, address, seconds in steps:
         now += seconds
@@ -160,9 +158,7 @@ def test_there_are_never_more_connections_than_places_nor_than_an_address_may_ha
 
 @settings(max_examples=80)
 @given(moves)
-def test_who_goes_on_asking_gets_in_once_the_places_are_left(
-    steps: list[tuple[str, int, int, float]],
-) -> None:
+def test_who_goes_on_asking_gets_in_once_the_places_are_left(steps):
     queue, now = AdmissionQueue(2, 1), 0.0
     for move, visitor, address, seconds in steps:
         now += seconds

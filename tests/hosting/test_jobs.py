@@ -103,9 +103,7 @@ def place() -> Iterator[Place]:
         ({"least": 2.0}, "Aa3 Bb3", "a1 a2 b1 b2 a3 b3"),
     ],
 )
-def test_turns_go_to_the_address_that_had_least(
-    place: Place, settings: dict[str, Any], asked: str, done: str
-) -> None:
+def test_turns_go_to_the_address_that_had_least(place, settings, asked, done):
     """asked: each an address, the name of a job, the number of its parts, q for a quick one."""
     jobs = [
         (owner(address, name), place.job(name, int(parts), bool(quick)))
@@ -115,21 +113,21 @@ def test_turns_go_to_the_address_that_had_least(
     assert place.done == done.split()
 
 
-def test_jobs_of_one_address_know_how_many_come_first(place: Place) -> None:
+def test_jobs_of_one_address_know_how_many_come_first(place):
     asked = [(owner(*where), place.job(where[1])) for where in ("Aa", "Ab", "Bc", "Ad")]
     states = place.stand_behind(place.jobs(), *asked)
     assert [state.ahead for state in states] == [0, 1, 0, 2]
 
 
-def test_a_step_that_several_ask_for_is_done_once_and_all_hear_of_it(place: Place) -> None:
+def test_a_step_that_several_ask_for_is_done_once_and_all_hear_of_it(place):
     whole = Job("both", [*place.job("a").steps, *place.job("b").steps])
     place.stand_behind(place.jobs(), (owner("A"), place.job("a")), (owner("B"), whole))
     assert place.done == ["a1", "b1"]
 
 
 def test_another_job_at_the_same_place_of_a_visit_replaces_the_first_unless_others_wait_for_it(
-    place: Place,
-) -> None:
+    place,
+):
     jobs, here = place.jobs(), owner("A", "visit", "place")
     place.take_the_turn(jobs)
     for name in ("a", "b", "c"):
@@ -141,7 +139,7 @@ def test_another_job_at_the_same_place_of_a_visit_replaces_the_first_unless_othe
     assert sorted(place.done) == ["a1", "c1"]
 
 
-def test_who_leaves_has_no_turn(place: Place) -> None:
+def test_who_leaves_has_no_turn(place):
     jobs = place.jobs()
     place.take_the_turn(jobs)
     jobs.ask(owner("A"), place.job("a"))
@@ -151,7 +149,7 @@ def test_who_leaves_has_no_turn(place: Place) -> None:
     assert place.done == ["b1"]
 
 
-def test_a_job_says_how_far_it_is_and_what_it_has_found_so_far(place: Place) -> None:
+def test_a_job_says_how_far_it_is_and_what_it_has_found_so_far(place):
     jobs = Jobs(least=0.0)
 
     def half(tell: Tell) -> None:
@@ -177,9 +175,7 @@ def test_a_job_says_how_far_it_is_and_what_it_has_found_so_far(place: Place) -> 
         ({"most": 1}, False, "a1 then1 then2"),
     ],
 )
-def test_a_job_that_nobody_asks_for_stays_as_it_is_for_a_while(
-    place: Place, settings: dict[str, Any], lapses: bool, done: str
-) -> None:
+def test_a_job_that_nobody_asks_for_stays_as_it_is_for_a_while(place, settings, lapses, done):
     jobs = place.jobs(**settings)
     job = place.left_alone(jobs)
     if lapses:
@@ -189,7 +185,7 @@ def test_a_job_that_nobody_asks_for_stays_as_it_is_for_a_while(
     assert place.done[2:] == done.split()
 
 
-def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done(place: Place) -> None:
+def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done(place):
     jobs = place.jobs()
 
     def breaks(tell: Tell) -> None:
@@ -201,14 +197,14 @@ def test_what_the_work_raises_is_raised_once_and_the_next_job_is_done(place: Pla
         assert jobs.ask(owner("A"), place.job(name), LONG).done
 
 
-def test_what_was_taken_counts_half_after_a_while() -> None:
+def test_what_was_taken_counts_half_after_a_while():
     fair_share = FairShare(half_life=30.0)
     fair_share.charge("A", 8.0, now=100.0)
     fair_share.charge("A", 3.0, now=130.0)
     assert [fair_share.used_by(who, 190.0) for who in "AB"] == [7.0 / 4, 0.0]
 
 
-def test_the_end_waits_until_the_step_under_way_has_stopped(place: Place) -> None:
+def test_the_end_waits_until_the_step_under_way_has_stopped(place):
     jobs = place.jobs()
 
     def work(tell: Tell) -> None:
@@ -228,8 +224,8 @@ def test_the_end_waits_until_the_step_under_way_has_stopped(place: Place) -> Non
 
 
 def test_work_gives_way_after_each_turn_while_reruns_wait_and_goes_on_though_they_always_do(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    place, monkeypatch
+):
     looks = itertools.count()  # between two a second goes by, however long they take
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
     monkeypatch.setattr(module, "LOOK", 0.001)
@@ -241,9 +237,7 @@ def test_work_gives_way_after_each_turn_while_reruns_wait_and_goes_on_though_the
     assert min(map(seen.count, {*seen})) > 1
 
 
-def test_while_the_work_of_one_address_rests_that_of_another_goes_on(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_the_work_of_one_address_rests_that_of_another_goes_on(place, monkeypatch):
     monkeypatch.setattr(module, "GIVE_WAY", LONG)
     jobs = place.jobs(crowded=lambda who: who == "rests" and "w3" not in place.done)
     resting, other = (owner("rests"), place.job("r", 2)), (owner("works"), place.job("w", 3))

@@ -122,11 +122,11 @@ async def test_a_network_has_its_share_and_leaves_others_theirs(
         ("a name", "another", False),
     ],
 )
-def test_all_in_a_house_are_one_address(one: str, other: str, same: bool) -> None:
+def test_all_in_a_house_are_one_address(one, other, same):
     assert (network(one) == network(other)) == same
 
 
-def test_an_address_counts_in_its_networks() -> None:
+def test_an_address_counts_in_its_networks():
     assert networks("192.0.2.1") == (("192.0.2.1", 0.5),)
     assert networks(network("2001:db8:1:2034::7")) == (
         ("2001:db8:1:2034::/64", 0.5),
@@ -135,7 +135,7 @@ def test_an_address_counts_in_its_networks() -> None:
     )
 
 
-def test_who_waits_for_their_network_is_passed_by_others() -> None:
+def test_who_waits_for_their_network_is_passed_by_others():
     queue = AdmissionQueue(12, 4)
     for number in range(12):
         queue.connect(Visitor(network(house(number)), ""), 0.0)
@@ -146,7 +146,7 @@ def test_who_waits_for_their_network_is_passed_by_others() -> None:
     assert queue.position(after, 0.0) == 2
 
 
-def test_the_processor_is_shared_by_networks() -> None:
+def test_the_processor_is_shared_by_networks():
     share = FairShare()
     for number in range(30):
         share.charge(network(house(number)), 0.1, 0.0)

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from attention.hosting import metrics
 
 
-def test_the_operator_reads_prometheus_format() -> None:
+def test_the_operator_reads_prometheus_format():
     answer = metrics.show(Request({"type": "http", "headers": []}))
     text = bytes(answer.body).decode()
     families = {each.name: each for each in text_string_to_metric_families(text)}
@@ -32,11 +32,11 @@ def came_through_proxy(*headers: str) -> bool:
         *("X-Envoy-External-Address", "X-Request-ID", "X-AppEngine-User-IP", "CDN-Loop"),
     ],
 )
-def test_one_header_of_a_proxy_tells_that_a_request_is_a_visitor_s(header: str) -> None:
+def test_one_header_of_a_proxy_tells_that_a_request_is_a_visitor_s(header):
     assert came_through_proxy("Host", header)
 
 
-def test_a_scraper_at_the_server_itself_sends_no_header_of_a_proxy() -> None:
+def test_a_scraper_at_the_server_itself_sends_no_header_of_a_proxy():
     scraper = "Host", "User-Agent", "Accept", "Accept-Encoding", "Connection", "Authorization"
     assert not came_through_proxy(*scraper, "X-Prometheus-Scrape-Timeout-Seconds")
     assert not came_through_proxy("X-Requested-With", "Cookie", "Traceparent", "Referer")

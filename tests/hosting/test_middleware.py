@@ -41,8 +41,8 @@ from tests.hosting.asking import Answer, answer, inner, nothing
     ],
 )
 def test_a_proxy_is_believed_whatever_kind_of_socket_sees_it(
-    monkeypatch, named: str | None, peer: str, header: str, address: str
-) -> None:
+    monkeypatch, named, peer, header, address
+):
     monkeypatch.delenv(PROXIES_VARIABLE, raising=False)
     if named is not None:
         monkeypatch.setenv(PROXIES_VARIABLE, named)
@@ -67,7 +67,7 @@ def test_a_proxy_is_believed_whatever_kind_of_socket_sees_it(
         ("/_stcore/health", 200),
     ],
 )
-def test_a_file_is_taken_where_its_session_is(path: str, status: int) -> None:
+def test_a_file_is_taken_where_its_session_is(path, status):
     limit, form = UploadLimit(inner, Uploads(8, dict), {"here"}.__contains__), "multipart/form-data"
     for method in ("PUT", "DELETE"):
         found = answer(limit, path, method=method, content_length="1", content_type=form)
@@ -75,7 +75,7 @@ def test_a_file_is_taken_where_its_session_is(path: str, status: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/base/", "/base/model"])
-def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
+def test_a_bare_address_leads_to_a_link_of_the_same_path(path):
     for method in ("GET", "HEAD"):
         redirects = Redirects(inner, {path: lambda: "s=a+cat&query=3"})
         found = answer(redirects, path, method=method)
@@ -91,7 +91,7 @@ def test_a_bare_address_leads_to_a_link_of_the_same_path(path: str) -> None:
         *(("/", more) for more in ({"method": "POST"}, {"type": "websocket"})),
     ],
 )
-def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, Any]) -> None:
+def test_an_address_that_says_anything_is_passed_on(path, more):
     opens = {"/": lambda: "s=a+cat", "/none": lambda: ""}
     assert answer(Redirects(inner, opens), path, **more) == (200, {}, "the app")
 
@@ -105,7 +105,7 @@ def test_an_address_that_says_anything_is_passed_on(path: str, more: dict[str, A
         RequestLimits,
     ],
 )
-def test_what_is_no_request_is_passed_on(before: Any) -> None:
+def test_what_is_no_request_is_passed_on(before):
     passed: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -115,7 +115,7 @@ def test_what_is_no_request_is_passed_on(before: Any) -> None:
     assert passed == ["lifespan"]
 
 
-def test_every_answer_says_what_a_browser_may_do_with_it() -> None:
+def test_every_answer_says_what_a_browser_may_do_with_it():
     async def app(scope: Any, receive: Any, send: Any) -> None:
         own = [(b"referrer-policy", b"no-referrer")]
         await send({"type": "http.response.start", "status": 200, "headers": own})
@@ -137,9 +137,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it() -> None:
         ("'none'; script-src *", "'none' script-src *"),
     ],
 )
-def test_an_owner_says_which_pages_may_embed_the_app(
-    monkeypatch, named: str, ancestors: str
-) -> None:
+def test_an_owner_says_which_pages_may_embed_the_app(monkeypatch, named, ancestors):
     monkeypatch.setenv(EMBEDDED_VARIABLE, named)
     assert security_headers([])["Content-Security-Policy"].endswith(f"frame-ancestors {ancestors}")
 
@@ -160,9 +158,7 @@ def scope(path: str = "/", *headers: tuple[bytes, bytes]) -> dict[str, Any]:
     ],
     ids=["path", "header", "headers"],
 )
-def test_a_request_that_is_longer_than_may_be_is_refused_and_told_so(
-    monkeypatch, path: int, more: dict[str, int]
-) -> None:
+def test_a_request_that_is_longer_than_may_be_is_refused_and_told_so(monkeypatch, path, more):
     monkeypatch.setattr(request_limits, "PAUSE", 0.0)
     reached: list[Any] = []
 
@@ -181,7 +177,7 @@ def test_a_request_that_is_longer_than_may_be_is_refused_and_told_so(
     assert f"{MAX_HEADERS} headers of {MAX_HEADER:,} bytes" in refused.text
 
 
-def test_a_websocket_whose_request_is_too_long_is_closed(monkeypatch) -> None:
+def test_a_websocket_whose_request_is_too_long_is_closed(monkeypatch):
     monkeypatch.setattr(request_limits, "PAUSE", 0.0)
     sent: list[Any] = []
 
@@ -193,7 +189,7 @@ def test_a_websocket_whose_request_is_too_long_is_closed(monkeypatch) -> None:
     assert sent == ["websocket.close"]
 
 
-def test_cookies_with_escapes_are_left_out_before_anybody_reads_one() -> None:
+def test_cookies_with_escapes_are_left_out_before_anybody_reads_one():
     seen: list[bytes] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

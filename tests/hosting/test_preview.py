@@ -45,7 +45,7 @@ def answered(path: str, kind: str = "text/html; charset=utf-8", **more: Any) -> 
     return answer(preview, path, receive=nobody_goes_away, **more)
 
 
-def test_a_page_says_its_title_its_line_and_its_picture() -> None:
+def test_a_page_says_its_title_its_line_and_its_picture():
     _, headers, body = answered("/")
     assert int(headers["content-length"]) == len(body)
     assert body.count("og:title") == 1
@@ -67,13 +67,13 @@ def test_a_page_says_its_title_its_line_and_its_picture() -> None:
         {"x_forwarded_proto": '"><script>'},
     ],
 )
-def test_a_hostile_host_stays_text(hostile: dict[str, str]) -> None:
+def test_a_hostile_host_stays_text(hostile):
     body = answered("/", **hostile).text
     assert "<script>" not in body
     assert body.endswith("</html>")
 
 
-def test_the_page_is_asked_for_as_it_is_and_all_else_is_passed_on() -> None:
+def test_the_page_is_asked_for_as_it_is_and_all_else_is_passed_on():
     asked = answered("/", accept_encoding="gzip", host="a").headers["asked"]
     assert asked == "[(b'host', b'a')]"
     elsewhere = answered("/elsewhere", "text/html")
@@ -81,7 +81,7 @@ def test_the_page_is_asked_for_as_it_is_and_all_else_is_passed_on() -> None:
         assert found.text.encode() == HTML
 
 
-def test_the_picture_is_of_the_size_that_is_told() -> None:
+def test_the_picture_is_of_the_size_that_is_told():
     _, headers, text = answered("/preview.png")
     body = text.encode("latin-1")
     assert headers["content-type"] == "image/png"
@@ -89,7 +89,7 @@ def test_the_picture_is_of_the_size_that_is_told() -> None:
     assert len(body) < 300_000
 
 
-def test_every_page_has_its_words() -> None:
+def test_every_page_has_its_words():
     for page in PAGES:
         assert server._describe(f"/{page.name}", b"") == page.told
     assert server._describe("/", b"") == server._describe(f"/{first_page().name}", b"")
@@ -117,24 +117,20 @@ QUOTED = pack(EXAMPLE.replace("lesson: A first look", 'lesson: "A first look"'))
     ],
     ids=range(8),
 )
-def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters(
-    query: bytes, read: bool
-) -> None:
+def test_a_link_with_a_lesson_says_its_title_and_how_many_chapters(query, read):
     words = "A lesson in 2 short chapters: a live figure, and a question to answer."
     shown = ("A first look", words) if read else server._describe("/guide", b"")
     assert server._describe("/guide", query) == shown
 
 
-def test_admission_comes_before_all_that_looks_at_a_request_for_longer() -> None:
+def test_admission_comes_before_all_that_looks_at_a_request_for_longer():
     order = [each.cls for each in server.options()["middleware"]]
     assert order[0] is RequestLimits, "even an address is read of a list that may be long"
     later = (Redirects, Preview, UploadLimit, WebsocketFilter)
     assert order.index(Admission) < min(map(order.index, later))
 
 
-def test_a_link_to_the_owners_lesson_says_its_title(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_to_the_owners_lesson_says_its_title(tmp_path, monkeypatch):
     (tmp_path / "1.md").write_text(EXAMPLE.split("===")[0], "utf-8")
     guide = server._describe("/guide", b"")
     assert server._describe("/guide", b"lesson=own") == guide
@@ -144,7 +140,7 @@ def test_a_link_to_the_owners_lesson_says_its_title(
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "", "---\nlesson: [\n", "lesson: " + "x" * 9000])
-def test_any_text_in_place_of_a_lesson_has_a_title_of_one_line(text: str) -> None:
+def test_any_text_in_place_of_a_lesson_has_a_title_of_one_line(text):
     title, _ = text_told(text)
     assert title
     assert "\n" not in title[:120] == title

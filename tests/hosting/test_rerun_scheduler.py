@@ -40,9 +40,7 @@ def start(within: Within) -> Start:
         (0.0, 3, "A A", "A", "B"),
     ],
 )
-def test_who_finds_no_place_waits_and_others_do_not(
-    start: Start, quantum: float, places: int, running: str, waits: str, begins: str
-) -> None:
+def test_who_finds_no_place_waits_and_others_do_not(start, quantum, places, running, waits, begins):
     scheduler, over = RerunScheduler(quantum, places), threading.Event()
     for address in running.split():
         assert start(scheduler, address, lambda: over.wait(LONG)).wait(LONG)
@@ -67,9 +65,7 @@ def test_who_finds_no_place_waits_and_others_do_not(
         ({"more": 3.0}, "more less", 4.0, "more less"),
     ],
 )
-def test_turns_go_to_those_who_wait_in_this_order(
-    start: Start, used: dict[str, float], come: str, waited: float, order: str
-) -> None:
+def test_turns_go_to_those_who_wait_in_this_order(start, used, come, waited, order):
     """waited: seconds of the first of them, and since the last first page."""
     scheduler, turns = RerunScheduler(LONG), list[str]()
     for address, seconds in used.items():
@@ -86,7 +82,7 @@ def test_turns_go_to_those_who_wait_in_this_order(
         assert turns == order.split()
 
 
-def test_one_who_took_long_does_not_end_the_turn_of_the_next(start: Start) -> None:
+def test_one_who_took_long_does_not_end_the_turn_of_the_next(start):
     scheduler, first_over, second_over = RerunScheduler(0.02), threading.Event(), threading.Event()
     with scheduler.turn():
         scheduler.quantum = LONG
@@ -104,14 +100,14 @@ def test_one_who_took_long_does_not_end_the_turn_of_the_next(start: Start) -> No
     assert third.wait(LONG)
 
 
-def test_a_turn_that_fails_is_over() -> None:
+def test_a_turn_that_fails_is_over():
     scheduler = RerunScheduler(LONG)
     for _ in range(2):
         with pytest.raises(RuntimeError), scheduler.turn():
             raise RuntimeError
 
 
-def test_work_gives_way_to_those_whose_address_had_no_more(start: Start) -> None:
+def test_work_gives_way_to_those_whose_address_had_no_more(start):
     scheduler = RerunScheduler(LONG)
     scheduler.charge("greedy", 5.0)
     assert not scheduler.is_crowded_for("greedy"), "nobody waits"

@@ -27,7 +27,7 @@ def sample(name: str, **labels: str) -> float:
     return metrics.REGISTRY.get_sample_value(name, labels) or 0.0
 
 
-def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch) -> None:
+def test_a_session_that_used_more_than_its_share_waits_before_its_next_rerun(monkeypatch):
     slept: list[float] = []
     monkeypatch.setattr(reruns, "_hold_back", lambda seconds, still_wanted: slept.append(seconds))
     share = Share(TokenBucket.full(rate=0.005, burst=0.02, now=reruns.time.monotonic()))
@@ -62,7 +62,7 @@ def scheduler_of(monkeypatch, max_running: int, quantum: float = 0.0) -> RerunSc
     return scheduler
 
 
-def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, start) -> None:
+def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, start):
     scheduler, over = scheduler_of(monkeypatch, 2), threading.Event()
     begun = [start(f"address {number}", over) for number in range(7)]
     until_waiting(scheduler, 5)
@@ -71,7 +71,7 @@ def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, star
     assert all(each.wait(LONG) for each in begun)
 
 
-def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start) -> None:
+def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start):
     scheduler = scheduler_of(monkeypatch, 1)
     with reruns.rerun("explore", Share()):
         begun = start()
@@ -87,7 +87,7 @@ class NotWantedError(Exception):
     """A rerun that is to be stopped."""
 
 
-def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch) -> None:
+def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch):
     scheduler = scheduler_of(monkeypatch, 1, LONG)
     bucket = TokenBucket(rate=1e-6, burst=0.0, tokens=-1.0, updated=reruns.time.monotonic())
     empty = Share(bucket)
@@ -110,7 +110,7 @@ def test_a_rerun_that_is_not_wanted_any_more_waits_no_longer(monkeypatch) -> Non
         pass
 
 
-def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
+def test_what_runs_within_a_rerun_is_a_part_of_it():
     before = sample("attention_rerun_seconds_count", page="heads")
     share = Share()
     with reruns.rerun("heads", share), reruns.rerun("heads", share):
@@ -118,7 +118,7 @@ def test_what_runs_within_a_rerun_is_a_part_of_it() -> None:
     assert sample("attention_rerun_seconds_count", page="heads") == before + 1
 
 
-def test_a_rerun_that_fails_is_over() -> None:
+def test_a_rerun_that_fails_is_over():
     share = Share()
     before = sample("attention_rerun_seconds_count", page="steps")
     for _ in range(2):

@@ -46,14 +46,14 @@ def sessions(port: int) -> str:
 @pytest.mark.parametrize(
     "path", ["/metrics", "/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics"]
 )
-def test_metrics_are_read_at_the_server_itself_alone(port: int, path: str) -> None:
+def test_metrics_are_read_at_the_server_itself_alone(port, path):
     status, text, _ = read(f"{HOST}:{port}{path}")
     assert (status, "# TYPE" in text) == (200, True)
     for named in ("X_Forwarded_For", "X_Real_IP", "Via"):
         assert read(f"{HOST}:{port}{path}", **{named: "203.0.113.7"})[:2] == (404, "Not found")
 
 
-def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port: int) -> None:
+def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port):
     async def story() -> None:
         async with connected(port) as first:
             await first.send(Visitor(0, Found(), {}).message().SerializeToString())
@@ -68,5 +68,5 @@ def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port:
     asyncio.run(story())
 
 
-def test_a_file_for_a_session_that_is_not_here_is_told_to_be_elsewhere(port: int) -> None:
+def test_a_file_for_a_session_that_is_not_here_is_told_to_be_elsewhere(port):
     assert read(f"{HOST}:{port}/_stcore/upload_file/none/file", "PUT")[0] == 404

@@ -26,7 +26,7 @@ def uploads_of(megabytes: int = 14) -> Uploads:
 # Who has how much
 
 
-def test_an_address_may_have_as_much_as_it_leaves_free() -> None:
+def test_an_address_may_have_as_much_as_it_leaves_free():
     uploads = uploads_of()
     first = uploads.take("a", 5 * MB, "10.0.0.1")
     second = uploads.take("b", 2 * MB, "10.0.0.1")
@@ -38,7 +38,7 @@ def test_an_address_may_have_as_much_as_it_leaves_free() -> None:
     assert (first.nbytes, second.nbytes, third.nbytes) == (5 * MB, 2 * MB, 7 * MB // 2)
 
 
-def test_files_that_the_server_holds_count_for_the_address_that_sent_them() -> None:
+def test_files_that_the_server_holds_count_for_the_address_that_sent_them():
     held: dict[str, int] = {}
     uploads = Uploads(14, lambda: held)
     uploads.take("a", 3 * MB, "10.0.0.1")  # arrives, and is held from now on
@@ -52,9 +52,7 @@ def test_files_that_the_server_holds_count_for_the_address_that_sent_them() -> N
 
 
 @given(asked=st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9 * MB)), max_size=40))
-def test_whatever_some_addresses_take_another_one_may_have_half_of_what_is_left(
-    asked: list[tuple[str, int]],
-) -> None:
+def test_whatever_some_addresses_take_another_one_may_have_half_of_what_is_left(asked):
     uploads, taken = uploads_of(13), []
     for address, nbytes in asked:
         with contextlib.suppress(NoRoom):

@@ -1,11 +1,8 @@
 """A sentence becomes the tokens that GloVe knows, whatever is typed."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from torchtext.data.utils import get_tokenizer
-from torchtext.vocab import Vectors
 
 from attention.inputs.text import tokenize
 from tests.cases import over
@@ -39,7 +36,7 @@ TOKENS = {
 
 
 @over("sentence", TOKENS)
-def test_a_sentence_splits_into_these_tokens(sentence: str) -> None:
+def test_a_sentence_splits_into_these_tokens(sentence):
     assert tokenize(sentence) == [token for token in TOKENS[sentence].split(" ") if token]
 
 
@@ -53,17 +50,17 @@ def test_a_sentence_splits_into_these_tokens(sentence: str) -> None:
         "...",
     ],
 )
-def test_plain_sentences_split_as_basic_english_splits_them(sentence: str) -> None:
+def test_plain_sentences_split_as_basic_english_splits_them(sentence):
     assert tokenize(sentence) == get_tokenizer("basic_english")(sentence)
 
 
-def test_the_parts_of_contractions_are_words_that_glove_has(glove: Vectors) -> None:
+def test_the_parts_of_contractions_are_words_that_glove_has(glove):
     parts = tokenize("can't don't won't isn't it's I'm you're we've they'll he'd")
     assert [part for part in parts if part not in glove.stoi] == []
 
 
 @over("sentence", HOSTILE)
-def test_hostile_sentences_lose_nothing_but_spaces_quotes_and_controls(sentence: str) -> None:
+def test_hostile_sentences_lose_nothing_but_spaces_quotes_and_controls(sentence):
     kept = "".join(c for c in "".join(tokenize(sentence)) if c.isalnum())
     typed = "".join(c for c in sentence.lower() if c.isalnum())
     assert kept == typed
@@ -71,7 +68,7 @@ def test_hostile_sentences_lose_nothing_but_spaces_quotes_and_controls(sentence:
 
 @given(sentence=st.text(max_size=80))
 @settings(deadline=None, max_examples=150)
-def test_no_token_holds_spaces_controls_or_turned_text(sentence: str) -> None:
+def test_no_token_holds_spaces_controls_or_turned_text(sentence):
     for token in tokenize(sentence):
         assert token
         assert not any(c.isspace() for c in token)

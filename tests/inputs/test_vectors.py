@@ -46,7 +46,7 @@ def written(tmp_path: Path) -> Written:
     return write
 
 
-def test_glove_has_its_published_numbers(glove: PackagedGlove) -> None:
+def test_glove_has_its_published_numbers(glove):
     published = GOLDENS["glove_6b_50d_first_values"]["the"]
     assert len(glove.itos) == len(glove.stoi) == len(glove.vectors) == 400_000
     assert glove.dim == 50
@@ -55,7 +55,7 @@ def test_glove_has_its_published_numbers(glove: PackagedGlove) -> None:
     assert glove.itos[0] == "the"
 
 
-def test_tokens_are_looked_up_as_a_copy_and_unknown_words_are_zeros(glove: PackagedGlove) -> None:
+def test_tokens_are_looked_up_as_a_copy_and_unknown_words_are_zeros(glove):
     before = glove["cat"].clone()
     embedded = look_up(glove, ["the", "zzqx", "cat", "the"])
     assert embedded.known == (True, False, True, True)
@@ -79,8 +79,8 @@ def test_tokens_are_looked_up_as_a_copy_and_unknown_words_are_zeros(glove: Packa
     ],
 )
 def test_own_vectors_are_read_with_a_header_a_mark_or_neither_gzipped_and_leave_no_file_behind(
-    content: str | bytes, written: Written, tmp_path: Path
-) -> None:
+    content, written, tmp_path
+):
     path = written(content, "own.txt.gz" if content is ZIPPED else "own.txt")
     vectors = OwnVectors(path)
     assert (vectors.itos, vectors.dim) == (["cat", "dog", "naïve"], 3)
@@ -92,9 +92,7 @@ def test_own_vectors_are_read_with_a_header_a_mark_or_neither_gzipped_and_leave_
     (tmp_path / "own.txt").unlink()
 
 
-def test_loading_vectors_does_not_touch_tls_verification(
-    written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loading_vectors_does_not_touch_tls_verification(written, monkeypatch):
     verified = ssl.create_default_context
     monkeypatch.setattr(ssl, "_create_default_https_context", verified)
     OwnVectors(written(THREE_WORDS))
@@ -107,7 +105,7 @@ def test_loading_vectors_does_not_touch_tls_verification(
 
 
 @over("name", [*BROKEN, "none.txt", ""])
-def test_what_is_no_vector_file_is_refused_by_name_and_line(name: str, tmp_path: Path) -> None:
+def test_what_is_no_vector_file_is_refused_by_name_and_line(name, tmp_path):
     path = tmp_path / name
     content, problem = BROKEN.get(name, (None, ""))
     if content is not None:
@@ -119,7 +117,7 @@ def test_what_is_no_vector_file_is_refused_by_name_and_line(name: str, tmp_path:
     assert str(error.value).isprintable()
 
 
-def test_a_million_numbers_on_a_line_are_refused_without_being_kept(written: Written) -> None:
+def test_a_million_numbers_on_a_line_are_refused_without_being_kept(written):
     path = written(b"cat" + b" 0.5" * 5_000_000)
     tracemalloc.start()
     with pytest.raises(ValueError, match="line 1 has more than 65,536 bytes"):
@@ -129,9 +127,7 @@ def test_a_million_numbers_on_a_line_are_refused_without_being_kept(written: Wri
     assert peak < 1_000_000
 
 
-def test_it_is_told_how_far_the_reading_is(
-    written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_told_how_far_the_reading_is(written, monkeypatch):
     monkeypatch.setattr(vector_file, "TOLD_SECONDS", 0)
     told: list[str] = []
     path = written("cat 1 2 3\n" * 2500)
@@ -143,7 +139,7 @@ def test_it_is_told_how_far_the_reading_is(
     assert told[-1] == f"reading {path!r}: 2,000 lines, 80%"
 
 
-def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(written: Written) -> None:
+def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(written):
     told: list[str] = []
     path = written(b"cat 1 2 3\n\xff\xfe 1 2 3\ndog -1 2 3\n")
     vectors: Vectors = OwnVectors(path, told.append)
@@ -154,7 +150,7 @@ def test_every_row_has_its_word_when_a_word_of_the_file_is_not_utf8(written: Wri
     assert [word for word, _ in nearest] == ["dog", "cat"]
 
 
-def test_own_vectors_are_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_vectors_are_named_by_the_environment(monkeypatch):
     monkeypatch.delenv(OWN_VECTORS_VARIABLE, raising=False)
     assert own_vectors_path() is None
     for value, path in (("", None), ("vectors.txt", "vectors.txt")):
@@ -167,9 +163,7 @@ words = st.lists(st.text(min_size=1, max_size=8), max_size=7)
 
 @given(before=words, after=words, word=st.text(max_size=8), seed=st.integers(0, 9999))
 @settings(deadline=None, max_examples=50)
-def test_a_random_vector_belongs_to_its_word_in_any_sentence(
-    before: list[str], after: list[str], word: str, seed: int
-) -> None:
+def test_a_random_vector_belongs_to_its_word_in_any_sentence(before, after, word, seed):
     alone = random_vectors([word], 5, seed)
     among = random_vectors([*before, word, *after], 5, seed)
     assert among.x.shape == (len(before) + 1 + len(after), 5)
@@ -177,7 +171,7 @@ def test_a_random_vector_belongs_to_its_word_in_any_sentence(
     assert torch.equal(among.x[len(before)], alone.x[0])
 
 
-def test_random_vectors_differ_by_word_and_seed_and_have_mean_zero_and_variance_one() -> None:
+def test_random_vectors_differ_by_word_and_seed_and_have_mean_zero_and_variance_one():
     names = [str(number) for number in range(500)]
     x = random_vectors(names, 101, seed=0).x
     assert len(x.unique(dim=0)) == 500
@@ -189,7 +183,7 @@ def test_random_vectors_differ_by_word_and_seed_and_have_mean_zero_and_variance_
         random_vectors(["cat"], 0, seed=0)
 
 
-def test_random_numbers_are_those_of_links_already_sent_whatever_else_is_drawn() -> None:
+def test_random_numbers_are_those_of_links_already_sent_whatever_else_is_drawn():
     before = torch.get_rng_state()
     x = random_vectors(["cat"], 3, seed=0).x[0]
     assert x.tolist() == pytest.approx([0.1160769835, -1.6633208990, -1.6025487185], abs=1e-6)
@@ -210,7 +204,7 @@ def near(*wanted: list[float], k: int, **more: int) -> list[Any]:
     return list(Neighbours(Words(), **more)(torch.tensor(wanted), k))
 
 
-def test_cosines_of_the_nearest_words_by_hand_and_none_for_a_zero_vector() -> None:
+def test_cosines_of_the_nearest_words_by_hand_and_none_for_a_zero_vector():
     east, nothing, northeast = near([7.0, 0], [0, 0], [5, 5], k=3)
     assert [word for word, _ in east[:2]] == ["east", "northeast"]
     assert [cosine for _, cosine in east] == pytest.approx([1, 0.5**0.5, 0])
@@ -219,7 +213,7 @@ def test_cosines_of_the_nearest_words_by_hand_and_none_for_a_zero_vector() -> No
     assert {word for word, _ in northeast[1:]} == {"east", "north"}
 
 
-def test_at_most_the_whole_vocabulary_is_near_or_its_first_words() -> None:
+def test_at_most_the_whole_vocabulary_is_near_or_its_first_words():
     (found,) = near([1.0, 0.5], k=11)
     assert len(found) == 5
     assert found[-1] == ("west", pytest.approx(-1 / 1.25**0.5))

@@ -44,9 +44,7 @@ def loaded(folder: Path) -> Transformer:
 
 @over("family", TARGETS)
 @over("rank_stabilised", [False, True])
-def test_an_adapter_of_peft_gives_the_scores_of_peft(
-    family: str, rank_stabilised: bool, checkpoint: Get, tmp_path: Path
-) -> None:
+def test_an_adapter_of_peft_gives_the_scores_of_peft(family, rank_stabilised, checkpoint, tmp_path):
     peft = pytest.importorskip("peft", reason="needs peft (requirements-dev.txt)")
     folder = checkpoint(family).folder
     theirs: Any = transformers().AutoModelForCausalLM.from_pretrained(folder)
@@ -73,8 +71,8 @@ def test_an_adapter_of_peft_gives_the_scores_of_peft(
 
 
 def test_an_adapter_that_is_written_here_opens_in_peft_and_shares_all_that_it_does_not_change(
-    checkpoint: Get, tmp_path: Path
-) -> None:
+    checkpoint, tmp_path
+):
     peft = pytest.importorskip("peft", reason="needs peft (requirements-dev.txt)")
     base = loaded(checkpoint("llama").folder)
     *_, last = tune(base, [("the cat sat on the", " mat")], steps=2, rate=0.1, layers=[1])
@@ -143,9 +141,7 @@ REFUSED: dict[str, Callable[[Path], object]] = {
 
 
 @over("problem", REFUSED)
-def test_anything_but_lora_of_the_base_s_matrices_is_refused(
-    problem: str, checkpoint: Get, tmp_path: Path
-) -> None:
+def test_anything_but_lora_of_the_base_s_matrices_is_refused(problem, checkpoint, tmp_path):
     base = loaded(checkpoint("llama").folder)
     first = next(tune(base, [("the cat sat on the", " mat")]))
     write_adapter(first.adapter, tmp_path, base.stored.prefix)
@@ -199,9 +195,7 @@ PAIRS: dict[str, tuple[str, dict[str, str], str]] = {
 
 
 @over("case", PAIRS)
-def test_an_owner_names_a_base_and_what_was_tuned_from_it(
-    case: str, monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
-) -> None:
+def test_an_owner_names_a_base_and_what_was_tuned_from_it(case, monkeypatch, checkpoint, tmp_path):
     folders = {name: checkpoint(name).folder for name in ("llama", "gpt2", "qwen2")}
     copied = {"step": folders["llama"], "pieces": folders["llama"], "copy": sources.GRAMMAR_FOLDER}
     for name, folder in copied.items():

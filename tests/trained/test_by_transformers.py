@@ -71,9 +71,7 @@ def both(request: pytest.FixtureRequest) -> Iterator[tuple[Side, Side]]:
 # The known layouts
 
 
-def test_a_model_that_is_both_has_the_same_heads_and_the_same_answer(
-    both: tuple[Side, Side],
-) -> None:
+def test_a_model_that_is_both_has_the_same_heads_and_the_same_answer(both):
     (known, expected), (hooked, made) = both
     same(made.hidden, expected.hidden)
     for ours, theirs in zip(made.inputs, expected.inputs, strict=True):
@@ -91,9 +89,7 @@ def test_a_model_that_is_both_has_the_same_heads_and_the_same_answer(
     assert abs(hooked.nbytes / known.nbytes - 1) < 0.01
 
 
-def test_heads_that_are_off_cost_it_the_same_one_by_one_and_all_together(
-    both: tuple[Side, Side],
-) -> None:
+def test_heads_that_are_off_cost_it_the_same_one_by_one_and_all_together(both):
     found = []
     for model, run in both:
         metric, _ = answer_at(model, run, -1)
@@ -114,9 +110,7 @@ def test_heads_that_are_off_cost_it_the_same_one_by_one_and_all_together(
         same(made, expected)
 
 
-def test_associations_votes_and_lengths_that_need_no_layout_are_the_same(
-    both: tuple[Side, Side],
-) -> None:
+def test_associations_votes_and_lengths_that_need_no_layout_are_the_same(both):
     (known, expected), (hooked, made) = both
     offered = methods_for(hooked)
     assert {*methods_for(known)} - {*offered} == {"alti"}
@@ -144,7 +138,7 @@ def test_associations_votes_and_lengths_that_need_no_layout_are_the_same(
 
 
 @torch.no_grad()
-def test_every_family_gives_what_transformers_gives(pair: tuple[ByTransformers, Any]) -> None:
+def test_every_family_gives_what_transformers_gives(pair):
     model, theirs = pair
     run = model.run(SENTENCE)
     theirs.set_attn_implementation("eager")
@@ -165,9 +159,7 @@ def test_every_family_gives_what_transformers_gives(pair: tuple[ByTransformers, 
 
 
 @torch.no_grad()
-def test_sentences_side_by_side_and_starts_give_what_they_give_alone(
-    pair: tuple[ByTransformers, Any],
-) -> None:
+def test_sentences_side_by_side_and_starts_give_what_they_give_alone(pair):
     model, _ = pair
     texts = [SENTENCE, "the cat", "a cat on the mat"]
     sentences = [model.pieces(text) for text in texts]
@@ -187,7 +179,7 @@ def run_last(model: Model, run: Run) -> Tensor:
 
 @torch.no_grad()
 @pytest.mark.parametrize("name", GOING_ON)
-def test_a_text_goes_on_piece_by_piece_as_at_once(name: str, tmp_path: Path) -> None:
+def test_a_text_goes_on_piece_by_piece_as_at_once(name, tmp_path):
     model, theirs = opened(tmp_path, name)
     written = begin(model, model.pieces("the cat").ids.tolist())
     for _ in range(3):
@@ -201,7 +193,7 @@ def test_a_text_goes_on_piece_by_piece_as_at_once(name: str, tmp_path: Path) -> 
     same(model.scores(model.final(last.output[1, -1])), expected)
 
 
-def test_windows_and_positions_are_those_of_the_family(tmp_path: Path) -> None:
+def test_windows_and_positions_are_those_of_the_family(tmp_path):
     model, _ = opened(tmp_path / "mixtral", "mixtral")
     near = torch.ones(9, 9, dtype=torch.bool).tril().triu(-4)
     assert_close(model.layers[0].mask(9, 9), near)
@@ -210,7 +202,6 @@ def test_windows_and_positions_are_those_of_the_family(tmp_path: Path) -> None:
     found = [layer.mask(9, 9) for layer in model.layers]
     assert found[0] is None
     assert found[2] is None
-    assert found[1] is not None
     assert 0 < int(found[1].sum()) < 81
     assert (model.takes, model.limit) == (POSITIONS, POSITIONS)
     with pytest.raises(ValueError, match=f"a sentence may have {POSITIONS} pieces, got 54"):
@@ -220,7 +211,7 @@ def test_windows_and_positions_are_those_of_the_family(tmp_path: Path) -> None:
 # Limits
 
 
-def test_what_a_known_layout_is_needed_for_is_refused_and_never_wrong(tmp_path: Path) -> None:
+def test_what_a_known_layout_is_needed_for_is_refused_and_never_wrong(tmp_path):
     model, _ = opened(tmp_path / "decoder", "gemma2")
     run = model.run(SENTENCE)
     layer, ran = run.inputs[1].layer, next(iter(model.forward(run.batch)))
@@ -244,9 +235,7 @@ def test_what_a_known_layout_is_needed_for_is_refused_and_never_wrong(tmp_path: 
             ask()
 
 
-def test_edits_are_those_of_a_hook_on_w_o_leave_nothing_behind_and_threads_do_not_meet(
-    tmp_path: Path,
-) -> None:
+def test_edits_are_those_of_a_hook_on_w_o_leave_nothing_behind_and_threads_do_not_meet(tmp_path):
     model, theirs = opened(tmp_path, "gpt_neox")
     run, call = model.run(SENTENCE), nn.Module.__call__
 
@@ -288,7 +277,7 @@ def test_edits_are_those_of_a_hook_on_w_o_leave_nothing_behind_and_threads_do_no
 # Folders
 
 
-def test_code_in_a_folder_is_never_run(tmp_path: Path) -> None:
+def test_code_in_a_folder_is_never_run(tmp_path):
     write(tmp_path, "gpt_neox")
     mark = tmp_path / "ran"
     code = f"open({str(mark)!r}, 'w').write('x')\n"
@@ -315,9 +304,7 @@ def refused(folder: Path, words: str, seen_before: bool = True) -> None:
             read(folder)
 
 
-def test_what_cannot_be_run_is_refused_with_what_was_expected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_run_is_refused_with_what_was_expected(tmp_path, monkeypatch):
     def changed(**settings: Any) -> Path:
         folder = tmp_path / str(len([*tmp_path.iterdir()]))
         shutil.copytree(tmp_path / "whole", folder)
@@ -348,7 +335,7 @@ def test_what_cannot_be_run_is_refused_with_what_was_expected(
     )
 
 
-def test_attention_that_is_seen_otherwise_than_a_chain_of_blocks_is_refused(tmp_path: Path) -> None:
+def test_attention_that_is_seen_otherwise_than_a_chain_of_blocks_is_refused(tmp_path):
     """Sinks are no keys, and blocks that run again are no layers."""
     library = transformers()
     sizes = {

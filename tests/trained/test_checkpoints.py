@@ -15,7 +15,7 @@ from torch import Tensor
 from attention.trained.checkpoints import check_folder, load_folder
 from attention.trained.layouts import LAYOUTS
 from attention.trained.models import About
-from tests.trained.making import LLAMA3, Checkpoint, bytelevel, change_json
+from tests.trained.making import LLAMA3, bytelevel, change_json
 
 ABOUT = About("tiny", "Tiny", "nobody")
 Copy = Callable[[str], Path]
@@ -29,9 +29,7 @@ def refused(folder: Path, words: str) -> None:
             read()
 
 
-def test_every_layout_is_found_well_without_reading_its_weights(
-    each_checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_layout_is_found_well_without_reading_its_weights(each_checkpoint, monkeypatch):
     monkeypatch.setattr(Tensor, "to", lambda *_, **__: pytest.fail("a tensor was read"))
     check_folder(each_checkpoint.folder)
 
@@ -155,9 +153,7 @@ SETTINGS: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "change", "words"), [*BROKEN, *SETTINGS])
-def test_what_is_missing_broken_or_cannot_be_done_is_named(
-    copy: Copy, name: str, change: Change | dict[str, Any], words: str
-) -> None:
+def test_what_is_missing_broken_or_cannot_be_done_is_named(copy, name, change, words):
     folder = copy(name)
     if isinstance(change, dict):
         change_json(folder / "config.json", **change)
@@ -178,8 +174,8 @@ OLDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "older", "other"), OLDER)
 def test_what_a_config_need_not_say_is_as_the_library_has_it_and_what_older_ones_say_counts(
-    copy: Copy, name: str, older: dict[str, Any], other: dict[str, Any]
-) -> None:
+    copy, name, older, other
+):
     folder = copy(name)
 
     def hidden(**changes: Any) -> Tensor:
@@ -191,7 +187,7 @@ def test_what_a_config_need_not_say_is_as_the_library_has_it_and_what_older_ones
     assert not other or not torch.allclose(hidden(**other), before)
 
 
-def test_a_window_that_is_null_is_none_and_one_that_is_missing_is_the_librarys() -> None:
+def test_a_window_that_is_null_is_none_and_one_that_is_missing_is_the_librarys():
     said = {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
     assert LAYOUTS["mistral"](said).config["sliding_window"] == 4096
     assert "sliding_window" not in LAYOUTS["mistral"]({**said, "sliding_window": None}).config

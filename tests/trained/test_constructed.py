@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention.trained.models import Transformer
 from tests.trained.packaged import packaged
 
 #        0        1 2 3 4 5   6 7 8
@@ -37,14 +36,13 @@ def looks_at(text: str, layer: int, head: int) -> list[list[int]]:
         (1, 1, [[0]] * 8),  # the start
     ],
 )
-def test_each_head_looks_where_it_was_built_to_look(layer, head, keys) -> None:
+def test_each_head_looks_where_it_was_built_to_look(layer, head, keys):
     assert packaged("constructed").pieces(LETTERS).texts[0] == "[start]"
     assert looks_at(LETTERS, layer, head) == keys
 
 
-def test_what_followed_before_is_what_it_says_next_and_else_it_knows_nothing() -> None:
+def test_what_followed_before_is_what_it_says_next_and_else_it_knows_nothing():
     model = packaged("constructed")
-    assert isinstance(model, Transformer)
     for text, said in (("the cats see a dog and the cats", "see"), ("q w e r q", "w")):
         shares = model.scores(model.run(text).hidden[-1]).softmax(-1)
         assert model.shown([int(shares.argmax())]) == (said,)

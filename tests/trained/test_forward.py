@@ -117,7 +117,7 @@ def assert_near(ours: Tensor, theirs: Tensor) -> None:
 
 
 @each_model
-def test_sentences_side_by_side_are_each_by_itself(case: Case) -> None:
+def test_sentences_side_by_side_are_each_by_itself(case):
     """Layer by layer; rows of padding have no weights, and get none."""
     together = [*case.model.forward(case.batch)]
     hidden = case.model.final(together[-1].output)
@@ -137,18 +137,16 @@ def test_sentences_side_by_side_are_each_by_itself(case: Case) -> None:
 
 
 @each_of(*FAMILIES)
-def test_a_window_the_mask_of_a_layer_and_padding_hide_what_each_of_them_does(case: Case) -> None:
+def test_a_window_the_mask_of_a_layer_and_padding_hide_what_each_of_them_does(case):
     model = windowed(case.model)
     narrow = [*model.forward(case.batch)]
     near = one_to_each_side(*narrow[0].trace.weights.shape[-2:])
-    assert case.batch.mask is not None
     pieces = case.batch.mask[:, :, None] & case.batch.mask[:, None, :]
     first, wide = case.model.layers[0].window, torch.ones_like(near)
     wide = wide if first is None else wide.tril(first).triu(-first)
     for run, own in zip(narrow[:2], (wide, near), strict=True):
         causal = own.tril() if case.model.layers[0].causal else own
         expected = (pieces & causal)[:, None].expand(run.trace.weights.shape)
-        assert run.trace.mask is not None
         assert torch.equal(run.trace.mask, expected)
         assert torch.equal(run.trace.weights > 0, expected)
     assert torch.equal(narrow[0].output, next(case.model.forward(case.batch)).output)
@@ -177,7 +175,7 @@ def one_to_each_side(n_queries: int, n_keys: int) -> Tensor:
 
 
 @each_model
-def test_a_pass_from_any_layer_on_ends_as_the_whole_one(case: Case) -> None:
+def test_a_pass_from_any_layer_on_ends_as_the_whole_one(case):
     run = case.run()
     assert torch.equal(case.model.hidden(run.batch), run.hidden)
     for position in range(len(case.model.layers)):
@@ -190,9 +188,7 @@ def test_a_pass_from_any_layer_on_ends_as_the_whole_one(case: Case) -> None:
 
 
 @each_model
-def test_an_edit_is_called_for_the_layers_named_and_where_it_changes_nothing_nor_does_a_bit(
-    case: Case,
-) -> None:
+def test_an_edit_is_called_for_the_layers_named_and_where_it_changes_nothing_nor_does_a_bit(case):
     called: list[int] = []
 
     def noted(layer: int, run: LayerRun) -> LayerRun:
@@ -223,7 +219,7 @@ EDITS: dict[str, Edit] = {
 
 
 @each_model
-def test_every_edit_changes_what_comes_out_in_every_layer(case: Case) -> None:
+def test_every_edit_changes_what_comes_out_in_every_layer(case):
     run = case.run()
     for position in case.ends:
         start = run.start(position)
@@ -233,7 +229,7 @@ def test_every_edit_changes_what_comes_out_in_every_layer(case: Case) -> None:
 
 
 @each_model
-def test_an_edit_does_what_a_model_with_another_layer_does(case: Case) -> None:
+def test_an_edit_does_what_a_model_with_another_layer_does(case):
     """Heads cut out, another scale, another mask: two ways to the same numbers."""
 
     def rescaled(layer: Layer) -> Layer:
@@ -260,7 +256,7 @@ def test_an_edit_does_what_a_model_with_another_layer_does(case: Case) -> None:
 
 
 @each_model
-def test_several_edits_at_once_are_each_by_itself(case: Case) -> None:
+def test_several_edits_at_once_are_each_by_itself(case):
     run, factors = case.run(), torch.tensor([0.0, 0.5, 2.0])
 
     def scaled(name: str, by: Tensor, position: int) -> Tensor:
@@ -297,7 +293,7 @@ for name in (*PARTS, *PATH):
 
 
 @each_of("bert", "llama", "en-pt")
-def test_an_edit_that_nothing_would_follow_from_is_refused(case: Case) -> None:
+def test_an_edit_that_nothing_would_follow_from_is_refused(case):
     for words, edit in WRONG_EDITS.items():
         with pytest.raises((TypeError, ValueError), match=words):
             case.model.hidden(case.batch, edit=edit)
@@ -312,7 +308,7 @@ def test_an_edit_that_nothing_would_follow_from_is_refused(case: Case) -> None:
 
 @each_model
 @torch.enable_grad()
-def test_gradients_of_vectors_and_weights_agree_with_finite_differences(case: Case) -> None:
+def test_gradients_of_vectors_and_weights_agree_with_finite_differences(case):
     """Of every layer, through all layers after it, along one direction."""
     model, batch = doubled(case.model), case.batch
     x = model.embed(batch.ids).double().requires_grad_()
@@ -345,9 +341,7 @@ def normal(like: Tensor) -> Tensor:
 
 
 @each_of("bert", "llama", "en-pt")
-def test_a_large_trace_is_of_some_heads_at_a_time_until_someone_asks_for_it(
-    case: Case, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_trace_is_of_some_heads_at_a_time_until_someone_asks_for_it(case, monkeypatch):
     whole = [*case.model.forward(case.batch)]
     monkeypatch.setattr(layers, "MAX_AT_ONCE", 1)
     for ours, theirs in zip(case.model.forward(case.batch), whole, strict=True):
@@ -367,9 +361,7 @@ def test_a_large_trace_is_of_some_heads_at_a_time_until_someone_asks_for_it(
 
 @each_of(*GOING_ON)
 @pytest.mark.parametrize("change", [lambda model: model, windowed], ids=["", "window"])
-def test_piece_after_piece_comes_to_what_all_at_once_do(
-    case: Case, change: Callable[[Model], Model]
-) -> None:
+def test_piece_after_piece_comes_to_what_all_at_once_do(case, change):
     model, ids = change(case.model), case.model.pieces("the cat sat on the mat").ids
     whole, before = [*model.forward(Padded(ids))], list[LayerRun]()
     for begin, end in ((0, 3), (3, 4), (4, 5), (5, len(ids))):
@@ -404,9 +396,7 @@ def goes_on(case: Case, batch: Padded, runs: int | None = None) -> object:
 
 
 @pytest.mark.parametrize(("name", "words"), REFUSED)
-def test_what_does_not_fit_or_cannot_go_on_says_why(
-    cases: Callable[[str], Case], name: str, words: str
-) -> None:
+def test_what_does_not_fit_or_cannot_go_on_says_why(cases, name, words):
     with pytest.raises(ValueError, match=words):
         REFUSED[name, words](cases(name))
 
@@ -415,7 +405,7 @@ def test_what_does_not_fit_or_cannot_go_on_says_why(
 
 
 @each_of("gpt2", "llama", "bert")
-def test_each_name_in_the_docs_is_one_of_a_run_and_no_run_prints_numbers(case: Case) -> None:
+def test_each_name_in_the_docs_is_one_of_a_run_and_no_run_prints_numbers(case):
     ran = next(case.model.forward(case.batch))
     rows = re.findall(
         r"^\| `(.+?)` \| `blocks\..+ \|$", DOCS.read_text("utf-8"), flags=re.MULTILINE
@@ -429,9 +419,7 @@ def test_each_name_in_the_docs_is_one_of_a_run_and_no_run_prints_numbers(case: C
         assert "tensor" not in repr(shown)
 
 
-def test_what_the_docs_show_for_a_notebook_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_docs_show_for_a_notebook_runs(monkeypatch, capsys):
     """Further sections with the small model that the first of them reads."""
     transformers()
     models_read = {name: packaged(name) for name in ("minilm", "smollm2", "en-pt")}

@@ -107,9 +107,7 @@ def refused(file: Path, words: str) -> None:
 
 
 @over("text", SENTENCES)
-def test_a_gguf_file_is_the_model_that_it_was_made_of(
-    tiny: Callable[..., Path], checkpoint: Get, text: str
-) -> None:
+def test_a_gguf_file_is_the_model_that_it_was_made_of(tiny, checkpoint, text):
     model, made = load_gguf(tiny(), ABOUT), checkpoint("llama tied")
     pieces = read_tokenizer(made.folder / "tokenizer.json").encode(text).ids
     run = model.run(text)
@@ -120,8 +118,8 @@ def test_a_gguf_file_is_the_model_that_it_was_made_of(
 
 
 def test_numbers_of_half_the_size_become_float32_and_an_unembedding_of_its_own_is_read(
-    checkpoint: Get, tmp_path: Path
-) -> None:
+    checkpoint, tmp_path
+):
     made = checkpoint("llama")
     halved = {
         name: values.astype(np.float16) if values.ndim == 2 else values
@@ -147,13 +145,11 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @over("words", REFUSED)
-def test_a_file_that_is_not_known_is_refused_with_a_word(
-    tiny: Callable[..., Path], words: str
-) -> None:
+def test_a_file_that_is_not_known_is_refused_with_a_word(tiny, words):
     refused(tiny(**REFUSED[words]), words)
 
 
-def test_a_quantisation_that_is_not_known_is_named(checkpoint: Get, tmp_path: Path) -> None:
+def test_a_quantisation_that_is_not_known_is_named(checkpoint, tmp_path):
     tensors = {"token_embd.weight": np.zeros((300, 292), np.uint8)}  # of 256 numbers each
     file = written(tmp_path / "unknown.gguf", said_of(checkpoint("llama tied")), tensors)
     for outline in (True, False):
@@ -162,16 +158,14 @@ def test_a_quantisation_that_is_not_known_is_named(checkpoint: Get, tmp_path: Pa
 
 
 @over("kept", [0.0, 0.1, 0.99])
-def test_a_file_that_ends_too_early_is_refused(tiny: Callable[..., Path], kept: float) -> None:
+def test_a_file_that_ends_too_early_is_refused(tiny, kept):
     file = tiny()
     whole = file.read_bytes()
     file.write_bytes(whole[: int(len(whole) * kept)])
     refused(file, r"tiny\.gguf must be a whole GGUF file")
 
 
-def test_an_owner_names_a_gguf_file_and_a_broken_one_leaves_the_others(
-    tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_owner_names_a_gguf_file_and_a_broken_one_leaves_the_others(tiny, monkeypatch, tmp_path):
     monkeypatch.setattr(sources, "_OWN", sources.OwnModels())
     file, broken = tiny(), tmp_path / "broken.gguf"
     broken.write_bytes(file.read_bytes()[:-9])
@@ -187,7 +181,7 @@ def test_an_owner_names_a_gguf_file_and_a_broken_one_leaves_the_others(
 # The model of the package
 
 
-def test_smollm2_cuts_texts_as_its_reference_does() -> None:
+def test_smollm2_cuts_texts_as_its_reference_does():
     model = packaged("smollm2")
     assert len(GOLDENS["pieces"]) > 40
     for text, ids in GOLDENS["pieces"].items():
@@ -195,7 +189,7 @@ def test_smollm2_cuts_texts_as_its_reference_does() -> None:
 
 
 @torch.no_grad()
-def test_smollm2_gives_the_reference_s_numbers_and_writes_its_words() -> None:
+def test_smollm2_gives_the_reference_s_numbers_and_writes_its_words():
     model = packaged("smollm2")
     assert (len(model.layers), model.layers[0].attention.heads) == (30, 9)
     assert model.layers[0].attention.groups == 3

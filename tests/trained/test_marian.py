@@ -28,7 +28,7 @@ def read(folder: Path, content: bytes) -> MarianFile:
     return MarianFile(file)
 
 
-def test_weights_come_as_the_file_has_them(tmp_path: Path) -> None:
+def test_weights_come_as_the_file_has_them(tmp_path):
     weights = read(tmp_path, written(TENSORS))
     assert_close(weights.matrix("W", 2, 3), torch.tensor([[0.5, 1.5, 2.5], [1.0, 2.0, 3.0]]))
     assert_close(weights.table("W", 2, 3)[1:2], torch.tensor([[2.0, 2.5, 3.0]]))
@@ -36,7 +36,7 @@ def test_weights_come_as_the_file_has_them(tmp_path: Path) -> None:
     assert weights.number("dim-emb") == 2
 
 
-def test_weights_cut_anywhere_are_refused(tmp_path: Path) -> None:
+def test_weights_cut_anywhere_are_refused(tmp_path):
     whole = written(TENSORS)
     for length in range(len(whole)):
         with pytest.raises(ValueError, match=r"model.bin must be a whole file"):
@@ -61,16 +61,14 @@ REFUSED: dict[str, Callable[[MarianFile], object]] = {
 
 
 @over("words", REFUSED)
-def test_what_is_not_in_the_file_is_said(tmp_path: Path, words: str) -> None:
+def test_what_is_not_in_the_file_is_said(tmp_path, words):
     weights = read(tmp_path, written(TENSORS))
     with pytest.raises(ValueError, match=words):
         REFUSED[words](weights)
 
 
 @over("multiplier", [0.0, -1.0, math.nan, math.inf])
-def test_a_multiplier_that_nothing_can_be_divided_by_is_refused(
-    tmp_path: Path, multiplier: float
-) -> None:
+def test_a_multiplier_that_nothing_can_be_divided_by_is_refused(tmp_path, multiplier):
     broken = TENSORS | {"W": (0x4101, (2, 3), b"\1" * 6 + struct.pack("<f", multiplier))}
     with pytest.raises(ValueError, match="must have a multiplier greater than 0"):
         read(tmp_path, written(broken)).matrix("W", 2, 3)
@@ -91,14 +89,14 @@ def candidates(found: Shortlist, *ids: int) -> list[int]:
     return found.candidates(torch.tensor(ids)).tolist()
 
 
-def test_candidates_are_the_frequent_and_the_listed_up_to_a_multiple_of_8(tmp_path: Path) -> None:
+def test_candidates_are_the_frequent_and_the_listed_up_to_a_multiple_of_8(tmp_path):
     found = shortlist(tmp_path, lists([0, 2, *[3] * 11], [11, 10, 9]))
     assert candidates(found, 0) == [0, 1, 2, 3, 4, 5, 10, 11]
     assert candidates(found, 1, 0, 0) == [0, 1, 2, 3, 4, 9, 10, 11]
     assert candidates(found, 5) == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
-def test_a_shortlist_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+def test_a_shortlist_that_is_not_whole_is_refused(tmp_path):
     whole = lists([0, 2, *[3] * 11], [11, 10, 9])
     for length in range(len(whole)):
         with pytest.raises(ValueError, match=r"lex.bin must be a whole file"):

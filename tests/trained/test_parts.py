@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.core.norms import RmsNorm
-from attention.trained.parts import LayerNorm, Norm
+from attention.trained.parts import LayerNorm
 
 WIDTH = 7
 
@@ -26,9 +26,7 @@ def drawn(*shape: int) -> Tensor:
         (RmsNorm(drawn(WIDTH), 1e-3), 0.0),
     ],
 )
-def test_what_a_norm_makes_of_parts_adds_up_to_the_norm_of_their_sum_less_its_bias(
-    norm: Norm, bias: Tensor | float
-) -> None:
+def test_what_a_norm_makes_of_parts_adds_up_to_the_norm_of_their_sum_less_its_bias(norm, bias):
     parts = drawn(11, 3, WIDTH)
     total = parts.sum(0)
     assert_close(norm.split(parts, total).sum(0), norm(total) - bias)
@@ -36,7 +34,7 @@ def test_what_a_norm_makes_of_parts_adds_up_to_the_norm_of_their_sum_less_its_bi
     assert_close(norm.split(2 * parts, total), 2 * norm.split(parts, total))
 
 
-def test_a_root_mean_square_norm_by_hand() -> None:
+def test_a_root_mean_square_norm_by_hand():
     """Of 3 and 4 the squares are 12.5 on average."""
     norm = RmsNorm(torch.tensor([1.0, 2.0]), 0.0)
     root = 12.5**0.5

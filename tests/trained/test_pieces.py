@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -43,13 +42,11 @@ SHOWN = {
 
 
 @over("text", SHOWN)
-def test_pieces_of_bytes_are_shown_as_the_text_they_are_or_as_bytes(
-    loaded: Loaded, text: str
-) -> None:
+def test_pieces_of_bytes_are_shown_as_the_text_they_are_or_as_bytes(loaded, text):
     assert "".join(loaded("gpt2").pieces(text).texts) == SHOWN[text]
 
 
-def test_pieces_of_words_keep_their_marks_and_what_is_unknown_its_name(loaded: Loaded) -> None:
+def test_pieces_of_words_keep_their_marks_and_what_is_unknown_its_name(loaded):
     pieces = loaded("bert").pieces("the unhappiest 猫 cat")
     assert pieces.texts[:2] == ("[CLS]", "the")
     assert pieces.texts[-3:] == ("[UNK]", "cat", "[SEP]")
@@ -62,8 +59,8 @@ def test_pieces_of_words_keep_their_marks_and_what_is_unknown_its_name(loaded: L
 
 @over("name", ["bert", BYTES, "gpt2"])
 def test_only_special_tokens_that_nobody_wrote_belong_to_no_word_and_what_does_not_fit_is_counted(
-    loaded: Loaded, name: str
-) -> None:
+    loaded, name
+):
     model, around = loaded(name), 0 if name == "gpt2" else 1
     ends, pieces = [True] * around, model.pieces(UNIQUE)
     assert pieces.special == ends + [False] * (len(pieces.ids) - 2 * around) + ends
@@ -89,7 +86,7 @@ def test_only_special_tokens_that_nobody_wrote_belong_to_no_word_and_what_does_n
 
 @pytest.mark.parametrize("name", ["bert", BYTES, "gpt2"])
 @over("text", [*HOSTILE, "\ud800 cat", "\U0010ffff", "cat" * 2000])
-def test_any_text_is_read_or_has_no_words(loaded: Loaded, name: str, text: str) -> None:
+def test_any_text_is_read_or_has_no_words(loaded, name, text):
     model = loaded(name)
     pieces = model.pieces(text)
     assert len(pieces.ids) == len(pieces.texts) == len(pieces.words) <= model.limit
@@ -102,7 +99,7 @@ def test_any_text_is_read_or_has_no_words(loaded: Loaded, name: str, text: str) 
         assert text.strip() or {*"".join(pieces.texts)} <= {"·", *"<s>/"}
 
 
-def test_pieces_that_are_cut_again_count_all_that_were_left_out() -> None:
+def test_pieces_that_are_cut_again_count_all_that_were_left_out():
     pieces = Pieces(torch.arange(7), tuple("abcdefg"), (None, 0, 1, 2, 3, 4, None), left_out=3)
     kept = pieces.cut(5)
     assert (kept.texts, kept.words, kept.left_out) == (tuple("abcdg"), (None, 0, 1, 2, None), 5)
@@ -112,14 +109,14 @@ def test_pieces_that_are_cut_again_count_all_that_were_left_out() -> None:
 
 
 @given(st.text(max_size=60).filter(lambda text: text.isprintable()))
-def test_what_pieces_of_bytes_say_is_the_text_they_come_from(loaded: Loaded, text: str) -> None:
+def test_what_pieces_of_bytes_say_is_the_text_they_come_from(loaded, text):
     model = loaded("gpt2")
     pieces = model.pieces(text)
     if not pieces.left_out:
         assert model.text_of(pieces.ids.tolist()) == text
 
 
-def test_a_chosen_piece_makes_a_sentence_of_the_same_pieces_and_that_one(loaded: Loaded) -> None:
+def test_a_chosen_piece_makes_a_sentence_of_the_same_pieces_and_that_one(loaded):
     model, sentence = loaded("gpt2"), "the cat"
     before = model.pieces(sentence).ids.tolist()
     known = model.pieces(" the café, sat<|endoftext|>\n").ids.tolist()
@@ -132,7 +129,7 @@ def test_a_chosen_piece_makes_a_sentence_of_the_same_pieces_and_that_one(loaded:
         assert again.ids.tolist() == [*before, piece]
 
 
-def test_a_part_of_a_character_says_nothing_until_the_rest_is_chosen(loaded: Loaded) -> None:
+def test_a_part_of_a_character_says_nothing_until_the_rest_is_chosen(loaded):
     model = loaded("gpt2")
     parts = model.pieces("猫").ids.tolist()
     assert [model.text_of(parts[:count]) for count in range(4)] == ["", None, None, "猫"]
@@ -140,7 +137,7 @@ def test_a_part_of_a_character_says_nothing_until_the_rest_is_chosen(loaded: Loa
     assert model.shown([100_000]) == ("⟨no piece 100000⟩",)
 
 
-def test_what_pieces_of_words_say_depends_on_what_stands_before(loaded: Loaded) -> None:
+def test_what_pieces_of_words_say_depends_on_what_stands_before(loaded):
     model = loaded("bert")
     before = model.pieces("the").ids.tolist()[1:-1]
     cat, *rest = model.pieces("cat unhappiest").ids.tolist()[1:-1]
@@ -150,7 +147,7 @@ def test_what_pieces_of_words_say_depends_on_what_stands_before(loaded: Loaded) 
     assert model.text_of(rest[1:2], before) == model.shown(rest)[1].removeprefix("##")
 
 
-def test_the_mark_of_a_space_in_pieces_of_sentencepiece_is_shown_as_one(tmp_path: Path) -> None:
+def test_the_mark_of_a_space_in_pieces_of_sentencepiece_is_shown_as_one(tmp_path):
     made = Tokenizer(models.BPE({"▁": 0, "▁c": 1, "c": 2}, [("▁", "c")]))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.decoder = decoders.Metaspace()

@@ -6,7 +6,6 @@ import copy
 import runpy
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,7 +37,6 @@ def computed(
     packaged(name)
     values = Settings(**{"s": SENTENCE} | settings, model=name)
     result = compute(values, no_vectors, run_model=run)
-    assert result.trained is not None
     return result, run(name, values.s).inputs[result.trained.position]
 
 
@@ -77,12 +75,11 @@ def gpt(own: Own) -> str:
 
 
 @each_packaged
-def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own(name: str) -> None:
+def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own(name):
     for position in some_layers(name):
         layer = packaged(name).layers[position]
         result, layer_input = computed(name, layer=position)
         trained = result.trained
-        assert trained is not None
         assert (trained.layer, trained.position, trained.cut) == (layer, position, ())
         assert trained.of == len(packaged(name).layers)
         assert torch.equal(result.x, layer.attention_input(layer_input.x))
@@ -94,7 +91,6 @@ def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own
         assert (result.memory is None) == (not layer.crosses)
         if result.memory is not None:
             assert result.memory.x is layer_input.memory
-            assert layer_input.memory_pieces is not None
             assert result.key_tokens == layer_input.memory_pieces.texts
         assert_close(
             parts_of(result.layer_trace), parts_of(layer.trace(layer_input.x, layer_input.memory))
@@ -103,7 +99,7 @@ def test_what_enters_a_layer_is_what_its_attention_gets_and_its_trace_is_its_own
         assert_close(sums, torch.ones(layer.attention.heads, len(result.tokens)))
 
 
-def test_beyond_the_last_layer_head_or_piece_the_last_is_shown_and_it_is_told() -> None:
+def test_beyond_the_last_layer_head_or_piece_the_last_is_shown_and_it_is_told():
     result, _ = computed("en-pt", layer=63, head=49)
     assert result.notes == [
         "There is no layer 63 of 8; showing the last.",
@@ -118,9 +114,7 @@ def test_beyond_the_last_layer_head_or_piece_the_last_is_shown_and_it_is_told() 
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "llama stretched", "mistral", "qwen3"])
-def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(
-    own: Own, family: str, tmp_path: Path
-) -> None:
+def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(own, family, tmp_path):
     for settings in ({}, {"positions": "rotary", "mask": ("length",), "head": 1}):
         result, _ = computed(own(family), layer=1, **settings)
         script = tmp_path / "attention_here.py"
@@ -131,13 +125,12 @@ def test_the_script_of_a_layer_of_any_layout_gives_its_numbers(
         assert_close(found["layer_output"], output, atol=1e-5, rtol=1e-5)
 
 
-def test_a_layer_rotates_by_itself_once_until_its_rotation_is_removed(own: Own) -> None:
+def test_a_layer_rotates_by_itself_once_until_its_rotation_is_removed(own):
     name = own("llama")
     result, layer_input = computed(name, layer=1)
     turns, trace = layer_input.layer.attention.rotary, result.layer_trace
     assert turns == Rotary(10000.0, halves=True)
     assert_close(parts_of(trace), parts_of(layer_input.trace()))
-    assert trace.unrotated is not None
     for before, after in zip(trace.unrotated, (trace.queries, trace.keys), strict=True):
         assert_close(after, turns(before))
         assert not torch.allclose(after, before)
@@ -161,7 +154,7 @@ def test_a_layer_rotates_by_itself_once_until_its_rotation_is_removed(own: Own) 
     assert torch.equal(removed.x, result.x), "what enters the layer is as it was trained"
 
 
-def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: str) -> None:
+def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt):
     run = run_model(gpt, SENTENCE)
     layer_input = run.inputs[1]
     attention = copy.copy(layer_input.layer.attention)
@@ -183,7 +176,7 @@ def test_a_trained_layer_has_the_scale_and_the_window_it_was_trained_with(gpt: s
 
 
 @each_packaged
-def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion(name: str) -> None:
+def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion(name):
     for position in some_layers(name):
         aside, layer_input = computed(name, layer=position, special="ignored")
         whole, _ = computed(name, layer=position)
@@ -209,7 +202,7 @@ def test_special_tokens_set_aside_leave_their_weight_to_the_others_in_proportion
 
 
 @each_packaged
-def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str) -> None:
+def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name):
     for position in some_layers(name):
         whole, layer_input = computed(name, layer=position)
         attention = layer_input.layer.attention
@@ -224,7 +217,6 @@ def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str) -> No
         assert_close(changed.layer.head_outputs(changed.layer_trace), kept)
         expected = whole.layer.output(whole.layer_trace) - parts[0] - parts[3]
         assert_close(changed.layer.output(changed.layer_trace), expected, atol=1e-4, rtol=1e-4)
-        assert changed.trained is not None
         assert changed.trained.cut == (0, 3)
         assert changed.changes == ["heads cut out: 0, 3"]
         assert changed.notes == [f"There is no head 77 of {len(parts)} to cut out."]
@@ -232,9 +224,7 @@ def test_heads_cut_out_add_nothing_and_the_others_what_they_did(name: str) -> No
         assert packaged(name).layers[position].attention is attention is whole.layer
 
 
-def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_removed(
-    gpt: str,
-) -> None:
+def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_removed(gpt):
     kept, layer_input = computed(gpt)
     ahead = torch.ones(len(kept.tokens), len(kept.tokens)).triu(1) > 0
     assert list(kept.masks) == ["causal"]
@@ -269,7 +259,5 @@ def test_the_mask_a_model_was_trained_with_is_one_of_the_masks_until_it_is_remov
         ),
     ],
 )
-def test_a_result_says_what_is_not_as_it_was_trained(
-    settings: dict[str, Any], changes: list[str]
-) -> None:
+def test_a_result_says_what_is_not_as_it_was_trained(settings, changes):
     assert computed("minilm", **settings)[0].changes == changes

@@ -40,9 +40,7 @@ def theirs(warper: str, scores: Tensor, argument: float) -> Tensor:
 
 
 @given(some_scores, temperatures, st.integers(0, 80), all_probabilities)
-def test_all_filters_together_are_those_of_transformers(
-    scores: Tensor, temperature: float, k: int, p: float
-) -> None:
+def test_all_filters_together_are_those_of_transformers(scores, temperature, k, p):
     narrowing = narrow(scores, temperature, k, p)
     expected = theirs("Temperature", scores, temperature)
     if k:
@@ -60,7 +58,7 @@ def test_all_filters_together_are_those_of_transformers(
         assert step.removed.tolist() == sorted(step.removed.tolist())
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     """Weights 8, 4, 2, 1, 1 of 16."""
     scores = torch.tensor([4.0, 1, 8, 1, 2]).log()
     assert_close(narrow(scores).probabilities, torch.tensor([4.0, 1, 8, 1, 2]) / 16)
@@ -73,7 +71,7 @@ def test_by_hand() -> None:
 
 
 @over("pieces", [7, 10, 50, 1000, 50257])
-def test_of_pieces_that_are_all_as_likely_no_more_are_kept_than_reach_p(pieces: int) -> None:
+def test_of_pieces_that_are_all_as_likely_no_more_are_kept_than_reach_p(pieces):
     for tenths in (1, 3, 5, 9):
         kept = keep_top_p(torch.zeros(pieces), tenths / 10).scores.isfinite().sum()
         assert kept == -(-pieces * tenths // 10)
@@ -89,7 +87,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @over("words", REFUSED)
-def test_a_setting_out_of_bounds_is_refused(words: str) -> None:
+def test_a_setting_out_of_bounds_is_refused(words):
     with pytest.raises(ValueError, match=words):
         narrow(torch.tensor([1.0, 2]), **REFUSED[words])
 
@@ -97,7 +95,7 @@ def test_a_setting_out_of_bounds_is_refused(words: str) -> None:
 # Drawing
 
 
-def test_the_same_seed_draws_the_same_on_every_machine() -> None:
+def test_the_same_seed_draws_the_same_on_every_machine():
     probabilities = torch.tensor([0.1, 0.2, 0.3, 0.4])
     drawn = [sample(probabilities, 7, position) for position in range(12)]
     assert drawn == [3, 1, 2, 3, 1, 2, 3, 0, 2, 3, 2, 2]
@@ -106,7 +104,7 @@ def test_the_same_seed_draws_the_same_on_every_machine() -> None:
 
 
 @given(st.lists(st.sampled_from([0.0, 1e-30, 0.1, 1.0]), min_size=1, max_size=9), st.integers())
-def test_what_was_removed_is_never_drawn(probabilities: list[float], seed: int) -> None:
+def test_what_was_removed_is_never_drawn(probabilities, seed):
     numbers = torch.tensor(probabilities)
     if numbers.any():
         assert numbers[sample(numbers, seed)] > 0
@@ -118,8 +116,8 @@ def test_what_was_removed_is_never_drawn(probabilities: list[float], seed: int) 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "mistral", "qwen3"])
 @torch.no_grad()
 def test_going_on_with_the_likeliest_piece_is_what_transformers_does_keys_and_values_kept_or_not(
-    checkpoint: Get, name: str
-) -> None:
+    checkpoint, name
+):
     model = load_folder(checkpoint(name).folder, ABOUT)
     pieces = model.pieces("猫 and café")
     ids, count = pieces.ids.tolist(), 15

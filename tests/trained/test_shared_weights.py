@@ -95,9 +95,7 @@ DAMAGES = {
 
 
 @over("name", DAMAGES)
-def test_a_file_that_is_not_whole_is_made_anew_and_told_of(
-    name: str, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_that_is_not_whole_is_made_anew_and_told_of(name, folder, caplog):
     damage, words = DAMAGES[name]
     shutil.rmtree(folder, ignore_errors=True)
     first = Start(caplog)
@@ -113,9 +111,7 @@ def test_a_file_that_is_not_whole_is_made_anew_and_told_of(
     assert sorted(path.name for path in folder.iterdir()) == [NAME, f"{NAME}.sha256"]
 
 
-def test_all_may_read_the_file_and_its_digest_is_that_of_sha256sum(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_all_may_read_the_file_and_its_digest_is_that_of_sha256sum(folder, caplog):
     assert Start(caplog).is_right
     content = (folder / NAME).read_bytes()
     said = (folder / f"{NAME}.sha256").read_text("utf-8")
@@ -187,8 +183,8 @@ NOT_SHARED: dict[str, tuple[Callable[[pytest.MonkeyPatch, Path], object], str]] 
 
 @over("name", NOT_SHARED)
 def test_weights_that_cannot_be_shared_are_told_of_and_nothing_half_made_is_left(
-    name: str, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+    name, folder, caplog
+):
     set_up, words = NOT_SHARED[name]
     shutil.rmtree(folder) if folder.is_dir() else folder.unlink(missing_ok=True)
     assert Start(caplog).is_right
@@ -207,9 +203,7 @@ def test_weights_that_cannot_be_shared_are_told_of_and_nothing_half_made_is_left
                 assert Start(caplog).is_right
 
 
-def test_a_model_is_dequantised_once_and_then_mapped(
-    tiny: Callable[..., Path], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_dequantised_once_and_then_mapped(tiny, folder, monkeypatch):
     file = tiny()
     plain = load_gguf(file, ABOUT).unembedding
     assert not folder.exists()  # a file of a few kB is not worth it

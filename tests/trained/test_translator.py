@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,7 +11,7 @@ from torch.testing import assert_close
 from attention.trained import sources, translator
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import About, LayerInput
-from attention.trained.sources import EN_PT, PT_EN, Packaged
+from attention.trained.sources import EN_PT, PT_EN
 from attention.trained.translator import LIMIT, load_translator
 from tests.trained.files import written
 from tests.trained.sentences import ENGLISH, MARGIN, PORTUGUESE
@@ -38,11 +37,8 @@ def inputs(english: EncoderDecoder) -> tuple[LayerInput, ...]:
 
 
 @pytest.mark.parametrize(("source", "sentences"), WAYS)
-def test_it_says_piece_by_piece_what_its_own_engine_says(
-    source: Packaged, sentences: list[str]
-) -> None:
+def test_it_says_piece_by_piece_what_its_own_engine_says(source, sentences):
     model, engine = source.read(), native.NativeDirection(str(source.path))
-    assert isinstance(model, EncoderDecoder)
     for sentence in sentences:
         found, expected = model.write(sentence), engine.translate(sentence)
         assert found.text == expected
@@ -54,12 +50,9 @@ def test_it_says_piece_by_piece_what_its_own_engine_says(
         assert bool((first > MARGIN * second).all()), close
 
 
-def test_row_i_produces_piece_i_and_the_alignment_is_head_0_of_the_last_layer(
-    english: EncoderDecoder,
-) -> None:
+def test_row_i_produces_piece_i_and_the_alignment_is_head_0_of_the_last_layer(english):
     run, translation = english.run(SENTENCE), english.write(SENTENCE)
     table, bias = english.decoder.table, english.decoder.bias
-    assert bias is not None
     scores = run.hidden @ table[torch.arange(len(table))].T + bias
     candidates, _ = english.scorer(run.pieces.ids)
     assert len(candidates) < len(table)
@@ -76,7 +69,7 @@ def test_row_i_produces_piece_i_and_the_alignment_is_head_0_of_the_last_layer(
     assert run.nbytes == 4 * kept_once
 
 
-def test_pieces_know_their_words_and_the_end_belongs_to_none(english: EncoderDecoder) -> None:
+def test_pieces_know_their_words_and_the_end_belongs_to_none(english):
     pieces = english.pieces("Sleeping cats, €5.")
     assert "".join(pieces.texts) == "·Sleeping·cats,·€5.</s>"
     assert pieces.special == [False] * (len(pieces.texts) - 1) + [True]
@@ -87,9 +80,7 @@ def test_pieces_know_their_words_and_the_end_belongs_to_none(english: EncoderDec
     assert words == ["·Sleeping", "·cats,", "·€5."]
 
 
-def test_no_words_no_translation_and_what_has_no_picture_or_does_not_fit_is_told(
-    english: EncoderDecoder,
-) -> None:
+def test_no_words_no_translation_and_what_has_no_picture_or_does_not_fit_is_told(english):
     for text in ("", "   ", "\n\t", "\u200b"):
         for use in (english.run, english.write):
             with pytest.raises(ValueError, match="the sentence has no words yet"):
@@ -101,9 +92,7 @@ def test_no_words_no_translation_and_what_has_no_picture_or_does_not_fit_is_told
     assert pieces.left_out == 1000 - (LIMIT - 1)
 
 
-def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(
-    english: EncoderDecoder,
-) -> None:
+def test_a_translation_that_does_not_end_is_ended_where_its_engine_ends_it(english):
     text = ". " * 24
     translation = english.write(text)
     assert len(translation.source.ids) == 25
@@ -117,7 +106,7 @@ CUT = {"model.enpt.intgemm.alphas.bin": "must be a whole file", "vocab.enpt.spm"
 
 
 @pytest.mark.parametrize("cut", CUT)
-def test_a_translator_with_a_file_cut_short_or_none_is_refused(tmp_path: Path, cut: str) -> None:
+def test_a_translator_with_a_file_cut_short_or_none_is_refused(tmp_path, cut):
     assert EN_PT.path is not None
     for name in EN_PT.hashes:
         whole = (EN_PT.path / name).resolve()
@@ -131,7 +120,7 @@ def test_a_translator_with_a_file_cut_short_or_none_is_refused(tmp_path: Path, c
         (tmp_path / cut).unlink(missing_ok=True)
 
 
-def test_another_file_than_was_pinned_or_a_model_built_otherwise_is_refused(tmp_path: Path) -> None:
+def test_another_file_than_was_pinned_or_a_model_built_otherwise_is_refused(tmp_path):
     other = replace(EN_PT, hashes={"vocab.enpt.spm": "0" * 64})
     with pytest.raises(ValueError, match="must have the SHA-256 it was pinned with"):
         other.read()

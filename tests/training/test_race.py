@@ -40,9 +40,7 @@ def right(width: str, name: str, pairs: int) -> list[float]:
     return [run_of(width, seed).accuracy(race.curve(name, pairs)) for seed in race.SEEDS]
 
 
-def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(monkeypatch):
     class Halved(Retention):
         """Half of it is left after each token."""
 
@@ -64,9 +62,7 @@ def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(
 
 
 @over("name", race.racing())
-def test_a_layer_that_learns_is_the_variant_of_the_library_at_its_published_scale(
-    name: str,
-) -> None:
+def test_a_layer_that_learns_is_the_variant_of_the_library_at_its_published_scale(name):
     variant = race.racing()[name]
     layer = seeded(12, 2, 3, variant)
     x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
@@ -77,7 +73,7 @@ def test_a_layer_that_learns_is_the_variant_of_the_library_at_its_published_scal
         assert_close(quick.output, whole.output, **CLOSE)
 
 
-def test_maps_are_those_of_each_variant_over_the_first_pairs_of_one_list() -> None:
+def test_maps_are_those_of_each_variant_over_the_first_pairs_of_one_list():
     asked = race.Race(TrainingSettings("race"))
     learners, example = asked.learners(torch.Generator().manual_seed(0)), asked.example()
     maps = asked.maps(learners, example)
@@ -95,7 +91,7 @@ def test_maps_are_those_of_each_variant_over_the_first_pairs_of_one_list() -> No
         assert summed == bool(variant.normed_by)
 
 
-def test_packaged_runs_are_small_and_differ_in_width_and_seed_alone() -> None:
+def test_packaged_runs_are_small_and_differ_in_width_and_seed_alone():
     runs = [run_of(width, seed) for width in race.WIDTHS for seed in race.SEEDS]
     assert len({tuple(each.step for each in run.progress) for run in runs}) == 1
     assert {run.last.step for run in runs} == {race.Race.usual.steps}
@@ -112,7 +108,7 @@ def test_packaged_runs_are_small_and_differ_in_width_and_seed_alone() -> None:
     assert race.alike(alone) == [alone]
 
 
-def test_attention_answers_more_than_every_state_and_a_large_one_more_than_a_small_one() -> None:
+def test_attention_answers_more_than_every_state_and_a_large_one_more_than_a_small_one():
     for width in ("8", "usual"):
         attention = right(width, ATTENTION, MOST)
         for name in WITH_STATE:
@@ -127,7 +123,7 @@ def over_all_lists(name: str, seed: int) -> float:
     return sum(found) / len(found)
 
 
-def test_a_network_is_tuned_where_another_rate_is_better_by_more_than_its_seeds_differ() -> None:
+def test_a_network_is_tuned_where_another_rate_is_better_by_more_than_its_seeds_differ():
     asked, rates = race.Race(settings(race.EQUAL_AT, 0)), race.rates_tried()
     assert [*rates] == [*race.networks()]
     for name, tried in rates.items():
@@ -140,7 +136,7 @@ def test_a_network_is_tuned_where_another_rate_is_better_by_more_than_its_seeds_
     assert race.Race(settings("usual", 0)).rate("gated delta rule") == 0.01
 
 
-def test_a_gru_of_equal_state_can_be_tested_again() -> None:
+def test_a_gru_of_equal_state_can_be_tested_again():
     asked, run = race.Race(settings(race.EQUAL_AT, 0)), run_of(race.EQUAL_AT)
     with torch.no_grad():
         again = asked.score(race.equal_state(), asked.tests()["5 pairs"])
@@ -150,7 +146,7 @@ def test_a_gru_of_equal_state_can_be_tested_again() -> None:
     assert race.EQUAL_STATE not in race.parameters(16)
 
 
-def test_the_page_of_docs_has_the_shares_of_all_seeds() -> None:
+def test_the_page_of_docs_has_the_shares_of_all_seeds():
     page = (Path(__file__).parents[2] / "docs" / "without_softmax.md").read_text("utf-8")
     for name in race.networks():
         cells = []

@@ -35,7 +35,7 @@ def script_of(words: str) -> str:
     return report.split("```python\n")[1].split("```")[0]
 
 
-def test_the_reports_name_files_and_names_that_there_are() -> None:
+def test_the_reports_name_files_and_names_that_there_are():
     for report in REPORTS:
         *_, goes = report.rpartition("**Goes:**")
         named = re.findall(r"`([^`]+)`", goes)
@@ -85,7 +85,7 @@ async def connected(port: int, *names: str) -> AsyncIterator[tuple[Callable[[], 
 QUERY = "&".join(f"n{number}=" for number in range(1001))
 
 
-def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Serve) -> None:
+def test_a_run_that_was_cut_is_told_as_a_finished_one(served):
     async def visit(port: int) -> tuple[str, int]:
         session = ""
         async with connected(port) as (come, _):
@@ -99,7 +99,7 @@ def test_a_run_that_was_cut_is_told_as_a_finished_one(served: Serve) -> None:
     assert told == ("script_finished", ForwardMsg.FINISHED_SUCCESSFULLY)
 
 
-def test_a_part_of_a_page_that_was_left_names_that_page(served: Serve) -> None:
+def test_a_part_of_a_page_that_was_left_names_that_page(served):
     async def visit(port: int) -> list[tuple[bool, bool]]:
         async with connected(port) as (come, ask):
             while not (menu := (await come()).navigation).app_pages:
@@ -123,7 +123,7 @@ def test_a_part_of_a_page_that_was_left_names_that_page(served: Serve) -> None:
     assert told == [(False, False), (True, True)]
 
 
-def test_an_address_of_many_parameters_is_ignored(served: Serve) -> None:
+def test_an_address_of_many_parameters_is_ignored(served):
     async def visit(port: int) -> str:
         async with connected(port) as (come, _):
             while not (body := (await come()).delta.new_element.markdown.body):
@@ -133,7 +133,7 @@ def test_an_address_of_many_parameters_is_ignored(served: Serve) -> None:
     assert asyncio.run(visit(served("more than 1,000"))) == "0 parameters"
 
 
-def test_a_number_box_fails_on_an_infinite_number_in_the_address() -> None:
+def test_a_number_box_fails_on_an_infinite_number_in_the_address():
     def fails(text: str) -> bool:
         app = AppTest.from_string(script_of("infinite number"))
         app.query_params["n"] = text
@@ -144,7 +144,7 @@ def test_a_number_box_fails_on_an_infinite_number_in_the_address() -> None:
 
 
 @pytest.mark.parametrize("words", ["A session that is over", "A file that comes after"])
-def test_what_belongs_to_a_session_that_is_over_is_kept(words: str) -> None:
+def test_what_belongs_to_a_session_that_is_over_is_kept(words):
     command = [sys.executable, "-c", script_of(words)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert ran.stdout == "kept\n"
@@ -153,9 +153,7 @@ def test_what_belongs_to_a_session_that_is_over_is_kept(words: str) -> None:
 AS_SHIPPED = net_util.get_external_ip
 
 
-def test_a_page_of_another_host_makes_the_server_ask_a_third_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_page_of_another_host_makes_the_server_ask_a_third_one(monkeypatch, tmp_path):
     asked: list[str] = []
     monkeypatch.setattr(net_util, "get_external_ip", AS_SHIPPED)  # the app has replaced it here
     monkeypatch.setattr(net_util, "_external_ip", None)
@@ -216,9 +214,7 @@ CLICK_ALL = """async (names) => {
 
 
 @pytest.mark.browser
-def test_a_message_sent_before_a_choice_was_received_takes_it_back(
-    served: Serve, open_page: Open
-) -> None:
+def test_a_message_sent_before_a_choice_was_received_takes_it_back(served, open_page):
     page = open_page(served("A message sent before"), "n is 0")
     rest(page)
     page.evaluate(CLICK_ALL, ["choose 5", "go on"])
@@ -227,9 +223,7 @@ def test_a_message_sent_before_a_choice_was_received_takes_it_back(
 
 
 @pytest.mark.browser
-def test_of_two_triggers_that_wait_for_a_run_the_first_is_lost(
-    served: Serve, open_page: Open
-) -> None:
+def test_of_two_triggers_that_wait_for_a_run_the_first_is_lost(served, open_page):
     page = open_page(served("Of two triggers"), "heard []")
     rest(page)
     page.evaluate(CLICK_ALL, ["press"])
@@ -239,9 +233,7 @@ def test_of_two_triggers_that_wait_for_a_run_the_first_is_lost(
 
 
 @pytest.mark.browser
-def test_a_field_loses_what_is_typed_while_the_server_is_away(
-    served: Serve, open_page: Open
-) -> None:
+def test_a_field_loses_what_is_typed_while_the_server_is_away(served, open_page):
     port = served("A field loses")
     with cutting(f"http://127.0.0.1:{port}") as (address, cut):
         page = open_page(address, "You said .")
@@ -254,9 +246,7 @@ def test_a_field_loses_what_is_typed_while_the_server_is_away(
 
 
 @pytest.mark.browser
-def test_what_a_component_triggers_while_the_server_is_away_is_lost(
-    served: Serve, open_page: Open
-) -> None:
+def test_what_a_component_triggers_while_the_server_is_away_is_lost(served, open_page):
     port = served("What a component triggers")
     with cutting(f"http://127.0.0.1:{port}") as (address, cut):
         page = open_page(address, "pressed 0 times")
@@ -268,9 +258,7 @@ def test_what_a_component_triggers_while_the_server_is_away_is_lost(
 
 
 @pytest.mark.browser
-def test_a_page_in_its_folder_runs_without_the_frame(
-    served: Serve, open_page: Open, tmp_path: Path
-) -> None:
+def test_a_page_in_its_folder_runs_without_the_frame(served, open_page, tmp_path):
     (tmp_path / "pages").mkdir()
     for name in ("one", "two"):
         (tmp_path / "pages" / f"{name}.py").write_text(
@@ -282,7 +270,7 @@ def test_a_page_in_its_folder_runs_without_the_frame(
 
 
 @pytest.mark.browser
-def test_a_refused_upload_is_told_as_an_axios_error(served: Serve, open_page: Open) -> None:
+def test_a_refused_upload_is_told_as_an_axios_error(served, open_page):
     page = open_page(served("A refused upload"), "File")
     file = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"x"}
     page.locator("input[type=file]").set_input_files(file)
@@ -290,9 +278,7 @@ def test_a_refused_upload_is_told_as_an_axios_error(served: Serve, open_page: Op
 
 
 @pytest.mark.browser
-def test_on_a_phone_the_menu_stays_open_over_the_chosen_page(
-    served: Serve, open_page: Open
-) -> None:
+def test_on_a_phone_the_menu_stays_open_over_the_chosen_page(served, open_page):
     page = open_page(served("On a phone"), "page one", viewport=PHONE)
     page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_test_id("stSidebarNavLink").last.click()
@@ -302,9 +288,7 @@ def test_on_a_phone_the_menu_stays_open_over_the_chosen_page(
 
 
 @pytest.mark.browser
-def test_one_choice_in_the_menu_is_several_steps_in_the_history(
-    served: Serve, open_page: Open
-) -> None:
+def test_one_choice_in_the_menu_is_several_steps_in_the_history(served, open_page):
     page = open_page(served("several steps"), "page one")
     before = page.evaluate("history.length")
     page.get_by_test_id("stSidebarNavLink").last.click()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from torch.testing import assert_close
 
 from attention.pipeline import Settings
@@ -32,7 +31,7 @@ def rows(app: App) -> list[Sent]:
 # Two sentences
 
 
-def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_sentence() -> None:
+def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_sentence():
     app = opened("cross", s="the bank raised its rates")
     shown = app.sent["picture"].header
     assert shown["tokens"] == ["bonjour", "le", "monde"]
@@ -57,7 +56,7 @@ def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_senten
         (BATCH | {"target": ""}, "A batch needs"),
     ],
 )
-def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) -> None:
+def test_it_is_said_which_sentence_is_empty(case):
     link, words = case
     (info,) = opened("cross", **link).missing
     assert info.startswith(words)
@@ -66,7 +65,7 @@ def test_it_is_said_which_sentence_is_empty(case: tuple[dict[str, str], str]) ->
 # A batch
 
 
-def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers() -> None:
+def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers():
     settings: dict[str, Any] = {"variant": "multihead", "vectors": "random", "d_model": 10}
     settings |= {"head": 3, "mask": MASKS, "positions": "rotary"}
     own = (
@@ -87,7 +86,7 @@ def test_a_batch_of_sentences_has_its_padding_by_name_and_the_librarys_numbers()
     assert "dropout_seed" not in batch().controls
 
 
-def test_a_click_chooses_a_number_of_the_output() -> None:
+def test_a_click_chooses_a_number_of_the_output():
     app = batch().tell("sequence_1", "cell", [0, 2])
     assert app.query_params == {"cross": "batch", "sequence": "1", "dimension": "2"}
     assert app.sent["sequence_0"].header["chosen"] is None
@@ -95,7 +94,7 @@ def test_a_click_chooses_a_number_of_the_output() -> None:
     assert "in sequence 1, dimension 2" in app.said
 
 
-def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown():
     app = opened("cross", target="a b c", query=7, mask="cells", cells="<img>")
     assert app.selection["query"] == 7, "what is shown instead is said in the browser"
     assert any(note.startswith("No single cells are hidden: ") for note in app.notes)
@@ -113,7 +112,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
 # A translation
 
 
-def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
+def test_a_translation_looks_from_its_words_at_those_of_the_sentence():
     packaged(cross_words.TRANSLATOR.name)
     app = opened("cross", cross="translated", s="the red car", query=1)
     shown = app.sent["picture"].header
@@ -132,7 +131,7 @@ def test_a_translation_looks_from_its_words_at_those_of_the_sentence() -> None:
     assert crossing.COPIED in opened("cross", cross="translated", s="heute ist es kalt").notes
 
 
-def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask() -> None:
+def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask():
     packaged(cross_words.TRANSLATOR.name)
     app = opened("explore", s="we sold the red car", mask="causal").move(query=3)
     app.go("cross")
@@ -145,9 +144,7 @@ def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask
     assert (app.values["mask"], app.selection["query"]) == (["causal"], 3)
 
 
-def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(monkeypatch):
     monkeypatch.setattr(cross_words, "names_of_models", lambda: ("none",))
     assert cross_words.first_translation() == ""
     (info,) = opened("cross", cross="translated").missing

@@ -54,7 +54,7 @@ def batch_of(settings: Settings | None = None, /, **asked: Any) -> Batch:
     return compute_batch(settings or plain, CrossSettings(**asked), no_vectors)
 
 
-def test_positions_count_from_0_in_each_sentence() -> None:
+def test_positions_count_from_0_in_each_sentence():
     turned = result_of("a b c", "d e f g h", positions="rotary")
     torch.testing.assert_close(turned.trace.queries, rotary(turned.x))
     torch.testing.assert_close(turned.trace.keys, rotary(turned.memory.x))
@@ -77,7 +77,7 @@ NO_LENGTHS = {
 
 
 @over("text", NO_LENGTHS)
-def test_other_lengths_are_refused_in_words(text: str) -> None:
+def test_other_lengths_are_refused_in_words(text):
     with pytest.raises(MatrixError) as caught:
         read_lens(text, 2, 1, 10)
     assert str(caught.value) == NO_LENGTHS[text]
@@ -85,7 +85,7 @@ def test_other_lengths_are_refused_in_words(text: str) -> None:
 
 @given(text=st.text("0123456789 ;,", max_size=12) | st.text("07 ;,-.|_e²٣\x00é", max_size=12))
 @hypothesis_settings(max_examples=150)
-def test_any_text_is_lengths_within_the_keys_or_refused(text: str) -> None:
+def test_any_text_is_lengths_within_the_keys_or_refused(text):
     try:
         lens = read_lens(text, 2, 3, 7)
     except MatrixError:
@@ -95,7 +95,7 @@ def test_any_text_is_lengths_within_the_keys_or_refused(text: str) -> None:
     assert int(lens.max()) <= 7
 
 
-def test_sentences_are_padded_and_their_lengths_are_the_mask() -> None:
+def test_sentences_are_padded_and_their_lengths_are_the_mask():
     batch = batch_of(target="who is it", batch="a b | c d e | ")
     assert batch.queries == ("who", "is", "it")
     assert batch.keys == (("a", "b", PAD), ("c", "d", "e"), (PAD, PAD, PAD))
@@ -105,7 +105,7 @@ def test_sentences_are_padded_and_their_lengths_are_the_mask() -> None:
     assert cross_words.heading(batch, 2) == "Sequence 2, “(empty)”: valid length 0 of 3"
 
 
-def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
+def test_the_lengths_of_the_memories_join_the_chosen_masks():
     settings = Settings(
         vectors="random", d_model=7, mask=("causal", "length", "cells"), valid_len=3, cells="2:0"
     )
@@ -125,9 +125,7 @@ def test_the_lengths_of_the_memories_join_the_chosen_masks() -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @over("lens", ["", "1 7 0", "1 2 2; 7 0 7; 2 2 1"])
-def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(
-    variant: str, lens: str
-) -> None:
+def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(variant, lens):
     causal, everything = masks.causal(QUERIES, 7), torch.ones(QUERIES, 7, dtype=torch.bool)
     for positions, mask in (("none", everything), ("rotary", causal), ("alibi", causal)):
         settings = Settings(variant=variant, positions=positions, head=1)
@@ -149,7 +147,7 @@ def test_each_sequence_of_a_batch_is_what_it_is_alone_and_weighs_no_padding(
             assert not batch.trace.applied[index][~allowed].any()
 
 
-def test_a_length_beyond_the_sentence_lets_padding_in_and_says_so() -> None:
+def test_a_length_beyond_the_sentence_lets_padding_in_and_says_so():
     batch = batched(2, 7, lens="5 7")
     (note,) = batch.notes
     share = float(batch.trace.weights[0, :, 2:].sum(-1).max())
@@ -159,7 +157,7 @@ def test_a_length_beyond_the_sentence_lets_padding_in_and_says_so() -> None:
     assert batched(2, 7, lens="5 7", hidden=others).notes == (), "another mask keeps it out"
 
 
-def test_a_batch_has_room_for_6_sentences_of_16_tokens() -> None:
+def test_a_batch_has_room_for_6_sentences_of_16_tokens():
     memories, notes = read_memories(" | ".join(["cat " * 17] * 8))
     assert [len(tokens) for tokens in memories] == [16] * 6
     assert notes[0] == "Of 8 sentences the first 6 are shown."
@@ -168,7 +166,7 @@ def test_a_batch_has_room_for_6_sentences_of_16_tokens() -> None:
 
 
 @over("text", ["", "|", " | | ", "\x00|"])
-def test_a_batch_without_a_word_is_none(text: str) -> None:
+def test_a_batch_without_a_word_is_none(text):
     assert read_memories(text)[0] == []
     with pytest.raises(ValueError, match="a batch needs a sentence for the queries"):
         batch_of(batch=text)
@@ -182,7 +180,7 @@ RECOMPUTED: list[dict[str, Any]] = [
 
 
 @over("settings", RECOMPUTED)
-def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, Any]) -> None:
+def test_a_number_of_the_output_recomputes_from_its_table(settings):
     batch = batch_of(Settings(vectors="random", d_model=10, **settings), batch="a b | c d e f g")
     mixed = settings.get("variant") == "talking"
     trace = batch.trace
@@ -207,7 +205,7 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings: dict[str, An
         assert work.total == float(trace.output[index, row, dimension])
 
 
-def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
+def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give():
     work = cross_words.working(batched(2, 7, lens="0 6"), 0, 0, 3)
     assert work.total == 0
     assert work.columns["weight"] == [0.0] * 7
@@ -216,7 +214,7 @@ def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give() -> None:
     assert "not a number" in table["lines"][0]
 
 
-def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow() -> None:
+def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow():
     plain, dropped = batch_of(), batch_of(dropout=0.5)
     trace, weights = dropped.trace, plain.trace.weights
     assert torch.equal(trace.weights, weights)
@@ -237,7 +235,7 @@ def test_dropout_drops_weights_of_a_batch_and_lets_the_others_grow() -> None:
 # Links that cross
 
 
-def test_two_lines_that_cross_are_named_with_their_weights() -> None:
+def test_two_lines_that_cross_are_named_with_their_weights():
     tokens, keys = "abc", "xyz"
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0], [0.3, 0.1, 0.6]])
     told = (
@@ -256,7 +254,7 @@ COPIED = {"Die Katze </s>": True, "die Maus": True, "o gato </s>": False, "</s>"
 
 
 @over("words", COPIED)
-def test_words_that_come_back_as_they_are_are_no_translation(words: str) -> None:
+def test_words_that_come_back_as_they_are_are_no_translation(words):
     assert crossing.is_copied(words.split(), ["die", "Katze", "und", "</s>"]) == COPIED[words]
 
 
@@ -273,7 +271,7 @@ SIGNED = {
 
 
 @over("normed", ["softmax", ""])
-def test_the_link_of_the_greatest_weight_is_said_and_if_it_takes_away(normed: str) -> None:
+def test_the_link_of_the_greatest_weight_is_said_and_if_it_takes_away(normed):
     for weights, words in (LINKS if normed else SIGNED).items():
         trace = WeightsAlone(torch.tensor(weights), normed_by=normed)
         assert crossing.strongest("ab", "cd", trace) == words

@@ -57,7 +57,7 @@ def asked(app: App) -> str:
 
 
 @over("shown", OPENINGS.values())
-def test_its_link_is_taken_whole_and_says_the_sentence_and_the_chosen_word(shown: Opening) -> None:
+def test_its_link_is_taken_whole_and_says_the_sentence_and_the_chosen_word(shown):
     link = parse_qs(shown.link)
     assert read_link(link, lambda vectors: 50) == (link, [])
     assert link["s"] == [shown.sentences[0]]
@@ -68,16 +68,14 @@ def test_its_link_is_taken_whole_and_says_the_sentence_and_the_chosen_word(shown
 @pytest.mark.parametrize(
     ("names", "reader"), [((NONE, "minilm"), "minilm"), ((NONE, "en-pt"), NONE), ((NONE,), NONE)]
 )
-def test_it_opens_on_the_trained_model_where_that_is_installed(
-    names: tuple[str, ...], reader: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_opens_on_the_trained_model_where_that_is_installed(names, reader, monkeypatch):
     listed: Callable[[], tuple[str, ...]] = lambda: names  # noqa: E731
     monkeypatch.setattr(sources, "names", listed)
     assert openings.opening() is OPENINGS[reader]
 
 
 @over("shown", OPENINGS.values())
-def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown: Opening) -> None:
+def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown):
     app = opened_on(shown)
     assert asked(app) == question_on(shown)
     assert app.sent["picture"].header["tokens"] == shown.sentences[0].split()
@@ -95,9 +93,7 @@ def test_it_asks_about_a_word_under_arcs_and_its_last_word_can_be_changed(shown:
 
 
 @over("shown", OPENINGS.values())
-def test_the_picture_with_the_other_last_word_is_sent_along_and_so_is_the_way_back(
-    shown: Opening,
-) -> None:
+def test_the_picture_with_the_other_last_word_is_sent_along_and_so_is_the_way_back(shown):
     first, second = (_picture(shown, sentence) for sentence in shown.sentences)
     assert first.made != second.made
     assert (first.made, first.other) == (second.other, second.made)
@@ -121,9 +117,7 @@ def _picture(shown: Opening, sentence: str) -> AttentionPicture:
         {"s": MINILM.sentences[0], **MINILM.chosen, "query": 8},
     ],
 )
-def test_any_link_opens_on_the_map_and_on_the_word_it_names_or_the_one_to_ask_about(
-    link: dict[str, Any],
-) -> None:
+def test_any_link_opens_on_the_map_and_on_the_word_it_names_or_the_one_to_ask_about(link):
     app = opened("explore", **link)
     assert "map_picture" in app.sent
     asks = 5 if app.values["s"] == CAT else 8  # street, it
@@ -135,7 +129,7 @@ def test_any_link_opens_on_the_map_and_on_the_word_it_names_or_the_one_to_ask_ab
 
 
 @over("fold", FOLDS)
-def test_a_fold_shows_the_same_word_of_the_same_sentence_and_stands_in_the_link(fold: str) -> None:
+def test_a_fold_shows_the_same_word_of_the_same_sentence_and_stands_in_the_link(fold):
     app = opened_on(MINILM, query=5).choose("fold", fold)
     assert (asked(app), app.selection["query"]) == ("Which word does “the (5)” look at?", 5)
     assert {name: value(app, name) for name in MINILM.chosen} == dict(MINILM.chosen)
@@ -146,7 +140,7 @@ def test_a_fold_shows_the_same_word_of_the_same_sentence_and_stands_in_the_link(
         assert again.sent[key].numbers.equal(part.numbers), key
 
 
-def test_a_heatmap_alone_is_drawn_without_the_new_vector() -> None:
+def test_a_heatmap_alone_is_drawn_without_the_new_vector():
     for figure, drawn in (("all", ["heatmap", "mixture"]), ("heatmap", ["heatmap"])):
         view = viewed("explore", s=CAT, figure=figure)
         result = scene.opening_result(view)
@@ -156,9 +150,7 @@ def test_a_heatmap_alone_is_drawn_without_the_new_vector() -> None:
         assert picture.drawn == drawn
 
 
-def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_of_the_head() -> (
-    None
-):
+def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_of_the_head():
     app = opened_on(MINILM)
     before = app.sent["picture"].header["said"][8]["line"]
     after = app.choose("scale", "none").sent["picture"].header["said"][8]["line"]
@@ -172,7 +164,7 @@ def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_o
     assert {name: value(app, name) for name in MINILM.chosen} == dict(MINILM.chosen)
 
 
-def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> None:
+def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes():
     app = opened_on(MINILM)
     app.choose("s", "this morning the animal did not cross the street because it was too tired")
     assert asked(app) == "Which word does “it” look at?"
@@ -191,7 +183,7 @@ def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes() -> No
 # Doors of the menu
 
 
-def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> None:
+def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one():
     packaged(cross_words.TRANSLATOR.name)
     for page in PAGES:
         link = parse_qs(page.opens()) if page.opens else {}
@@ -200,7 +192,7 @@ def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one() -> 
         assert page.name != "cross" or link["cross"] == [cross_words.TRANSLATED]
 
 
-def test_by_the_menu_play_begins_as_its_bare_address_does() -> None:
+def test_by_the_menu_play_begins_as_its_bare_address_does():
     app = opened("operations").go("explore")
     link = dict(parse_qsl(opening_link()))
     names = ("s", "model", "layer", "head", "special")
@@ -210,16 +202,15 @@ def test_by_the_menu_play_begins_as_its_bare_address_does() -> None:
 
 def opening_link() -> str:
     opens = page_named("explore").opens
-    assert opens is not None
     return opens()
 
 
 @over("link", [{"variant": "multihead"}, {"scale": "none"}, {"hide": "scale"}])
-def test_who_has_set_something_keeps_it_without_a_model(link: dict[str, str]) -> None:
+def test_who_has_set_something_keeps_it_without_a_model(link):
     assert value(opened("cross", **link).go("explore"), "model") == NONE
 
 
-def test_no_setting_is_drawn_that_nobody_sees_and_none_is_lost_on_the_way() -> None:
+def test_no_setting_is_drawn_that_nobody_sees_and_none_is_lost_on_the_way():
     packaged("smollm2")
     link = {"s": CAT, "model": "smollm2", "layer": 7}
     app = opened("explore", **link)
@@ -230,7 +221,7 @@ def test_no_setting_is_drawn_that_nobody_sees_and_none_is_lost_on_the_way() -> N
 
 
 @pytest.mark.usefixtures("hurried")
-def test_a_sentence_goes_along_to_a_model_that_writes_which_is_asked_at_its_last_word() -> None:
+def test_a_sentence_goes_along_to_a_model_that_writes_which_is_asked_at_its_last_word():
     packaged("smollm2")
     text = "My grandmother bakes bread in the old"
     app = opened_on(MINILM, s=text, query=2).unfold().press("See it in a model that writes")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ from tests.subjects.explore.how.making import result_of
         ({"mask": ["window", "cells"]}, "radius cells mask_grid", "valid_len"),
     ],
 )
-def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, Any], str, str]) -> None:
+def test_only_settings_that_mean_something_are_shown(case):
     link, present, absent = case
     app = opened("explore", **link).unfold()
     drawn = app.controls.keys() | app.sent.keys()
@@ -37,9 +36,7 @@ def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, Any],
 
 
 @over("case", [("grouped", []), ("talking", ["masked", "mixed"])])
-def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
-    case: tuple[str, list[str]],
-) -> None:
+def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(case):
     variant, mixed = case
     settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
     settings["mask"] = ("causal", "length")
@@ -57,7 +54,7 @@ def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(
     assert (picture.header["head"], app.selection["query"]) == (2, 3)
 
 
-def test_an_example_is_taken_and_so_is_what_the_browser_chooses() -> None:
+def test_an_example_is_taken_and_so_is_what_the_browser_chooses():
     app = opened("explore").take("she ate an apple and a pear with sugar")
     assert app.values["s"] == "she ate an apple and a pear with sugar"
     for wish in ({"query": 4, "stage": "scores"}, {"query": 4096, "stage": "<b>"}):  # none such
@@ -75,7 +72,7 @@ def nearest(app: App) -> str:
     return str(app.sent["before"].header["parts"][1])
 
 
-def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
+def test_painted_cells_are_hidden_and_stand_in_the_address():
     app = opened("explore", mask="cells", cells="0:1").unfold()
     app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
     assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
@@ -83,7 +80,7 @@ def test_painted_cells_are_hidden_and_stand_in_the_address() -> None:
     assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
 
 
-def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown() -> None:
+def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown():
     link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
     app = opened("explore", **link, stage="mixed")
     assert app.selection == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
@@ -99,7 +96,7 @@ def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_sho
     assert app.choose("scale", "none").notes == ["The last 738 did not fit and are left out."]
 
 
-def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: Path) -> None:
+def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path):
     with docs_variant(tmp_path) as variant:
         app = opened("explore", variant=variant.name, reach=1.5).unfold()
         assert variant.name in app.controls["reader"].options
@@ -109,7 +106,7 @@ def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path: P
     assert variant.name not in opened("explore").controls["reader"].options
 
 
-def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words() -> None:
+def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words():
     link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
     link |= {"fold": "numbers", "query": "0"}
     hidden = opened("explore", **link)
@@ -120,7 +117,7 @@ def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_word
     assert "No vector for “zzxqy”: they are not on the map." in app.notes
 
 
-def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen() -> None:
+def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen():
     app = opened("explore")
     for variant, scale in (("cosine", "factor"), ("additive", "none"), ("qkv", "1/√d_k")):
         assert app.choose("reader", variant).values["scale"] == scale
@@ -129,7 +126,7 @@ def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chose
     assert app.values["scale"] == "none", "it was chosen on purpose"
 
 
-def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_it() -> None:
+def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_it():
     app = opened("explore", variant="grouped", heads="10", groups="5").unfold()
     for name, value in (
         *(("mask", ["causal"]), ("mask", ["causal", "window"]), ("radius", 3)),
@@ -142,7 +139,7 @@ def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_
     assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]
 
 
-def test_no_arc_tells_the_weights_that_are_to_be_guessed() -> None:
+def test_no_arc_tells_the_weights_that_are_to_be_guessed():
     app = opened("explore", fold="how", words="all words", step="weights")
     assert "picture" in app.sent
     assert "picture" not in app.choose("predict", "on").sent

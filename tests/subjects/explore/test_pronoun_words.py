@@ -43,12 +43,12 @@ CHANGES: dict[tuple[tuple[float, ...], tuple[float, ...], int], str] = {  # with
 }
 
 
-def test_a_line_says_where_a_word_looks_as_far_as_one_sees_it() -> None:
+def test_a_line_says_where_a_word_looks_as_far_as_one_sees_it():
     for (row, query), words in LINES.items():
         assert "".join(pronoun_words.line(row, "abcd", query)) == words
 
 
-def test_a_change_of_the_last_word_is_told_by_what_another_row_has_otherwise() -> None:
+def test_a_change_of_the_last_word_is_told_by_what_another_row_has_otherwise():
     for (row, other, query), words in CHANGES.items():
         said = "".join(pronoun_words.change(row, other, "abc", query, ("d", "z")))
         assert said == f"Change d to z and {words}"
@@ -63,7 +63,7 @@ WORDS = {
 
 
 @over("tokens", WORDS)
-def test_a_word_in_pieces_is_asked_as_a_word(tokens: tuple[str, ...]) -> None:
+def test_a_word_in_pieces_is_asked_as_a_word(tokens):
     weights = torch.eye(len(tokens))
     found = pronoun_words.lines_of(WeightsAlone(weights), tokens)
     assert [asked for asked, _ in found] == [pronoun_words.question(each) for each in WORDS[tokens]]
@@ -74,9 +74,7 @@ def read(glove: Vectors) -> Callable[..., Result]:
     return lambda text, **settings: compute(Settings(text, **settings), lambda name: glove)
 
 
-def test_openings_and_a_sentence_of_ones_own_are_told_as_they_stand(
-    read: Callable[..., Result],
-) -> None:
+def test_openings_and_a_sentence_of_ones_own_are_told_as_they_stand(read):
     def line(at: int, text: str, other: str = "", **settings: Any) -> str:
         result, second = (read(each, **settings) for each in (text, other or text))
         tokens = pronoun_words.as_typed(text, shown(result)[0])
@@ -102,7 +100,7 @@ def test_openings_and_a_sentence_of_ones_own_are_told_as_they_stand(
     assert own.endswith("“she” looks at Anna 43 %, Maria 42 %: it cannot decide.")
 
 
-def test_a_sentence_is_asked_about_a_pronoun_else_the_last_noun_else_the_last_word() -> None:
+def test_a_sentence_is_asked_about_a_pronoun_else_the_last_noun_else_the_last_word():
     asked = {
         "Anna told Maria that she had won the prize": "she",
         "he saw that it was hers": "hers",
@@ -115,9 +113,7 @@ def test_a_sentence_is_asked_about_a_pronoun_else_the_last_noun_else_the_last_wo
     assert found == asked
 
 
-def test_a_sentence_unlike_those_a_model_is_at_home_in_says_what_to_expect(
-    read: Callable[..., Result],
-) -> None:
+def test_a_sentence_unlike_those_a_model_is_at_home_in_says_what_to_expect(read):
     chosen = OPENINGS["minilm"].chosen
     for text, expected in {
         OPENINGS["minilm"].sentences[0]: [],
@@ -127,7 +123,7 @@ def test_a_sentence_unlike_those_a_model_is_at_home_in_says_what_to_expect(
     assert pronoun_words.to_expect(read("grimpé et grimpé"), "grimpé et grimpé") == []
 
 
-def test_tokens_stand_in_the_letters_of_the_text_where_these_are_all_there_is() -> None:
+def test_tokens_stand_in_the_letters_of_the_text_where_these_are_all_there_is():
     for text, tokens, typed in (
         ("Le Chat a grimpé", "le chat a grim ##pe", "Le Chat a grim ##pé"),
         ("Straße", "stras ##se", "stras ##se"),
@@ -147,9 +143,7 @@ def test_tokens_stand_in_the_letters_of_the_text_where_these_are_all_there_is() 
         ([0.0, 0.0, 0.0], "“c” takes nothing in: all its weights are 0."),
     ],
 )
-def test_of_weights_of_any_sign_it_is_said_what_is_added_and_what_is_taken_away(
-    row: list[float], expected: str
-) -> None:
+def test_of_weights_of_any_sign_it_is_said_what_is_added_and_what_is_taken_away(row, expected):
     said = "".join(pronoun_words.signed_line(row, ["a", "b", "c"], 2))
     assert said.startswith(expected)
     assert "look" not in said

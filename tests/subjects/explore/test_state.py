@@ -30,7 +30,7 @@ def shown(result: Result) -> States:
 
 
 @over("variant", WITHOUT)
-def test_a_query_times_the_state_after_its_token_is_its_output(variant: str) -> None:
+def test_a_query_times_the_state_after_its_token_is_its_output(variant):
     result = result_of(variant, head=1)
     found, trace = shown(result), result.trace
     queries = trace.scale * result.layer.features(trace.queries)
@@ -43,11 +43,11 @@ def test_a_query_times_the_state_after_its_token_is_its_output(variant: str) -> 
     assert (sent.header["keys"], sent.header["values"], sent.header["count"]) == (10, 10, 6)
 
 
-def test_a_layer_with_a_softmax_keeps_no_state() -> None:
+def test_a_layer_with_a_softmax_keeps_no_state():
     assert states_of(result_of("multihead")) is None
 
 
-def test_of_a_long_sentence_some_tokens_are_shown_the_last_among_them() -> None:
+def test_of_a_long_sentence_some_tokens_are_shown_the_last_among_them():
     result = result_of("delta", " ".join(["the cat walks on"] * 10))
     found = shown(result)
     assert len(found.kept) == len(found.positions) == MOST_SHOWN
@@ -62,7 +62,7 @@ def test_of_a_long_sentence_some_tokens_are_shown_the_last_among_them() -> None:
         (6, "120 numbers at “street”, 20 for each token; and it grows on."),
     ],
 )
-def test_words_count_the_numbers_of_both(tokens: int, end: str) -> None:
+def test_words_count_the_numbers_of_both(tokens, end):
     result = result_of("retention", " ".join(SENTENCE.split()[:tokens]))
     words = states_words(shown(result), result.tokens)
     assert words.startswith("The state has 10 × 10 numbers, whatever the length")
@@ -72,7 +72,7 @@ def test_words_count_the_numbers_of_both(tokens: int, end: str) -> None:
 
 
 @over("numbers", ["hidden", "shown"])
-def test_explore_draws_it_with_and_without_its_numbers(numbers: str) -> None:
+def test_explore_draws_it_with_and_without_its_numbers(numbers):
     def app_of(variant: str) -> App:
         return opened("explore", s=SENTENCE, variant=variant, mask="causal")
 

@@ -22,7 +22,7 @@ def result_of(glove: Vectors, sentence: str, **settings: object) -> Result:
     return compute(Settings(sentence, **settings), lambda name: glove)  # type: ignore[arg-type]
 
 
-def test_the_plane_is_that_on_which_the_vectors_differ_most() -> None:
+def test_the_plane_is_that_on_which_the_vectors_differ_most():
     vectors = torch.tensor([[3.0, 0, 0], [-3, 0, 0], [0, 2, 0], [0, -2, 0], [0, 0, 1], [0, 0, -1]])
     plane = plane_of(vectors)
     assert torch.allclose(plane.axes, torch.tensor([[1.0, 0, 0], [0, 1, 0]]).double())
@@ -39,16 +39,15 @@ def test_the_plane_is_that_on_which_the_vectors_differ_most() -> None:
         assert middle.kept == 1
 
 
-def test_cosines_are_those_of_the_angles() -> None:
+def test_cosines_are_those_of_the_angles():
     others = torch.tensor([[2.0, 0], [0, 5], [1, 1], [0, 0]])
     found = cosines(torch.tensor([3.0, 0]), others)
     assert found == pytest.approx([1, 0, 0.5**0.5, 0])
 
 
-def test_a_word_ends_where_the_weighted_sum_points(glove: Vectors, nearest: Neighbours) -> None:
+def test_a_word_ends_where_the_weighted_sum_points(glove, nearest):
     result = result_of(glove, "apple sells computers and software")
     found = where_it_goes(result, 0, ["software", "fruit", "zzxqy"], nearest)
-    assert found is not None
     assert found.token == "apple"
     names, columns = found.table
     assert names[:2] == ["software", "fruit"]
@@ -64,22 +63,16 @@ def test_a_word_ends_where_the_weighted_sum_points(glove: Vectors, nearest: Neig
     assert "apple" not in {spot.name for spot in found.spots}
 
 
-def test_of_a_long_sentence_the_map_has_the_tokens_that_weigh_most(
-    glove: Vectors, nearest: Neighbours
-) -> None:
+def test_of_a_long_sentence_the_map_has_the_tokens_that_weigh_most(glove, nearest):
     result = result_of(glove, "apple " + "the of software and " * 40)
     found = where_it_goes(result, 0, [], nearest)
-    assert found is not None
     tokens = [spot for spot in found.spots if spot.kind == "token"]
     assert len(tokens) in (MOST_TOKENS, MOST_TOKENS + 1)
     assert {spot.name.split()[0] for spot in tokens} == {"software"}
 
 
-def test_alone_a_word_stays_where_it_is_and_where_no_words_are_there_is_no_map(
-    glove: Vectors, nearest: Neighbours
-) -> None:
+def test_alone_a_word_stays_where_it_is_and_where_no_words_are_there_is_no_map(glove, nearest):
     found = where_it_goes(result_of(glove, "apple"), 0, ["fruit"], nearest)
-    assert found is not None
     assert found.start == pytest.approx(found.end)
     assert found.table[1]["before"] == pytest.approx(found.table[1]["after"])
     unknown = result_of(glove, "cat zzxqy")
@@ -91,7 +84,7 @@ def test_alone_a_word_stays_where_it_is_and_where_no_words_are_there_is_no_map(
     assert "points nowhere" in why_nowhere(hidden, 0)
 
 
-def test_raw_scores_spread_like_the_root_of_d_k_and_divided_ones_do_not() -> None:
+def test_raw_scores_spread_like_the_root_of_d_k_and_divided_ones_do_not():
     found = spread_of_scores()
     roots = [width**0.5 for width in WIDTHS]
     assert found.spread["raw"] == pytest.approx(roots, rel=0.05)

@@ -32,19 +32,19 @@ ALL = strategies.tuples(*[strategies.none() | strategies.integers(0, 3)] * 3)
 
 
 @given(strategies.text(max_size=2000))
-def test_a_packed_lesson_comes_out_as_it_was(text: str) -> None:
+def test_a_packed_lesson_comes_out_as_it_was(text):
     packed = pack(text.encode("utf-8", "replace").decode())
     assert unpack(packed) == text.encode("utf-8", "replace").decode()
     assert packed.replace("-", "").replace("_", "").isalnum()
 
 
 @pytest.mark.parametrize("packed", ["a", "é", "AAAA", pack("a lesson")[:-5], "=" * 9, ""])
-def test_what_is_no_lesson_is_told(packed: str) -> None:
+def test_what_is_no_lesson_is_told(packed):
     with pytest.raises(ValueError, match="no lesson that can be read"):
         unpack(packed)
 
 
-def test_a_packed_lesson_that_grows_beyond_measure_is_refused() -> None:
+def test_a_packed_lesson_that_grows_beyond_measure_is_refused():
     import base64
     import zlib
 
@@ -68,9 +68,7 @@ class Whole(str):
         *((end * (MAX_LINES + 1), "5,000 lines") for end in ("\n", "\r", "\u2028", "\r\n")),
     ],
 )
-def test_a_lesson_of_too_many_letters_or_lines_is_refused_before_it_is_split(
-    text: str, bound: str
-) -> None:
+def test_a_lesson_of_too_many_letters_or_lines_is_refused_before_it_is_split(text, bound):
     with pytest.raises(ValueError, match=bound):
         text_told(Whole(text))
     read = read_text(Whole(text), lambda link, page: [])
@@ -80,12 +78,12 @@ def test_a_lesson_of_too_many_letters_or_lines_is_refused_before_it_is_split(
 
 
 @given(strategies.text(strategies.sampled_from(f"a={LINE_ENDS}"), max_size=40))
-def test_lines_are_counted_as_they_are_split(text: str) -> None:
+def test_lines_are_counted_as_they_are_split(text):
     counted = sum(map(text.count, LINE_ENDS)) - text.count("\r\n")
     assert counted == len(f"{text}a".splitlines()) - 1
 
 
-def test_no_more_letters_are_unpacked_than_a_link_carries(monkeypatch) -> None:
+def test_no_more_letters_are_unpacked_than_a_link_carries(monkeypatch):
     import base64
 
     monkeypatch.setattr(base64, "urlsafe_b64decode", None)
@@ -93,7 +91,7 @@ def test_no_more_letters_are_unpacked_than_a_link_carries(monkeypatch) -> None:
         unpack("A" * (LONGEST + 1))
 
 
-def test_a_lesson_too_long_for_a_link_is_told_with_both_lengths() -> None:
+def test_a_lesson_too_long_for_a_link_is_told_with_both_lengths():
     import random
 
     text = "".join(chr(random.Random(0).randrange(32, 900)) for _ in range(6000))
@@ -104,7 +102,7 @@ def test_a_lesson_too_long_for_a_link_is_told_with_both_lengths() -> None:
 
 
 @given(ALL)
-def test_a_code_says_what_was_chosen_and_is_short(guesses: tuple[int | None, ...]) -> None:
+def test_a_code_says_what_was_chosen_and_is_short(guesses):
     code = code_of(Result(guesses), LESSON)
     assert result_of(code, LESSON).guesses == guesses
     assert result_of(code.lower().replace("1", "l").replace("0", "o"), LESSON).guesses == guesses
@@ -112,9 +110,7 @@ def test_a_code_says_what_was_chosen_and_is_short(guesses: tuple[int | None, ...
 
 
 @given(ALL, strategies.integers(0, 5), strategies.sampled_from("0123456789ABCDEFGHJKMNPQRSTVWXYZ"))
-def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(
-    guesses: tuple[int | None, ...], at: int, letter: str
-) -> None:
+def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(guesses, at, letter):
     code = code_of(Result(guesses), LESSON).replace("-", "")
     wrong = code[:at] + letter + code[at + 1 :]
     if at < len(code) - 2 and letter != code[at]:  # one in 1,024 passes, as another result
@@ -124,7 +120,7 @@ def test_a_wrong_letter_makes_no_other_result_but_by_the_check_letters_chance(
         assert read_class(wrong, LESSON).problems
 
 
-def test_a_class_is_counted_by_question_and_by_score() -> None:
+def test_a_class_is_counted_by_question_and_by_score():
     results = [(0, 2, 1), (0, 2, 3), (1, None, 3)]
     codes = [code_of(Result(guesses), LESSON) for guesses in results]
     found = read_class(f"{codes[0]}, {codes[1]}\n{codes[2]};nonsense!", LESSON)
@@ -135,7 +131,7 @@ def test_a_class_is_counted_by_question_and_by_score() -> None:
     )
 
 
-def test_only_so_many_codes_are_counted() -> None:
+def test_only_so_many_codes_are_counted():
     code = code_of(Result((0, 0, 0)), LESSON)
     found = read_class(f"{code} ×{MOST_CODES + 7}", LESSON)
     assert len(found.results) == MOST_CODES
@@ -144,7 +140,7 @@ def test_only_so_many_codes_are_counted() -> None:
     )
 
 
-def test_the_same_code_counts_once_more_only_where_that_is_said() -> None:
+def test_the_same_code_counts_once_more_only_where_that_is_said():
     code, other = code_of(Result((0, 2, 1)), LESSON), code_of(Result((1, 0, 3)), LESSON)
     lower = code.lower().replace("-", "")
     for pasted, sent, counts, repeats in (
@@ -165,6 +161,6 @@ def test_the_same_code_counts_once_more_only_where_that_is_said() -> None:
     assert problem == "Answers to another lesson that were sent and are not counted: 1."
 
 
-def test_an_example_class_has_learners_of_the_lesson() -> None:
+def test_an_example_class_has_learners_of_the_lesson():
     found = read_class(made_up(LESSON, 17), LESSON)
     assert (len(found.results), found.problems, found.repeats) == (17, (), {})

@@ -56,14 +56,14 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
     return str(caught.value).removeprefix("01-it.md, ")
 
 
-def test_all_that_is_wrong_with_a_chapter_is_told_in_the_order_of_its_lines(tmp_path: Path) -> None:
+def test_all_that_is_wrong_with_a_chapter_is_told_in_the_order_of_its_lines(tmp_path):
     text = SOUND.replace("answer: that", "answer: 9").replace("figure: picture", "figure: cake")
     written(tmp_path, text.replace("More of them.", "<b>More</b>"))
     found = read_lesson(tmp_path, anything).problems
     assert [int(problem.split("line ")[1].split(":")[0]) for problem in found] == [3, 10, 15]
 
 
-def test_chapters_of_one_text_are_told_apart_and_count_its_lines() -> None:
+def test_chapters_of_one_text_are_told_apart_and_count_its_lines():
     found = read_text(f"\n\n{SOUND}===\n{SOUND}===\n\n---\ntitle: A\n", anything)
     assert [chapter.title for chapter in found.chapters] == ["Scores", "Scores"]
     last = 2 + 2 * (len(SOUND.splitlines()) + 1) + 3
@@ -71,7 +71,7 @@ def test_chapters_of_one_text_are_told_apart_and_count_its_lines() -> None:
     assert len(found.problems) == 1
 
 
-def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
+def test_a_chapter_is_read_as_it_is_written(tmp_path):
     chapter = read_chapter(written(tmp_path, SOUND), anything)
     assert (chapter.title, chapter.figure, chapter.page) == ("Scores", "picture", "explore")
     assert chapter.parts == ("sum", "lines")
@@ -87,9 +87,7 @@ def test_a_chapter_is_read_as_it_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "answer"), [("2", 1), ("1", 0), ("this", 0), ('"3"', 2), ("no", 3)]
 )
-def test_the_answer_is_a_text_of_the_choices_or_their_number_from_1(
-    tmp_path: Path, given: str, answer: int
-) -> None:
+def test_the_answer_is_a_text_of_the_choices_or_their_number_from_1(tmp_path, given, answer):
     text = SOUND.replace("answer: that", f"answer: {given}").replace("that]", "that, no]")
     assert read_chapter(written(tmp_path, text), anything).answer == answer
 
@@ -163,19 +161,19 @@ REFUSED: list[tuple[str, str, str]] = [
 
 
 @over("case", REFUSED)
-def test_what_is_wrong_is_refused_with_its_line(tmp_path: Path, case: tuple[str, str, str]) -> None:
+def test_what_is_wrong_is_refused_with_its_line(tmp_path, case):
     old, new, words = case
     assert old in SOUND
     assert words in refused(tmp_path, SOUND.replace(old, new, 1))
 
 
-def test_what_only_looks_like_a_link_may_stand_in_a_lesson(tmp_path: Path) -> None:
+def test_what_only_looks_like_a_link_may_stand_in_a_lesson(tmp_path):
     words = r"Of [this, that]: 7 // 2, &lt;b&gt;, a\_b and x&colon;y; [lit](#light-query)."
     file = written(tmp_path, SOUND.replace("More of", words))
     assert words in read_chapter(file, check).body
 
 
-def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path):
     for text, words in {
         b"---\n\xff": "line 2: the text is not UTF-8.",
         "": "line 1: a lesson begins",
@@ -194,9 +192,7 @@ def test_what_is_no_text_or_no_front_matter_is_refused(tmp_path: Path) -> None:
         (f"---\n{'a: b' + chr(10)}" * 1000, "line 1778: the chapter has more than 8,000 letters."),
     ],
 )
-def test_letters_are_counted_before_anything_is_made_of_them(
-    text: str, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_letters_are_counted_before_anything_is_made_of_them(text, words, monkeypatch):
     for name in ("yaml", "html", "LINKS", "FORBIDDEN", "LIGHT"):
         monkeypatch.delattr(reading, name)
     (problem,) = read_text(text, anything).problems
@@ -205,7 +201,7 @@ def test_letters_are_counted_before_anything_is_made_of_them(
 
 @over("begun", ["", "](", "[", "]( <"])
 @pytest.mark.parametrize("repeated", ["a", " ", "a+", "](", "] ( ", "&#9", "\\", "/", "1:"])
-def test_checks_take_time_in_proportion_to_the_letters(begun: str, repeated: str) -> None:
+def test_checks_take_time_in_proportion_to_the_letters(begun, repeated):
     def seconds(count: int) -> float:
         started = time.thread_time()
         reading._forbidden(begun + repeated * count)
@@ -215,14 +211,14 @@ def test_checks_take_time_in_proportion_to_the_letters(begun: str, repeated: str
     assert long < 4 * 16 * short  # their square would be 16 times 16
 
 
-def test_of_many_mistakes_the_first_twenty_are_listed() -> None:
+def test_of_many_mistakes_the_first_twenty_are_listed():
     text = "===\n".join([SOUND.replace("page: explore", "a: 1\nb: 2\nc: 3")] * 17)
     found = read_text(text, anything).problems
     assert len(found) == MAX_PROBLEMS + 1 == 21
     assert found[-1] == "31 more mistakes are not listed."
 
 
-def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path: Path) -> None:
+def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path):
     for name in ("10-b", "02-a", ".hidden", "05-wrong"):
         text = "nothing" if "wrong" in name else SOUND.replace("Scores", name)
         (tmp_path / f"{name}.md").write_text(text, "utf-8")
@@ -231,7 +227,7 @@ def test_a_wrong_file_leaves_the_others_in_their_order(tmp_path: Path) -> None:
     assert [problem.split(":")[0] for problem in lesson.problems] == ["05-wrong.md, line 1"]
 
 
-def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() -> None:
+def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure():
     lesson = read_lesson(GUIDE, check)
     assert lesson.problems == ()
     assert set(FIGURES) - {chapter.figure for chapter in lesson.chapters} == {"how", "window"}
@@ -245,9 +241,7 @@ def test_the_guide_is_sound_and_no_two_of_its_chapters_have_the_same_figure() ->
     assert len(set(figures)) == len(lesson.chapters)
 
 
-def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_it(
-    tmp_path: Path,
-) -> None:
+def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_it(tmp_path):
     text = SOUND.replace("s=the cat sat", "s=the cat sat&model=minilm")
     chapter = read_chapter(written(tmp_path, text), anything)
     assert chapter.model == "minilm"
@@ -257,7 +251,7 @@ def test_where_its_model_is_missing_a_chapter_shows_what_its_link_says_without_i
     assert plain.where(["none"]) is plain
 
 
-def test_a_chapter_added_in_the_middle_changes_no_link_to_another(tmp_path: Path) -> None:
+def test_a_chapter_added_in_the_middle_changes_no_link_to_another(tmp_path):
     for file in GUIDE.glob("*.md"):
         (tmp_path / file.name).write_text(file.read_text("utf-8"), "utf-8")
     before = read_lesson(tmp_path, anything)

@@ -1,7 +1,5 @@
 """Classes under way: who may look at one, and how much of them is kept."""
 
-from __future__ import annotations
-
 import pytest
 
 from attention.subjects.guide.carried import LETTERS
@@ -21,7 +19,7 @@ from tests.hostile import HOSTILE
 GUIDE = ("guide", "")
 
 
-def test_the_name_of_a_class_follows_from_its_key_alone() -> None:
+def test_the_name_of_a_class_follows_from_its_key_alone():
     key = new_key()
     assert (name_of(key), len(name_of(key))) == (name_of(key), 6)
     assert {*name_of(key)} <= {*LETTERS}
@@ -32,7 +30,7 @@ def test_the_name_of_a_class_follows_from_its_key_alone() -> None:
             Classes().look(wrong, "a", GUIDE)
 
 
-def test_a_class_takes_the_last_code_and_sentence_of_each_pupil_once_its_teacher_has_come() -> None:
+def test_a_class_takes_the_last_code_and_sentence_of_each_pupil_once_its_teacher_has_come():
     classes, key = Classes(), new_key()
     name = name_of(key)
     assert (classes.tell(name, "1", "4W-NH"), classes.find(name)) == (False, None)
@@ -45,7 +43,7 @@ def test_a_class_takes_the_last_code_and_sentence_of_each_pupil_once_its_teacher
     assert room.lesson == ("link", "abc")
 
 
-def test_what_is_taken_away_comes_back_beside_what_has_come_since() -> None:
+def test_what_is_taken_away_comes_back_beside_what_has_come_since():
     classes, key = Classes(), new_key()
     name = name_of(key)
     classes.look(key, "a", GUIDE)
@@ -64,7 +62,7 @@ def test_what_is_taken_away_comes_back_beside_what_has_come_since() -> None:
     assert len(classes.look(key, "a", GUIDE).codes) == 2
 
 
-def test_classes_pupils_letters_and_hours_are_bounded() -> None:
+def test_classes_pupils_letters_and_hours_are_bounded():
     now = [0.0]
     classes, keys = Classes(lambda: now[0]), [new_key() for _ in range(MOST_CLASSES)]
     half = MOST_CLASSES // 2

@@ -30,7 +30,6 @@ from attention.subjects.guide.chapter_page import training_of
 from attention.subjects.guide.chapters import GUIDE, Chapter
 from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import read_lesson
-from attention.trained.encoder_decoder import EncoderDecoder
 from attention.training.finished import finished
 from attention.training.finished import packaged as packaged_run
 from attention.training.tasks import ATTENTION, lookup, race
@@ -339,8 +338,6 @@ def _(shown: Shown) -> None:
     assert keys.index("kitchen") < keys.index("floor")
     assert not {"porta", "door"} & {*tokens, *keys}, "it cannot be read off the figure"
     model, trace = packaged("en-pt"), shown.a.layer_trace
-    assert isinstance(model, EncoderDecoder)
-    assert isinstance(trace, Trace)
     assert_close(model.alignment(trace), shown.a.trace.weights)
     tokens, keys, seen = looks_at(shown.b)
     assert " ".join(tokens[:-1]) in shown.chapter.question
@@ -359,7 +356,6 @@ def _(shown: Shown) -> None:
 def _(shown: Shown) -> None:
     settings = training_of(shown.chapter)
     usual = finished(settings.task)
-    assert usual is not None
     assert settings == replace(usual.settings, learn_steps=settings.learn_steps)
     for lists in ("longer lists", "lists as learned"):
         assert usual.accuracy(f"attention, {lists}") == 1
@@ -417,7 +413,6 @@ def _(shown: Shown) -> None:
         assert f"From “is” it looks most at “{country}” ({share} %)." in told
         assert ending.said == said
         if said == "Paris":
-            assert ending.without is not None
             falls = f"from {100 * ending.following[0][1]:.0f} % to {100 * ending.without:.0f} %."
             assert falls in chapter.because
     assert len(heads) == 1
@@ -430,7 +425,7 @@ def gives_no_number(shown: Shown) -> None:
 
 
 @pytest.mark.parametrize("number", CHAPTERS)
-def test_a_chapter_says_of_its_figure_what_its_numbers_are(number: str, glove: Vectors) -> None:
+def test_a_chapter_says_of_its_figure_what_its_numbers_are(number, glove):
     words, claim = CLAIMS.get(number, ((), gives_no_number))
     for each in words:
         assert each in all_words(CHAPTERS[number])

@@ -32,13 +32,13 @@ def texts(chapter: Chapter) -> list[str]:
     return [chapter.title, *(getattr(chapter, name) for name in WORDS), *listed]
 
 
-def test_two_languages_are_there_beside_english() -> None:
+def test_two_languages_are_there_beside_english():
     assert {"en", "de", "es"} <= languages().keys()
     assert all(name and (line or code == "en") for code, (name, line) in languages().items())
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_a_chapter_in_another_language_has_all_of_the_english_one(code: str) -> None:
+def test_a_chapter_in_another_language_has_all_of_the_english_one(code):
     there = read(code)
     assert there.problems == ()
     files = {file.name for file in (GUIDE / code).glob("*.md")}
@@ -58,7 +58,7 @@ def test_a_chapter_in_another_language_has_all_of_the_english_one(code: str) -> 
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_the_words_around_a_lesson_are_there_in_each_language_of_the_guide(code: str) -> None:
+def test_the_words_around_a_lesson_are_there_in_each_language_of_the_guide(code):
     (english, meant), (found, said) = words_in("fr"), words_in(f"{code}-XX")
     assert (english, found) == ("en", code)
     assert said.keys() == meant.keys()
@@ -68,7 +68,7 @@ def test_the_words_around_a_lesson_are_there_in_each_language_of_the_guide(code:
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_the_guide_opens_in_the_language_of_its_link(code: str) -> None:
+def test_the_guide_opens_in_the_language_of_its_link(code):
     app = opened("guide", lang=code, chapter="masks", guess=1, s="a cat and a dog")
     there, words = read(code), words_in(code)[1]
     chapter = there.chapters[there.position("masks") or 0]
@@ -82,7 +82,7 @@ def test_the_guide_opens_in_the_language_of_its_link(code: str) -> None:
     assert any(each.startswith(words["looks"].partition("{")[0]) for each in app.told)
 
 
-def test_a_language_is_chosen_by_its_own_name_and_stands_in_the_link_by_its_code() -> None:
+def test_a_language_is_chosen_by_its_own_name_and_stands_in_the_link_by_its_code():
     app = opened("guide", chapter="scores").choose("lang_menu", "es")
     assert any("Cada palabra pregunta" in each.value for each in app.markdown)
     assert app.query_params["lang"] == "es"

@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_the_figures_of_a_file_hold_the_numbers_of_the_library(folder: Path) -> None:
+def test_the_figures_of_a_file_hold_the_numbers_of_the_library(folder):
     (chapter,) = data_of(lesson_page(lesson="own"))["chapters"]
     assert chapter["answer"] == 1
     for name, sentence in (("before", "tea is good"), ("after", "good tea is good")):
@@ -61,7 +61,7 @@ def test_the_figures_of_a_file_hold_the_numbers_of_the_library(folder: Path) -> 
         assert_close(figures_in(message)["picture"].parts["weights"], weights)
 
 
-def test_words_are_markdown_and_never_html(folder: Path) -> None:
+def test_words_are_markdown_and_never_html(folder):
     page = lesson_page(lesson="own")
     assert '<h2 id="title-0">Scores <em>and</em> shares</h2>' in page
     assert 'Words with <a href="#light-row">a part</a>, and a &lt; b &amp; c.' in page
@@ -71,15 +71,13 @@ def test_words_are_markdown_and_never_html(folder: Path) -> None:
         assert not re.search(r'(href|src)="(?!#light-)', lesson_file.written(words))
 
 
-def test_a_lesson_with_a_mistake_is_refused_with_its_line(folder: Path) -> None:
+def test_a_lesson_with_a_mistake_is_refused_with_its_line(folder):
     (folder / "1.md").write_text(CHAPTER, "utf-8")
     with pytest.raises(ValueError, match=r"1\.md, line 7: HTML is not allowed"):
         lesson_page(lesson="own")
 
 
-def test_the_command_writes_a_file_or_says_why_not(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_file_or_says_why_not(folder, tmp_path, capsys):
     written = tmp_path / "lesson.html"
     command.main(["lesson", str(folder), "-o", str(written)])
     assert written.read_text("utf-8").startswith("<!doctype html>")
@@ -88,12 +86,12 @@ def test_the_command_writes_a_file_or_says_why_not(
         command.main(["lesson", str(tmp_path), "-o", str(written)])
 
 
-def test_the_guide_is_no_file_in_a_language_that_it_has_not() -> None:
+def test_the_guide_is_no_file_in_a_language_that_it_has_not():
     with pytest.raises(ValueError, match="language must be one of en, de, es, got 'xx'"):
         lesson_page("xx")
 
 
-def test_codes_of_a_file_are_those_of_the_app() -> None:
+def test_codes_of_a_file_are_those_of_the_app():
     question = Chapter("1.md", "t", "b", "picture", {}, "", "Which word?", ("tea", "good"), 1, "x")
     lesson = Lesson((question,), ())
     codes = [carried.code_of(carried.Result((guess,)), lesson) for guess in (1, None)]

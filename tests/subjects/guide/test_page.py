@@ -101,7 +101,7 @@ def picture_in(drawn: Scene, key: str = "picture") -> AttentionPicture:
 
 
 @each_chapter
-def test_the_scene_of_a_chapter_holds_the_figure_that_its_file_names(name: str) -> None:
+def test_the_scene_of_a_chapter_holds_the_figure_that_its_file_names(name):
     keys = {"how": "rows", "against": "rows", "heads": "head_grid", "map": "word_map"}
     view, chapter = of_chapter(name)
     if chapter.figure == "finale":
@@ -113,7 +113,7 @@ def test_the_scene_of_a_chapter_holds_the_figure_that_its_file_names(name: str) 
     assert not any(words_in(each, "info") for each in drawn)
 
 
-def test_no_head_is_named_before_the_chapter_on_heads() -> None:
+def test_no_head_is_named_before_the_chapter_on_heads():
     for name, known in (("queries-keys-values", False), ("masks", False), ("order", True)):
         title = sources.about(NAMED[name].model).title
         lines = words_in(scenes.of_chapter(*of_chapter(name)), "quiet")
@@ -121,7 +121,7 @@ def test_no_head_is_named_before_the_chapter_on_heads() -> None:
         assert ("head" in line) == known
 
 
-def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most() -> None:
+def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most():
     packaged("smollm2")
     for query in (2, 4):
         chosen = {"query": query, "stage": "weights"}
@@ -134,9 +134,7 @@ def test_a_line_says_where_the_chosen_word_of_the_visitors_sentence_looks_most()
     assert not scenes.of_token(*of_chapter("masks")).parts
 
 
-def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(monkeypatch):
     packaged("minilm")
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE, "minilm"))
     here = of_chapter("trained", s="the cat chased the mouse")
@@ -147,7 +145,7 @@ def test_without_smollm2_the_last_chapter_names_the_head_whose_name_fits_best(
     assert not scenes.behind(*here).parts, "this model says no next word"
 
 
-def test_the_map_moves_with_the_chosen_word() -> None:
+def test_the_map_moves_with_the_chosen_word():
     first = of_chapter("one-word")
     apple = "Cosine of “apple” with “software” 0.71 → 0.89, with “fruit” 0.59 → 0.50."
     assert words_in(scenes.of_token(*first), "told") == [apple]
@@ -161,9 +159,7 @@ def test_the_map_moves_with_the_chosen_word() -> None:
 
 
 @over("at", [at for at, one in enumerate(CHAPTERS) if one.model or one.figure == "finale"])
-def test_where_no_model_is_installed_a_chapter_says_so_and_its_figure_is_untrained(
-    at: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_model_is_installed_a_chapter_says_so_and_its_figure_is_untrained(at, monkeypatch):
     monkeypatch.setattr(sources, "names", lambda: (sources.NONE,))
     view, chapter = of_chapter(CHAPTERS[at].name)
     drawn = scenes.of_chapter(view, chapter)
@@ -182,7 +178,7 @@ def test_where_no_model_is_installed_a_chapter_says_so_and_its_figure_is_untrain
 
 
 @each_chapter
-def test_every_chapter_opens_asks_and_only_then_explains(name: str) -> None:
+def test_every_chapter_opens_asks_and_only_then_explains(name):
     chapter, app = NAMED[name], chapter_of(name)
     asked = app.pills(key="guessed")
     assert (title(app), asked.label) == (chapter.title, chapter.question)
@@ -199,7 +195,7 @@ def test_every_chapter_opens_asks_and_only_then_explains(name: str) -> None:
     assert app.query_params["guess"] == str(chapter.answer)
 
 
-def test_where_one_stands_is_in_the_link() -> None:
+def test_where_one_stands_is_in_the_link():
     app = opened("guide").choose("guessed", 0).press("Next")
     assert (app.query_params, title(app)) == ({"chapter": CHAPTERS[1].name}, CHAPTERS[1].title)
     assert CHAPTERS[1].because not in app.all_words, "a guess is that of one chapter"
@@ -214,7 +210,7 @@ def test_where_one_stands_is_in_the_link() -> None:
     assert "There is no chapter “<b>nowhere</b>” here; showing the first." in app.notes
 
 
-def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_its_own() -> None:
+def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_its_own():
     app, theirs = chapter_of("scores"), tokenize(NAMED["scores"].sentence or "")
     assert (tokens(app), box(app)) == (theirs, "")
     app.choose("guessed", 0).choose(box(app), "good morning")
@@ -227,7 +223,7 @@ def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_it
     assert (tokens(app), app.values[box(app)]) == (["good", "morning"], "good morning")
 
 
-def test_a_message_that_was_on_its_way_takes_back_no_chapter_guess_or_sentence() -> None:
+def test_a_message_that_was_on_its_way_takes_back_no_chapter_guess_or_sentence():
     app = chapter_of("scores").choose("guessed", 0)
     late = app._tree.get_widget_states()
     app.press("Next")._run(late)
@@ -241,7 +237,7 @@ def test_a_message_that_was_on_its_way_takes_back_no_chapter_guess_or_sentence()
 YOURS = "My grandmother bakes bread in the old kitchen"
 
 
-def test_a_sentence_typed_before_goes_through_the_guide_where_it_teaches_well() -> None:
+def test_a_sentence_typed_before_goes_through_the_guide_where_it_teaches_well():
     packaged("minilm")
     app = opened("explore", s=YOURS).go("guide")
     shown = []
@@ -265,7 +261,7 @@ def test_a_sentence_typed_before_goes_through_the_guide_where_it_teaches_well() 
     assert app.values["s"] == YOURS
 
 
-def test_one_line_says_why_a_sentence_does_not_teach_well_in_a_chapter() -> None:
+def test_one_line_says_why_a_sentence_does_not_teach_well_in_a_chapter():
     packaged("minilm")
     reasons = {
         "good tea": "it needs at least 3 words.",
@@ -281,14 +277,13 @@ def test_one_line_says_why_a_sentence_does_not_teach_well_in_a_chapter() -> None
 
 
 @over("text", SENTENCES[::9])
-def test_the_words_on_any_sentence_are_true_of_its_figure(text: str) -> None:
+def test_the_words_on_any_sentence_are_true_of_its_figure(text):
     packaged("minilm")
     for chapter in (chapter for chapter in CHAPTERS if chapter.yours):
         assert chapter_page.takes(chapter, text)
     view, chapter = of_chapter("many-heads", s=text)
     result, query = chapter_page.result(view, chapter), chapter_page.selection(view, chapter)
     at = query["values"]["query"]
-    assert result is not None
     rows = result.trace.weights
     assert (int(rows[at].argmax()), int(rows[at - 1].argmax())) == (at - 1, at - 2)
     names = distinct_names(result.tokens)
@@ -297,18 +292,16 @@ def test_the_words_on_any_sentence_are_true_of_its_figure(text: str) -> None:
     assert f"*{names[at]}*" in asked.question
     view, chapter = of_chapter("scores", s=text)
     result, words = chapter_page.result(view, chapter), chapter_page.on_yours(view, chapter)
-    assert result is not None
     assert f" = {result.trace.scores.numel()} scores" in words.because
     assert f" = {4 * result.trace.scores.numel()}," in words.because
     view, chapter = of_chapter("weighted-sum", s=text)
     at = chapter_page.selection(view, chapter)["values"]["query"]
     result, words = chapter_page.result(view, chapter), chapter_page.on_yours(view, chapter)
-    assert result is not None
     other = words.hint.split("*")[1]
     assert distinct_names(result.tokens).index(other) != at
 
 
-def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link() -> None:
+def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link():
     default, app = "the cat walks on the street", chapter_of("scores", guess=0)
     own = app.sent["copy_link"].header["title"]
     app.choose(box(app), "the cat").choose(box(app), default)
@@ -317,9 +310,7 @@ def test_the_default_sentence_typed_is_the_visitors_own_and_stays_so_in_the_link
     assert own != app.sent["copy_link"].header["title"] == link.sent["copy_link"].header["title"]
 
 
-def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_has_it_again() -> (
-    None
-):
+def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_has_it_again():
     app = opened("explore", **OPENING)
     app.query_params.clear()  # as the menu does in a browser
     app.go("guide")
@@ -335,8 +326,8 @@ def test_taken_from_the_opening_the_guide_shows_its_own_sentences_and_explore_ha
 
 @each_chapter
 def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of_and_links_out(
-    name: str,
-) -> None:
+    name,
+):
     chapter, app = NAMED[name], chapter_of(name, s=MINE, scale="none")
     speaks = f"are about “{chapter.sentence}”. The figure shows your sentence."
     own = chapter.figure not in WORDLESS and not chapter_page.takes(chapter, MINE)
@@ -354,7 +345,7 @@ def test_with_a_sentence_of_ones_own_every_chapter_says_whose_words_it_speaks_of
     assert texts == {name: list(some) for name, some in here.items()} | {"s": [MINE]}
 
 
-def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card() -> None:
+def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card():
     packaged("smollm2")
     app = chapter_of("trained", guess=1).finished()
     drawn = app.sent["next_pieces"].header
@@ -372,7 +363,7 @@ def test_the_last_chapter_ends_on_a_next_word_the_head_that_found_it_and_a_card(
     assert app.values["s"].endswith("Paris")
 
 
-def test_a_visitors_settings_neither_show_nor_change() -> None:
+def test_a_visitors_settings_neither_show_nor_change():
     elsewhere = {"scale": "none", "mask": ["causal"], "variant": "gaussian"}
     app = opened("explore", **elsewhere, query=3).go("guide")
     app.choose("contents", [*NAMED].index("many-heads")).tell("head_grid", "head", 1)
@@ -389,7 +380,7 @@ def test_a_visitors_settings_neither_show_nor_change() -> None:
     assert {name: values[name] for name in elsewhere} == elsewhere
 
 
-def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
+def test_the_slider_stays_where_it_was_left_until_the_chapter_changes():
     def factor(app: App) -> float:
         return float(app.sent["rows"].header["slider"]["at"])
 
@@ -399,7 +390,7 @@ def test_the_slider_stays_where_it_was_left_until_the_chapter_changes() -> None:
 
 
 @over("name", [name for name, chapter in NAMED.items() if chapter.reveal])
-def test_an_answer_is_shown_in_the_figure_of_its_chapter(name: str) -> None:
+def test_an_answer_is_shown_in_the_figure_of_its_chapter(name):
     chapter = NAMED[name]
     theirs = {} if chapter.yours else {"s": "a cat and a dog"}
     app = chapter_of(name, guess=chapter.answer, **theirs).press("Show it in the figure")
@@ -411,7 +402,7 @@ def test_an_answer_is_shown_in_the_figure_of_its_chapter(name: str) -> None:
 # Lessons of an owner's
 
 
-def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
+def test_a_lesson_of_the_owners_is_offered_and_shown(own):
     app = chapter_of("one-word")
     assert title(app) == CHAPTERS[0].title
     app.choose("lesson_menu", "own")
@@ -422,21 +413,18 @@ def test_a_lesson_of_the_owners_is_offered_and_shown(own: Path) -> None:
     assert title(opened("guide", lesson="own")) == "Changed"
 
 
-def test_a_head_that_has_learned_nothing_is_learned_once_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_head_that_has_learned_nothing_is_learned_once_that_is_asked_for(monkeypatch):
     app = chapter_of("learning")
     assert app.sent["learning_figure"].header["steps"] == [0]
     settings = learning_controls.held(chapter_page.training_of(NAMED["learning"]))
     over = finished(settings.task)
-    assert over is not None
     monkeypatch.setattr(learning_controls, "_runs", {settings: replace(over, settings=settings)})
     app.press("learn").choose("guessed", 1)
     shown = app.sent["learning_figure"].header
     assert (shown["steps"][-1], shown["brief"], shown["plays"]) == (over.last.step, True, True)
 
 
-def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own: Path) -> None:
+def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(own):
     (own / "0.md").write_text(OWN.replace("figure: picture", "figure: <b>"), "utf-8")
     app = opened("guide", lesson="own")
     note = "This lesson has a mistake. 0.md, line 3: HTML is not allowed, only Markdown."
@@ -448,14 +436,14 @@ def test_a_mistake_in_a_lesson_is_told_with_its_line_and_the_others_are_shown(ow
     assert "no files whose names end in .md" in opened("guide", lesson="own").notes[0]
 
 
-def test_no_link_names_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_link_names_a_folder(monkeypatch):
     monkeypatch.delenv(OWN_LESSONS_VARIABLE, raising=False)
     app = opened("guide", lesson="own")
     assert "lesson must be one of guide, link, got 'own'; showing guide instead." in app.notes
     assert "lesson_menu" not in app.controls
 
 
-def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back() -> None:
+def test_a_word_taken_away_leaves_its_weight_to_the_others_until_it_is_brought_back():
     chapter = NAMED["weighted-sum"]
     app = chapter_of(chapter.name)
     texts, before = app.sent["away"].header["texts"], app.sent["picture"].parts

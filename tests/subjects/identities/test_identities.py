@@ -87,9 +87,7 @@ def attention(x: Tensor, W_q: Tensor, W_k: Tensor, mask: Tensor | None = None) -
     pads=st.integers(0, 9),
     fill=st.floats(-1e10, 1e10),
 )
-def test_identities_hold_to_rounding_whatever_the_sizes(
-    claim: str, size: Size, mistake: str, pads: int, fill: float
-) -> None:
+def test_identities_hold_to_rounding_whatever_the_sizes(claim, size, mistake, pads, fill):
     for check in checked(claim, **size, mistake=mistake, pads=pads, fill=fill).checks:
         assert check.same or not check.equal, check.label
         assert math.isfinite(check.difference)
@@ -97,9 +95,7 @@ def test_identities_hold_to_rounding_whatever_the_sizes(
 
 
 @over("case", EVERY)
-def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_on_the_page(
-    case: tuple[str, str],
-) -> None:
+def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_on_the_page(case):
     claim, mistake = case
     made = []
     for seed in (0, 0, 1, 2):
@@ -117,9 +113,7 @@ def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_o
 
 
 @over("case", EVERY)
-def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(
-    case: tuple[str, str],
-) -> None:
+def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(case):
     claim, mistake = case
     one = checked(claim, tokens=1, width=1, claim_d_k=1, mistake=mistake)
     assert {numbers.numel() for numbers in shown_of(one).values()} == {1}
@@ -129,7 +123,7 @@ def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(
         assert math.isfinite(check.difference)
 
 
-def test_a_residual_is_the_greatest_difference_of_what_is_shown_and_gives_the_verdict() -> None:
+def test_a_residual_is_the_greatest_difference_of_what_is_shown_and_gives_the_verdict():
     left = Matrix("a", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     right = Matrix("b", torch.tensor([[1.0, 2.5], [3.0, 1.0]]))
     assert difference(left, right).numbers.tolist() == [[0.0, -0.5], [0.0, 3.0]]
@@ -145,7 +139,7 @@ def test_a_residual_is_the_greatest_difference_of_what_is_shown_and_gives_the_ve
         assert same.same == same.holds == (allowed != 2.9) == (not different.holds)
 
 
-def test_rounding_is_four_epsilon_a_product_of_absolute_values() -> None:
+def test_rounding_is_four_epsilon_a_product_of_absolute_values():
     left, right = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0], [4.0]])
     assert rounding(left, right) == 4 * 2**-23 * 11
     assert rounding(left, right, torch.tensor([[-2.0]])) == 8 * 2**-23 * 22
@@ -167,7 +161,7 @@ ONE = torch.ones(1, 1)
         (lambda: Case(torch.ones(3), ["a"] * 3), r"x must be \(n, d_model\)"),
     ],
 )
-def test_what_is_no_claim_and_no_case_is_refused(make: Callable[[], Any], message: str) -> None:
+def test_what_is_no_claim_and_no_case_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -214,23 +208,21 @@ def leading(made: Made, size: Size) -> Sides:
     [("scale", scaling), ("merge", merging), ("permute", permuted), ("leading", leading)],
 )
 @for_any_size()
-def test_both_sides_recompute_from_what_is_given(
-    claim: str, sides: Callable[..., Sides], size: Size
-) -> None:
+def test_both_sides_recompute_from_what_is_given(claim, sides, size):
     result = checked(claim, **size)
     for check, (left, right) in zip(result.checks, sides(given_of(result), size), strict=True):
         assert close(check.left.numbers, left)
         assert close(check.right.numbers, right)
 
 
-def test_leading_dimensions_alone_change_no_bit() -> None:
+def test_leading_dimensions_alone_change_no_bit():
     alone, deeper, _ = checked("leading").checks
     assert (alone.difference, deeper.difference) == (0.0, 0.0)
 
 
 @given(n=st.integers(1, 24), seed=st.integers(0, 9999))
 @hypothesis_settings(max_examples=60)
-def test_a_permutation_moves_something_wherever_it_can(n: int, seed: int) -> None:
+def test_a_permutation_moves_something_wherever_it_can(n, seed):
     order = permutation(n, seed)
     assert sorted(order) == list(range(n))
     assert (order == list(range(n))) == (n == 1)
@@ -239,12 +231,12 @@ def test_a_permutation_moves_something_wherever_it_can(n: int, seed: int) -> Non
 # Influence
 
 
-def test_the_influence_of_a_linear_layer_is_its_weight_times_the_size_of_its_matrix() -> None:
+def test_the_influence_of_a_linear_layer_is_its_weight_times_the_size_of_its_matrix():
     B, x, W = drawn(3, 3), drawn(3, 5, seed=1), drawn(5, 2, seed=2)
     assert_close(influence.measured(lambda x: B @ x @ W, x), B.abs() * W.norm())
 
 
-def test_the_network_is_torchs() -> None:
+def test_the_network_is_torchs():
     x, W, U = drawn(5, 3), drawn(3, 2, seed=1), drawn(2, 2, seed=2)
     cell = torch.nn.RNN(3, 2, bias=False)
     cell.weight_ih_l0.data, cell.weight_hh_l0.data = W.T, U.T
@@ -252,7 +244,7 @@ def test_the_network_is_torchs() -> None:
 
 
 @for_any_size(15)
-def test_influences_recompute_by_small_steps(size: Size) -> None:
+def test_influences_recompute_by_small_steps(size):
     result = checked("influence", **size)
     made, shown = given_of(result), shown_of(result)
     x, W_q, W_k, W_v = (made[name] for name in ("X", "W_q", "W_k", "W_v"))
@@ -270,7 +262,7 @@ def test_influences_recompute_by_small_steps(size: Size) -> None:
         assert close(shown[name], squares.sqrt(), 1e-4), name
 
 
-def test_swapped_words_take_attentions_weights_with_them_once_the_exchange_is_undone() -> None:
+def test_swapped_words_take_attentions_weights_with_them_once_the_exchange_is_undone():
     case = random_case(ClaimSettings(tokens=5))
     result = influence.influence(case)
     mixing, fixed = result.checks
@@ -291,9 +283,7 @@ def test_swapped_words_take_attentions_weights_with_them_once_the_exchange_is_un
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 @for_any_size(20, pads=st.integers(0, 7), fill=st.sampled_from([0.0, -2.5, 3.0, -1e9]))
-def test_right_and_wrong_recompute_from_what_is_given(
-    mistake: str, size: Size, pads: int, fill: float
-) -> None:
+def test_right_and_wrong_recompute_from_what_is_given(mistake, size, pads, fill):
     result = checked("mistakes", mistake=mistake, pads=pads, fill=fill, **size)
     made, n = given_of(result), size["tokens"]
     x = made["X"]
@@ -330,9 +320,7 @@ def test_right_and_wrong_recompute_from_what_is_given(
         (1e10, "beyond all bounds", "Padding keeps up to 100.0 %"),
     ],
 )
-def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(
-    fill: float, power: str, words: str
-) -> None:
+def test_what_a_filled_score_gives_to_padding_is_told_as_it_is(fill, power, words):
     result = checked("mistakes", mistake="fill", tokens=5, fill=fill)
     (check,) = result.checks
     kept = float(check.right.numbers[:, 4:].sum(-1).max())

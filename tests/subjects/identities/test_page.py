@@ -32,9 +32,7 @@ SENTENCE = {"source": "sentence"}
 
 
 @over("chosen", EVERY)
-def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_library(
-    chosen: dict[str, str],
-) -> None:
+def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_library(chosen):
     case, problems = case_for(viewed("identities", **chosen, tokens=4, claim_seed=3))
     assert case is not None
     checked = check_claim(chosen["claim"], case)
@@ -54,7 +52,7 @@ def test_both_sides_of_a_claim_and_how_far_they_are_apart_are_those_of_the_libra
     assert not any("class='note'" in figure.words for figure in figures)
 
 
-def test_every_claim_and_mistake_is_a_statement_and_many_are_true_and_many_false() -> None:
+def test_every_claim_and_mistake_is_a_statement_and_many_are_true_and_many_false():
     assert {each.claim for each in QUESTIONS} == {*CLAIMS}
     assert {each.mistake for each in QUESTIONS if each.claim == "mistakes"} == {*MISTAKES}
     answers = [each.answer(each.checked()) for each in QUESTIONS]
@@ -63,7 +61,7 @@ def test_every_claim_and_mistake_is_a_statement_and_many_are_true_and_many_false
     assert max(runs) <= 2, "nobody guesses right by going on as before"
 
 
-def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed() -> None:
+def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed():
     app = opened("identities")
     assert app.rows == []
     for each in QUESTIONS:
@@ -75,7 +73,7 @@ def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed() -> No
     assert "0 of 1 right, 9 to go." in app.all_words
 
 
-def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it() -> None:
+def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it():
     app = opened("identities", guesses="?x")
     app.press("all_cards")
     shown = [QUESTIONS[at] for at in (*questions.FIRST, *questions.FURTHER)]
@@ -96,12 +94,12 @@ def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it() -> No
     assert (app.values["claim"], app.values["mistake"]) == ("mistakes", "count")
 
 
-def test_the_bare_address_is_that_of_the_cards_so_that_each_claims_address_names_it() -> None:
+def test_the_bare_address_is_that_of_the_cards_so_that_each_claims_address_names_it():
     """An address leaves out a setting at its default."""
     assert viewed("identities")["claim"] == ALL
 
 
-def test_what_is_given_is_the_vectors_of_the_sentence() -> None:
+def test_what_is_given_is_the_vectors_of_the_sentence():
     app = opened("identities", claim="merge", s="cat walks zzxqy", **SENTENCE)
     given = app.rows[-1]
     assert given.names == ["X", "X′", "W_q", "W_k", "Z"]
@@ -114,7 +112,7 @@ def test_what_is_given_is_the_vectors_of_the_sentence() -> None:
     assert "M is 50 × 50 and of rank 2; d_k is 2" in app.all_words
 
 
-def test_a_link_sets_every_setting_to_its_bounds() -> None:
+def test_a_link_sets_every_setting_to_its_bounds():
     link: dict[str, Any] = {
         name: (about.choices or (about.minimum, about.maximum))[-1]
         for name, about in settings_of(ClaimSettings).items()
@@ -140,14 +138,14 @@ def test_a_link_sets_every_setting_to_its_bounds() -> None:
         ({"claim": "merge", "mistake": "fill"}, "", "mistake pads"),
     ],
 )
-def test_only_settings_that_mean_something_are_shown(case: tuple[dict[str, str], str, str]) -> None:
+def test_only_settings_that_mean_something_are_shown(case):
     link, present, absent = case
     drawn = opened("identities", **link).controls.keys()
     assert {"claim", "source", "claim_d_k", "claim_seed", *present.split()} <= drawn
     assert not drawn & set(absent.split())
 
 
-def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
+def test_what_padding_is_filled_with_is_kept_to_the_last_digit():
     link = {"claim": "mistakes", "mistake": "fill", "fill": "-1.2345678901234567"}
     app = opened("identities", **link)
     assert app.controls["fill"].value == -1.2345678901234567
@@ -158,7 +156,7 @@ def test_what_padding_is_filled_with_is_kept_to_the_last_digit() -> None:
     assert "a difference does not" in opened("identities", claim="permute", tokens=1).notes[0]
 
 
-def test_a_sentence_is_needed_only_where_its_vectors_are_and_its_first_tokens_are_taken() -> None:
+def test_a_sentence_is_needed_only_where_its_vectors_are_and_its_first_tokens_are_taken():
     assert opened("identities", s="", claim="merge").rows
     app = opened("identities", s="", claim="merge", **SENTENCE)
     assert ("Type a sentence" in app.missing[0], app.rows) == (True, [])

@@ -71,7 +71,7 @@ def text_of(stack: Tensor) -> str:
 # Numbers worked out with a pencil
 
 
-def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
+def test_bmm_of_the_first_example_is_what_pencil_and_paper_give():
     answer = made(operation="bmm")
     assert answer.ours.tolist() == [[[7, -1], [16, -1]], [[2, 0], [6, 6]]]
     assert answer.shapes.startswith("(2, 2, 3) × (2, 3, 2) → (2, 2, 2)")
@@ -83,7 +83,7 @@ def test_bmm_of_the_first_example_is_what_pencil_and_paper_give() -> None:
         assert [part.lights for part in matrices(row)] == ["row", "column", ""]
 
 
-def test_weights_times_values_are_the_published_output_of_the_classic_toy() -> None:
+def test_weights_times_values_are_the_published_output_of_the_classic_toy():
     example = OPERATIONS["bmm"].examples["weights and values"]
     published = torch.tensor(GOLDENS["d2l_classic_toy"]["output"]).float()
     torch.testing.assert_close(made(operation="bmm", **example).ours, published)
@@ -91,8 +91,8 @@ def test_weights_times_values_are_the_published_output_of_the_classic_toy() -> N
 
 @pytest.mark.parametrize(("chosen", "wrong"), [("2", 1), ("1", 1), ("0", 0)])
 def test_a_softmax_over_the_wrong_dimension_stands_beside_the_right_one_with_its_sums(
-    chosen: str, wrong: int
-) -> None:
+    chosen, wrong
+):
     text = "1 2 3; 3 2 1 | 0 0 4; 1 1 1"
     contrast = made(operation="softmax", softmax_dim=chosen, softmax_x=text).contrast
     assert contrast
@@ -112,7 +112,7 @@ def test_a_softmax_over_the_wrong_dimension_stands_beside_the_right_one_with_its
 
 
 @pytest.mark.parametrize("dim", ["1-D", "2-D"])
-def test_masked_softmax_opens_on_the_published_numbers(dim: str) -> None:
+def test_masked_softmax_opens_on_the_published_numbers(dim):
     published = GOLDENS[f"masked_softmax_{dim[0]}d_lens"]
     answer = made(operation="masked_softmax", lens_dim=dim)
     assert read_stack(OperationSettings.masked_scores).tolist() == published["scores"]
@@ -120,7 +120,7 @@ def test_masked_softmax_opens_on_the_published_numbers(dim: str) -> None:
     torch.testing.assert_close(answer.ours, expected, atol=1e-6, rtol=1e-3)
 
 
-def test_a_query_with_nothing_to_attend_to_gets_zeros_where_torch_has_no_number() -> None:
+def test_a_query_with_nothing_to_attend_to_gets_zeros_where_torch_has_no_number():
     answer = made(operation="masked_softmax", valid_lens="0 3")
     assert answer.ours[0].tolist() == [[0.0] * 4] * 2
     assert answer.torchs[0].isnan().all()
@@ -132,7 +132,7 @@ def test_a_query_with_nothing_to_attend_to_gets_zeros_where_torch_has_no_number(
     assert made(operation="masked_softmax", valid_lens="0 0").difference is None
 
 
-def test_lengths_of_0_and_beyond_the_keys_hide_everything_and_nothing() -> None:
+def test_lengths_of_0_and_beyond_the_keys_hide_everything_and_nothing():
     answer = made(operation="sequence_mask", valid_lens="0 2 4 99")
     assert answer.ours.int().tolist() == [[0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1]]
     lens = "1 3 0; 2 7 1"
@@ -141,7 +141,7 @@ def test_lengths_of_0_and_beyond_the_keys_hide_everything_and_nothing() -> None:
     assert answer.sizes == (2, 3, 5)
 
 
-def test_an_entropy_near_0_is_that_of_float64() -> None:
+def test_an_entropy_near_0_is_that_of_float64():
     answer = made(operation="temperature", temperature_x="0 -13 -15", temperature=1.0)
     exact = torch.tensor([0.0, -13, -15], dtype=torch.float64).softmax(-1)
     bits = float((-exact * exact.log2()).sum())
@@ -152,9 +152,7 @@ def test_an_entropy_near_0_is_that_of_float64() -> None:
 
 @given(b=st.integers(1, 4), n=sizes, m=sizes, p=sizes, seed=st.integers(0, 99), data=st.data())
 @hypothesis_settings(max_examples=40)
-def test_our_answers_are_torchs_for_any_shape_wherever_torch_has_a_number(
-    b: int, n: int, m: int, p: int, seed: int, data: Any
-) -> None:
+def test_our_answers_are_torchs_for_any_shape_wherever_torch_has_a_number(b, n, m, p, seed, data):
     a, x = drawn(b, n, m, seed=seed), drawn(b, m, p, seed=seed + 1)
     lens = data.draw(st.lists(st.integers(0, m + 2), min_size=b, max_size=b))
     settings = dict.fromkeys(("bmm_a", "masked_scores", "softmax_x", "transpose_x"), text_of(a))
@@ -175,7 +173,7 @@ def test_our_answers_are_torchs_for_any_shape_wherever_torch_has_a_number(
 
 
 @over("case", EVERY_CASE)
-def test_every_working_of_every_example_recomputes(case: dict[str, Any]) -> None:
+def test_every_working_of_every_example_recomputes(case):
     answer = prepare(OperationSettings(**case))
     refusing = {"1 0; 0 1; 2 -1; 5 5 | 3 1; 0 2; 1 1; 5 5", "1 0; 0 1; 2 -1"}
     assert isinstance(answer, Refused) == (case.get("bmm_b") in refusing)
@@ -284,11 +282,11 @@ def found(pattern: str, words: str) -> str:
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_words(settings: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_used_is_refused_in_words(settings, words):
     assert re.search(words, refused(**settings)), refused(**settings)
 
 
-def test_a_product_that_cannot_be_is_refused_by_torch_in_its_own_words_too() -> None:
+def test_a_product_that_cannot_be_is_refused_by_torch_in_its_own_words_too():
     answer = prepare(OperationSettings(**OPERATIONS["bmm"].examples["sizes that do not meet"]))
     assert isinstance(answer, Refused)
     with pytest.raises(RuntimeError) as error:
@@ -303,9 +301,7 @@ cells = {f"operation_{name}": st.integers(0, 143) for name in ("batch", "row", "
 
 @given(asked=st.fixed_dictionaries(chosen | cells, optional=dict.fromkeys(CHANGES, anything)))
 @hypothesis_settings(max_examples=200)
-def test_any_text_is_answered_or_refused_and_can_be_edited_without_failing(
-    asked: dict[str, Any],
-) -> None:
+def test_any_text_is_answered_or_refused_and_can_be_edited_without_failing(asked):
     for text in (asked[name] for name in CHANGES if name in asked):
         edited = filter(None, (resized(text, change) for change in STACK))
         assert all(typed_stack("x", new) for new in edited)
@@ -323,7 +319,7 @@ def test_any_text_is_answered_or_refused_and_can_be_edited_without_failing(
 # Editing
 
 
-def test_every_change_of_size_applies_to_all_matrices_of_the_stack() -> None:
+def test_every_change_of_size_applies_to_all_matrices_of_the_stack():
     text = "1 2; 3 4 | 5 6; 7 8"
     assert resized(text, "+ row") == "1 2; 3 4; 0 0 | 5 6; 7 8; 0 0"
     assert resized(text, "− row") == "1 2 | 5 6"
@@ -333,7 +329,7 @@ def test_every_change_of_size_applies_to_all_matrices_of_the_stack() -> None:
     assert resized(text, "− matrix") == "1 2; 3 4"
 
 
-def test_a_stack_keeps_a_row_a_column_and_a_matrix_and_stays_small() -> None:
+def test_a_stack_keeps_a_row_a_column_and_a_matrix_and_stays_small():
     assert [resized("1", change) for change in STACK if change[0] == "−"] == [None] * 3
     assert resized("|".join("1" * 9), "+ matrix") == " | ".join("1" * 10)
     assert resized("|".join("1" * 10), "+ matrix") is None

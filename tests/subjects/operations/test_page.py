@@ -40,7 +40,7 @@ def prepared(app: App) -> Made | Refused:
     return operations.prepare(viewed("operations", **app.values).of(OperationSettings))
 
 
-def test_the_page_opens_on_a_product_one_can_follow() -> None:
+def test_the_page_opens_on_a_product_one_can_follow():
     app = opened("operations")
     assert app.values["bmm_a"] == OperationSettings.bmm_a
     (table,) = app.tables
@@ -50,7 +50,7 @@ def test_the_page_opens_on_a_product_one_can_follow() -> None:
 
 
 @over("name", OPERATIONS)
-def test_an_operation_is_filled_from_ones_own_sentence_and_says_with_what(name: str) -> None:
+def test_an_operation_is_filled_from_ones_own_sentence_and_says_with_what(name):
     app = opened("operations", s="a <b> sat", operation=name).take("your sentence")
     assert isinstance(prepared(app), Made)
     assert any("“a &lt;b&gt; sat”" in words for words in re.findall("<p.*?</p>", app.said))
@@ -61,7 +61,7 @@ def test_an_operation_is_filled_from_ones_own_sentence_and_says_with_what(name: 
         assert_close(own.ours[0], weights, atol=0.02, rtol=0.1)
 
 
-def test_whoever_comes_with_a_sentence_finds_its_numbers() -> None:
+def test_whoever_comes_with_a_sentence_finds_its_numbers():
     app = opened("explore", s="my green boat").go("operations")
     assert app.values["bmm_a"].count(";") == 2
     assert app.values["bmm_a"] != OperationSettings.bmm_a
@@ -69,7 +69,7 @@ def test_whoever_comes_with_a_sentence_finds_its_numbers() -> None:
 
 
 @over("name", OPERATIONS)
-def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) -> None:
+def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name):
     app = opened("operations", operation=name)
     assert (app.values["operation"], len(app.latex), len(app.code)) == (name, 1, 1)
     texts = {text for text in OPERATIONS[name].inputs if text in CHANGES} - {"valid_lens_2d"}
@@ -91,7 +91,7 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name: str) ->
     assert app.query_params.keys() <= {"operation"}
 
 
-def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend() -> None:
+def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend():
     app = opened("operations").take("sizes that do not meet")
     for said in ("must be the same", "first two dimensions of batch2 tensor", "no partner"):
         assert said in app.said
@@ -108,7 +108,7 @@ def possible(app: App) -> dict[str, bool]:
     return dict(app.sent["sizes"].header["stacks"][0]["changes"])
 
 
-def test_a_number_is_taken_over_in_its_place_of_the_stack_unless_it_is_none() -> None:
+def test_a_number_is_taken_over_in_its_place_of_the_stack_unless_it_is_none():
     app = opened("operations", operation="softmax", softmax_x="1")
     assert not possible(app)["− row"]
     resize(resize(app, "softmax_x", "+ column"), "softmax_x", "+ matrix")
@@ -137,7 +137,7 @@ def test_a_number_is_taken_over_in_its_place_of_the_stack_unless_it_is_none() ->
     assert type_in(app, "picture_1", "4", 1, 1).values["valid_lens_2d"] == "0 3; 2 4"
 
 
-def test_wrong_cells_of_a_link_stand_where_they_are_and_can_be_mended_there() -> None:
+def test_wrong_cells_of_a_link_stand_where_they_are_and_can_be_mended_there():
     app = opened("operations", bmm_a="1 <b>; 3")
     parts = app.sent["picture_given_0"].header["parts"]
     assert parts[0]["texts"] == ["1", "<b>", "3", ""]
@@ -147,7 +147,7 @@ def test_wrong_cells_of_a_link_stand_where_they_are_and_can_be_mended_there() ->
     assert "(1, 2, 2) × (2, 3, 2) cannot be multiplied." in " ".join(app.missing)
 
 
-def test_ten_matrices_are_typed_into_and_chosen_in() -> None:
+def test_ten_matrices_are_typed_into_and_chosen_in():
     app = opened("operations").take("ten matrices")
     assert not possible(app)["+ matrix"]
     type_in(app, "picture_9", "2")

@@ -38,7 +38,7 @@ More words.
 FIRST, SECOND = read_cards(WRITTEN)
 
 
-def test_a_card_says_what_its_chapter_says() -> None:
+def test_a_card_says_what_its_chapter_says():
     assert (FIRST.text("title"), FIRST.text("question")) == ("Scores", "Which one?")
     assert (FIRST.texts("choices"), FIRST.right) == (["this", "2"], 1)
     assert (FIRST.body, FIRST.setting("s")) == ("Words.", "a cat")
@@ -46,7 +46,7 @@ def test_a_card_says_what_its_chapter_says() -> None:
 
 
 @over("text", [*HOSTILE, "a\n---\nb", "a\n===\nb", "# a", "- b", "{c", "&d *e"])
-def test_any_text_in_a_field_is_in_the_lesson_as_it_was_typed(text: str) -> None:
+def test_any_text_in_a_field_is_in_the_lesson_as_it_was_typed(text):
     draft, typed = Draft.begun(WRITTEN), "\n".join(text[:1900].splitlines()).strip()
     for name in ("title", "because", "new"):
         now = draft.changed(0, lambda card, name=name: card.with_values({name: text[:1900]}))
@@ -63,7 +63,7 @@ def test_any_text_in_a_field_is_in_the_lesson_as_it_was_typed(text: str) -> None
     assert read_cards(now.text)[0].link["mask"] == ["causal", "window"]
 
 
-def test_the_right_answer_stays_right_while_its_words_do_and_a_reply_with_its_answer() -> None:
+def test_the_right_answer_stays_right_while_its_words_do_and_a_reply_with_its_answer():
     for choices, answer in (
         (["2", "this", "that"], "2"),
         (["this", "that"], ""),  # its words are gone
@@ -77,14 +77,14 @@ def test_the_right_answer_stays_right_while_its_words_do_and_a_reply_with_its_an
     assert "replies" not in card.with_reply(1, "").given
 
 
-def test_replies_are_one_for_each_choice() -> None:
+def test_replies_are_one_for_each_choice():
     said = EXAMPLE.replace("answer: they shrink", 'replies: [No., "", Yes.]\nanswer: they shrink')
     assert read_text(said, check).chapters[0].replies == ("No.", "", "Yes.")
     (problem,) = read_text(said.replace('"", ', ""), check).problems
     assert problem.endswith("replies must be one for each of the 3 choices, got 2.")
 
 
-def test_a_lesson_has_no_more_cards_than_chapters_that_are_read() -> None:
+def test_a_lesson_has_no_more_cards_than_chapters_that_are_read():
     chapter = "---\ntitle: A\n---\n"
     full = Draft.begun("===\n".join([chapter] * MAX_CHAPTERS))
     assert len(full.cards) == MAX_CHAPTERS == 100
@@ -93,7 +93,7 @@ def test_a_lesson_has_no_more_cards_than_chapters_that_are_read() -> None:
         read_cards("===\n".join([chapter] * 101))
 
 
-def test_cards_are_added_moved_removed_and_brought_back() -> None:
+def test_cards_are_added_moved_removed_and_brought_back():
     first, last = (card.text("title") for card in Draft.begun(EXAMPLE).cards)
     longer = Draft.begun(EXAMPLE).added()
 
@@ -111,7 +111,7 @@ def test_cards_are_added_moved_removed_and_brought_back() -> None:
     assert shorter.moved(1).moved(-1).text == shorter.text
 
 
-def test_problems_are_told_on_cards_without_lines_and_keys() -> None:
+def test_problems_are_told_on_cards_without_lines_and_keys():
     bare = Draft.begun(EXAMPLE).changed(0, lambda card: Card({"figure": "picture"}))
     wrong = bare.changed(1, lambda card: card.with_settings(mask="round").with_body("<b>"))
     asks = "ask a question, give two to four answers, each another one, choose the right answer"

@@ -7,7 +7,6 @@ import hashlib
 import re
 from urllib.parse import parse_qs
 
-import pytest
 import segno
 
 from attention.app.state.pages import PAGES
@@ -57,7 +56,7 @@ def frame(app: App) -> dict[str, list[str]]:
 # A lesson is written
 
 
-def test_a_card_asks_for_sentence_word_question_and_answers_and_folds_the_rest() -> None:
+def test_a_card_asks_for_sentence_word_question_and_answers_and_folds_the_rest():
     app = opened("write")
     (folded,) = app.expander
     more = {widget.key for widget in folded if hasattr(widget, "key")}
@@ -75,7 +74,7 @@ def test_a_card_asks_for_sentence_word_question_and_answers_and_folds_the_rest()
     assert any(item.value.startswith("**Not this one.** Why so\\? A row") for item in said)
 
 
-def test_another_sentence_and_then_another_field_leave_the_lesson_whole() -> None:
+def test_another_sentence_and_then_another_field_leave_the_lesson_whole():
     app = opened("write").choose("query_0", 4).choose("sentence_0", "a wolf slept")
     app.choose("question_0", "Who?")
     first = lesson_of(app).chapters[0]
@@ -83,7 +82,7 @@ def test_another_sentence_and_then_another_field_leave_the_lesson_whole() -> Non
     assert not app.notes
 
 
-def test_an_answer_that_the_figure_contradicts_is_warned_of() -> None:
+def test_an_answer_that_the_figure_contradicts_is_warned_of():
     app = opened("write").press("Add a card")
     assert not app.notes
     app.choose("right_2", 1)
@@ -95,7 +94,7 @@ def test_an_answer_that_the_figure_contradicts_is_warned_of() -> None:
     assert not app.notes
 
 
-def test_a_hidden_figure_comes_with_the_answer() -> None:
+def test_a_hidden_figure_comes_with_the_answer():
     app = opened("write").choose("hidden_0", True)
     app = carried("guide", text(app))
     assert ("picture" in app.sent, "The figure comes with your answer." in app.notes) == (
@@ -105,7 +104,7 @@ def test_a_hidden_figure_comes_with_the_answer() -> None:
     assert "picture" in app.choose("guessed", 0).sent
 
 
-def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one() -> None:
+def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one():
     app = opened("write")
 
     def can_open() -> list[bool]:
@@ -122,7 +121,7 @@ def test_a_changed_answer_clears_the_key_and_no_lesson_opens_without_one() -> No
     assert (app.notes, can_open()) == ([], [True, True])
 
 
-def test_a_card_has_the_word_the_head_and_the_model_of_its_figure() -> None:
+def test_a_card_has_the_word_the_head_and_the_model_of_its_figure():
     app = opened("write")
     assert app.values["query_0"] == 2
     app.choose("query_0", 4)
@@ -136,7 +135,7 @@ def test_a_card_has_the_word_the_head_and_the_model_of_its_figure() -> None:
     assert {"model", "layer", "head"}.isdisjoint(lesson_of(app).chapters[0].link)
 
 
-def test_cards_are_added_removed_and_brought_back() -> None:
+def test_cards_are_added_removed_and_brought_back():
     app = opened("write")
     begun = text(app)
     before = text(app.press("Add a card"))
@@ -150,7 +149,7 @@ def test_cards_are_added_removed_and_brought_back() -> None:
     assert text(app.press("Undo")) == before
 
 
-def test_a_file_takes_the_place_of_the_cards_or_says_its_wrong_line() -> None:
+def test_a_file_takes_the_place_of_the_cards_or_says_its_wrong_line():
     app = opened("write")
     app.file_uploader[0].set_value(("lesson.md", b"---\nno\n", "text/markdown")).run()
     assert (app.notes[0].startswith("chapter 1, line 2: "), app.values["title_0"]) == (
@@ -162,7 +161,7 @@ def test_a_file_takes_the_place_of_the_cards_or_says_its_wrong_line() -> None:
     assert (app.notes, app.values["title_0"]) == ([], "Who")
 
 
-def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
+def test_a_view_that_one_has_made_on_another_page_becomes_the_figure():
     app = opened("explore", s="a cat sat", variant="multihead", heads=2, mask="causal")
     app.move(query=1).go("write").choose("opened_card", 1).press("Use the view I just made")
     made = {"s": ["a cat sat"], "variant": ["multihead"], "heads": ["2"], "mask": ["causal"]}
@@ -179,7 +178,7 @@ def test_a_view_that_one_has_made_on_another_page_becomes_the_figure() -> None:
 
 
 @over("name", [page.name for page in PAGES if page.chapter])
-def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str) -> None:
+def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name):
     pasted = f"https://a.example/{name}?cross=sentences&s=a+cat&target=a+cat&nonsense=1"
     app = opened("write").choose("view_0", pasted)
     assert (app.notes, app.values["view_0"]) == ([], "")
@@ -190,7 +189,7 @@ def test_the_link_of_every_page_that_shows_a_sentence_becomes_a_figure(name: str
     assert any(part.header for part in shown.sent.values())
 
 
-def test_a_link_of_a_models_window_stays_the_window_with_switches_of_its_own() -> None:
+def test_a_link_of_a_models_window_stays_the_window_with_switches_of_its_own():
     packaged("minilm")
     link = "/model?model=minilm&s=a+cat+sat&off=1.2"
     app = opened("write").choose("view_0", link)
@@ -210,7 +209,7 @@ def test_a_link_of_a_models_window_stays_the_window_with_switches_of_its_own() -
     assert "runners" in app.sent["learning_figure"].header
 
 
-def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
+def test_what_is_no_link_of_a_view_is_told_and_changes_nothing():
     app = opened("write")
     begun = text(app)
     for pasted in ("http://[", "/guide?chapter=scores", "/operations", HOSTILE[5]):
@@ -220,9 +219,7 @@ def test_what_is_no_link_of_a_view_is_told_and_changes_nothing() -> None:
         assert "<img" not in app.said
 
 
-def test_the_lesson_in_a_link_is_written_on_and_one_that_is_cut_off_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_lesson_in_a_link_is_written_on_and_one_that_is_cut_off_is_told(monkeypatch):
     written = EXAMPLE.replace("Who does what", "Who chased whom")
     app = opened("write", carried=pack(written))
     assert app.values["title_0"] == "Who chased whom"
@@ -242,7 +239,7 @@ def long(digests: int) -> str:
     return EXAMPLE + "".join(f"===\n{EXAMPLE.split('===')[1]}{words}\n" for words in more)
 
 
-def test_a_lesson_too_long_for_a_link_stays_while_one_looks_at_other_pages() -> None:
+def test_a_lesson_too_long_for_a_link_stays_while_one_looks_at_other_pages():
     app = opened("write")
     app.file_uploader[0].set_value(("lesson.md", long(3).encode(), "text/markdown")).run()
     assert "a link carries up to" in app.notes[0]
@@ -254,7 +251,7 @@ def test_a_lesson_too_long_for_a_link_stays_while_one_looks_at_other_pages() -> 
 # It is learned
 
 
-def test_a_lesson_that_a_link_carries_is_learned_and_ends_on_a_code() -> None:
+def test_a_lesson_that_a_link_carries_is_learned_and_ends_on_a_code():
     app = carried("guide")
     assert "## Who does what" in app.all_words
     app.choose("guessed", 0).press("Next").choose("guessed", 0)
@@ -264,7 +261,7 @@ def test_a_lesson_that_a_link_carries_is_learned_and_ends_on_a_code() -> None:
     assert app.code[-1].value == code(0, 0)
 
 
-def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters() -> None:
+def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters():
     line = "A lesson in 2 short chapters: a live figure, and a question to answer."
     app = carried("guide")
     assert [*app.heading[:2]] == ["A first look", line]
@@ -279,7 +276,7 @@ def test_a_lesson_of_ones_own_has_its_own_title_and_counts_its_chapters() -> Non
     assert opened("guide", lesson=CARRIED, carried="x").heading[0] == "Lesson"
 
 
-def test_pupils_see_the_answer_in_the_figure_after_their_own_alone() -> None:
+def test_pupils_see_the_answer_in_the_figure_after_their_own_alone():
     reveal = 'reveal: "s=a wolf slept&query=1"\nquestion: A sixth'
     app = carried("guide", EXAMPLE.replace("question: A sixth", reveal))
 
@@ -301,9 +298,7 @@ def test_pupils_see_the_answer_in_the_figure_after_their_own_alone() -> None:
 # The answers are counted
 
 
-def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_are_revealed() -> (
-    None
-):
+def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_are_revealed():
     codes = "\n".join([code(2, 0), code(2, 1), code(0, 0), "nonsense!"])
     app = asked().choose("codes", codes)
     assert app.words_of("told") == [
@@ -336,7 +331,7 @@ def counts(app: App, name: str) -> list[int]:
     return [int(count) for _, *cells in lines for count in cells[:1]]
 
 
-def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses() -> None:
+def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses():
     key = new_key()
     room = name_of(key)
     early = opened("guide", room=room)
@@ -371,7 +366,7 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     assert "2 answers so far · 2 in the class" in teacher.press("Undo").told
 
 
-def test_an_example_class_is_a_click_away_and_goes_with_another() -> None:
+def test_an_example_class_is_a_click_away_and_goes_with_another():
     app = asked()
     assert "0 answers so far · 0 in the class" in app.told
     app.press("Try an example class").press("Reveal")
@@ -381,7 +376,7 @@ def test_an_example_class_is_a_click_away_and_goes_with_another() -> None:
     assert app.press("Undo").values["codes"] == ""
 
 
-def test_codes_are_typed_one_by_one_and_a_wrong_or_a_repeated_one_is_told() -> None:
+def test_codes_are_typed_one_by_one_and_a_wrong_or_a_repeated_one_is_told():
     app, first, second = asked(), code(2, 0), code(0, 1)
     wrong = second[:-1] + ("2" if second[-1] == "3" else "3")
     for typed, words, learners in (
@@ -398,7 +393,7 @@ def test_codes_are_typed_one_by_one_and_a_wrong_or_a_repeated_one_is_told() -> N
     assert app.values["codes"].endswith("×2")
 
 
-def test_only_an_open_class_has_a_qr_code_of_its_link() -> None:
+def test_only_an_open_class_has_a_qr_code_of_its_link():
     assert "class='way-in'" not in opened("write").said
     key = new_key()
     app = asked(teacher=key)
@@ -414,7 +409,7 @@ def test_only_an_open_class_has_a_qr_code_of_its_link() -> None:
     )
 
 
-def test_hostile_text_is_a_lesson_or_a_code_as_any_other() -> None:
+def test_hostile_text_is_a_lesson_or_a_code_as_any_other():
     short = " ".join(words for words in HOSTILE if len(words) < 1000)
     app = opened("write")
     for hostile in (short, *HOSTILE[4:6]):

@@ -55,7 +55,7 @@ def kept(code: str, text: str) -> LessonFile:
     return found
 
 
-def test_a_lesson_becomes_a_file_once_that_is_asked_for() -> None:
+def test_a_lesson_becomes_a_file_once_that_is_asked_for():
     app = opened("write")
     assert (offered(app), MAKE in app.buttons) == (False, True)
     assert offered(made(app))
@@ -66,7 +66,7 @@ def test_a_lesson_becomes_a_file_once_that_is_asked_for() -> None:
     assert (offered(app), MAKE in app.buttons) == (False, True)  # it is another lesson
 
 
-def test_a_file_has_its_buttons_in_the_language_that_is_chosen_or_in_english() -> None:
+def test_a_file_has_its_buttons_in_the_language_that_is_chosen_or_in_english():
     app = made(opened("write").choose("lesson_language", "de"))
     page = kept("de", EXAMPLE).page()
     assert '<html lang="de">' in page
@@ -80,9 +80,7 @@ def test_a_file_has_its_buttons_in_the_language_that_is_chosen_or_in_english() -
     assert any("A language is a code" in words for words in app.notes)
 
 
-def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file(monkeypatch):
     over: set[TrainingSettings] = set()
     monkeypatch.setattr(files, "is_learned", over.__contains__)
     app = opened("write", carried=pack(EXAMPLE + LEARNING)).press(MAKE)
@@ -99,9 +97,7 @@ def test_a_chapter_that_trains_is_learned_first_and_a_mistake_offers_no_file(
     assert (offered(app), MAKE in app.buttons) == (False, False)
 
 
-def test_figures_that_take_too_much_are_told_and_no_file_is_offered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_figures_that_take_too_much_are_told_and_no_file_is_offered(monkeypatch):
     monkeypatch.setattr(lesson_file, "MOST_BYTES", 1000)
     app = opened("write").press(MAKE)
     app.until(lambda: any("take 0 MB at most" in words for words in app.notes))

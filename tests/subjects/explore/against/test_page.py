@@ -55,7 +55,7 @@ def sentence(app: App) -> str:
 
 
 @over("differs", DIFFERENCES)
-def test_b_is_a_but_for_one_thing_and_the_difference_is_b_less_a(differs: str) -> None:
+def test_b_is_a_but_for_one_thing_and_the_difference_is_b_less_a(differs):
     given, changed = CHANGES[differs]
     chosen = {**words_of_b(), **given, "differs": differs}
     a = runs.result_of(OF_A)
@@ -81,7 +81,7 @@ def words_of_b() -> dict[str, Any]:
 
 
 @over("differs", [name for name in DIFFERENCES if name != "variant"])
-def test_b_begins_as_a(differs: str) -> None:
+def test_b_begins_as_a(differs):
     app = against(differs, **A)
     assert not rows(app)["difference"].any()
     assert sentence(app) == scene.SAME
@@ -90,7 +90,7 @@ def test_b_begins_as_a(differs: str) -> None:
     assert not app.controls.keys() & ({f"b_{name}" for name in DIFFERENCES} - {f"b_{differs}"})
 
 
-def test_of_an_opening_b_is_its_other_ending() -> None:
+def test_of_an_opening_b_is_its_other_ending():
     packaged("minilm")
     link = MINILM.chosen | {"s": MINILM.sentences[0], "query": MINILM.query}
     app = opened("explore", **link, fold="against")
@@ -103,7 +103,7 @@ def test_of_an_opening_b_is_its_other_ending() -> None:
 
 
 @over("case", [("linear", "scale"), ("qkv", "head")])
-def test_what_a_layer_does_not_have_cannot_differ(case: tuple[str, str]) -> None:
+def test_what_a_layer_does_not_have_cannot_differ(case):
     variant, absent = case
     app = against(absent, variant=variant)
     assert absent not in app.controls["differs"].options
@@ -111,7 +111,7 @@ def test_what_a_layer_does_not_have_cannot_differ(case: tuple[str, str]) -> None
 
 
 @over("factor", [0.0, 0.5, 3.0])
-def test_at_any_factor_b_is_the_softmax_of_the_scores_times_it(factor: float) -> None:
+def test_at_any_factor_b_is_the_softmax_of_the_scores_times_it(factor):
     app = against("scale", mask="causal", b_factor=factor)
     slider, shown = app.sent["rows"].header["slider"], rows(app)
     scores, of_b = (list(shown.values())[slider[at]] for at in ("of", "to"))
@@ -123,21 +123,18 @@ def test_at_any_factor_b_is_the_softmax_of_the_scores_times_it(factor: float) ->
 
 
 @over("link", [{"positions": "alibi"}, {"variant": "talking"}])
-def test_where_the_scale_alone_does_not_make_the_weights_the_server_works_them_out(
-    link: dict[str, Any],
-) -> None:
+def test_where_the_scale_alone_does_not_make_the_weights_the_server_works_them_out(link):
     app = against("scale", b_factor=2.0, **link)
     assert app.sent["rows"].header["slider"] is None
     a = runs.result_of(Settings(S, **link))
     b = numbers.sides(a, words_of_b() | {"differs": "scale", "b_factor": 2.0}).b
-    assert b is not None
     assert b.trace.scale == pytest.approx(2 * a.trace.scale)
     assert_close(rows(app)["× 2"], b.trace.weights)
     assert not rows(app.choose("b_factor", 1.0))["difference"].any()
 
 
 @over("variant", VARIANTS)
-def test_any_variant_can_be_b_under_its_usual_scale(variant: str) -> None:
+def test_any_variant_can_be_b_under_its_usual_scale(variant):
     app = against("variant", b_variant=variant)
     theirs = runs.result_of(Settings(S, variant=variant, **VARIANTS[variant].usual_scale))
     shown = list(rows(app).values())
@@ -145,7 +142,7 @@ def test_any_variant_can_be_b_under_its_usual_scale(variant: str) -> None:
     assert app.controls["b_variant"].value == variant
 
 
-def test_all_words_are_three_maps_of_the_same_numbers() -> None:
+def test_all_words_are_three_maps_of_the_same_numbers():
     app = against("mask", b_mask=["causal"], words=ALL_WORDS)
     header = app.sent["comparison"].header
     assert header["titles"] == ["A · no mask", "B · causal", "B − A"]
@@ -155,14 +152,14 @@ def test_all_words_are_three_maps_of_the_same_numbers() -> None:
     assert torch.equal(both[1].isnan(), torch.ones(6, 6).triu(1).bool())
 
 
-def test_a_word_of_one_sentence_alone_has_no_number_in_the_other() -> None:
+def test_a_word_of_one_sentence_alone_has_no_number_in_the_other():
     app = against("word", s="a big cat", s2="a cat today", query=1)
     assert app.sent["rows"].header["tokens"] == ["a", "big", "cat", "today"]
     assert sentence(app) == "This word stands in one of the sentences alone."
     assert against("word", s2="\x00").missing == [scene.NO_WORDS]
 
 
-def test_b_begins_as_a_again_where_a_has_another_sentence() -> None:
+def test_b_begins_as_a_again_where_a_has_another_sentence():
     app = opened("explore", s="the cat sat", fold="against")
     assert app.values["s2"] == "the cat sat"
     assert app.choose("s2", "the cat ran").values["s"] == "the cat sat"
@@ -171,7 +168,7 @@ def test_b_begins_as_a_again_where_a_has_another_sentence() -> None:
     assert linked.values["s2"] == "the cat ran"
 
 
-def test_b_of_another_variant_keeps_a_scale_that_was_chosen_on_purpose() -> None:
+def test_b_of_another_variant_keeps_a_scale_that_was_chosen_on_purpose():
     usual, chosen = Settings("the cat"), Settings("the cat", scale="none")
     assert words.on_word_vectors(usual, "cosine").scale == "factor"
     assert words.on_word_vectors(chosen, "cosine").scale == "none"

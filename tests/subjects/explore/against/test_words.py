@@ -31,16 +31,14 @@ def of_pair(first: str, second: str) -> Comparison:
     return against_words.of_sentences(a.tokens, a.trace, b.tokens, b.trace)
 
 
-def test_a_row_that_does_not_sum_to_1_has_no_divergence_from_any_other() -> None:
+def test_a_row_that_does_not_sum_to_1_has_no_divergence_from_any_other():
     nothing, half, some = torch.tensor([[0.0, 0, 0], [0.25, 0.25, 0], [0, 1, 0]])
     pairs = [(nothing, some), (some, nothing), (nothing, nothing), (half, some), (half, half)]
     assert all(math.isnan(divergence_bits(p, q)) for p, q in pairs)
 
 
 @given(p=rows, q=rows)
-def test_divergence_is_symmetric_lies_within_a_bit_and_is_the_sum_of_its_terms(
-    p: list[float], q: list[float]
-) -> None:
+def test_divergence_is_symmetric_lies_within_a_bit_and_is_the_sum_of_its_terms(p, q):
     left, right = shares(p), shares(q)
     there, back = float(divergence_bits(left, right)), float(divergence_bits(right, left))
     assert 0 <= there <= 1
@@ -64,7 +62,7 @@ SLOTS: dict[tuple[str, str], comparison.Slots] = {
 }
 
 
-def test_sentences_are_laid_side_by_side() -> None:
+def test_sentences_are_laid_side_by_side():
     assert {pair: comparison.align(*map(tuple, map(str.split, pair))) for pair in SLOTS} == SLOTS
 
 
@@ -72,9 +70,7 @@ sentences = st.lists(st.sampled_from("abcd"), min_size=1, max_size=11).map(tuple
 
 
 @given(first=sentences, second=sentences)
-def test_every_token_stands_in_exactly_one_slot_and_in_order(
-    first: tuple[str, ...], second: tuple[str, ...]
-) -> None:
+def test_every_token_stands_in_exactly_one_slot_and_in_order(first, second):
     slots = comparison.align(first, second)
     assert [i for i, _ in slots if i is not None] == list(range(len(first)))
     assert [j for _, j in slots if j is not None] == list(range(len(second)))
@@ -82,7 +78,7 @@ def test_every_token_stands_in_exactly_one_slot_and_in_order(
     assert comparison.align(first, first) == tuple((at, at) for at in range(len(first)))
 
 
-def test_a_pair_has_each_sentences_own_weights_in_its_slots() -> None:
+def test_a_pair_has_each_sentences_own_weights_in_its_slots():
     compared = of_pair("the cat walks home", "the cat home today")
     assert compared.names == ("the", "cat", "walks", "home", "today")
     assert compared.in_a.tolist() == [True, True, True, True, False]
@@ -94,7 +90,7 @@ def test_a_pair_has_each_sentences_own_weights_in_its_slots() -> None:
     assert compared.divergence.isnan().tolist() == [False, False, True, False, True]
 
 
-def test_words_that_differ_are_marked_and_named_together() -> None:
+def test_words_that_differ_are_marked_and_named_together():
     compared = of_pair("the cat walks", "the cat sleeps")
     assert compared.names == ("the", "cat", "walks / sleeps")
     assert compared.changed.tolist() == [False, False, True]
@@ -166,7 +162,7 @@ CASES: dict[str, tuple[list[list[float]], list[list[float]], dict[str, Any], str
 
 
 @over("case", CASES)
-def test_the_greatest_change_is_told_with_what_gains_and_what_loses_it(case: str) -> None:
+def test_the_greatest_change_is_told_with_what_gains_and_what_loses_it(case):
     before, after, more, sentence = CASES[case]
     numbers = torch.tensor(before), torch.tensor(after)
     assert "".join(change_words(*numbers, "abc"[: len(before)], "With B", **more)) == sentence
@@ -174,9 +170,7 @@ def test_the_greatest_change_is_told_with_what_gains_and_what_loses_it(case: str
 
 @settings(max_examples=60)
 @given(strategies.integers(0, 9999), strategies.floats(0.5, 8.0), strategies.booleans())
-def test_of_any_weights_the_first_key_named_is_that_of_the_greatest_change(
-    seed: int, sharpness: float, shares: bool
-) -> None:
+def test_of_any_weights_the_first_key_named_is_that_of_the_greatest_change(seed, sharpness, shares):
     before, after = 2 * drawn(7, 7, seed=seed), sharpness * drawn(7, 7, seed=seed + 1)
     if shares:
         before, after = before.softmax(-1), after.softmax(-1)

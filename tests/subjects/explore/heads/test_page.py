@@ -37,7 +37,7 @@ def rows(app: App) -> torch.Tensor:
 
 
 @over("variant", WITH_HEADS)
-def test_a_row_of_each_head_is_its_weights_and_adds_up_to_1(variant: str) -> None:
+def test_a_row_of_each_head_is_its_weights_and_adds_up_to_1(variant):
     own = {"heads": 3, "groups": 3} if variant == "grouped" else {"heads": 3}
     settings: dict[str, Any] = {"mask": ("causal", "length"), "head": 2}
     app = heads(**RANDOM, **settings, **own, variant=variant, query=4)
@@ -60,7 +60,7 @@ def test_a_row_of_each_head_is_its_weights_and_adds_up_to_1(variant: str) -> Non
     assert_close(received.int(), seen.dots.flatten().int(), atol=1, rtol=0)
 
 
-def test_heads_of_a_model_are_named_by_their_layer_and_keys_lead_through_both() -> None:
+def test_heads_of_a_model_are_named_by_their_layer_and_keys_lead_through_both():
     packaged("minilm")
     app = heads(**OF_MINILM)
     assert_close(rows(app)[:, 8], _weights(3)[:, 8], atol=1e-5, rtol=1e-4)
@@ -79,7 +79,7 @@ def _weights(layer: int) -> torch.Tensor:
     return shares
 
 
-def test_a_measure_sorts_the_rows_and_stands_beside_them() -> None:
+def test_a_measure_sorts_the_rows_and_stands_beside_them():
     app = heads(**RANDOM, variant="multihead", heads=4, sort="entropy", head=1)
     result = result_of("a b c d e", variant="multihead", d_model=12, config=(("heads", 4),))
     bits = analysed.measures(result.layer_trace.weights)["entropy"]
@@ -96,14 +96,14 @@ def test_a_measure_sorts_the_rows_and_stands_beside_them() -> None:
     assert {*app.sent["rows"].header["marked"]} == {0, 3}
 
 
-def test_a_share_of_each_row_can_be_drawn_and_nothing_is_renormalised() -> None:
+def test_a_share_of_each_row_can_be_drawn_and_nothing_is_renormalised():
     link: dict[str, Any] = RANDOM | {"variant": "multihead", "heads": 3}
     whole, part = rows(heads(**link)), rows(heads(**link, cover=0.5))
     assert_close(part, whole * analysed.strongest_edges(whole, 0.5))
     assert (part == 0).any()
 
 
-def test_where_the_layer_has_one_head_the_map_says_so_and_the_fold_comes_back_with_more() -> None:
+def test_where_the_layer_has_one_head_the_map_says_so_and_the_fold_comes_back_with_more():
     assert "all heads" not in opened("explore", variant="qkv").controls["fold"].options
     app = heads(variant="multihead", s="a b c").choose("reader", "qkv")
     assert ("map_picture" in app.sent, "rows" in app.sent) == (True, False)
@@ -112,7 +112,7 @@ def test_where_the_layer_has_one_head_the_map_says_so_and_the_fold_comes_back_wi
     assert (len(app.sent["rows"].header["rows"]), app.notes) == (5, [])
 
 
-def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -> None:
+def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change():
     def runs() -> float:
         labels = {"page": "explore"}
         return metrics.REGISTRY.get_sample_value("attention_rerun_seconds_count", labels) or 0.0
@@ -125,7 +125,7 @@ def test_heads_that_no_longer_divide_are_fewer_in_the_very_run_of_the_change() -
     assert runs() == before + 1, "a browser may miss what is set in a run that another follows"
 
 
-def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes() -> None:
+def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes():
     words = " ".join(f"w{number}" for number in range(512))
     link = {"vectors": "random", "d_model": 48, "heads": 12, "positions": "alibi"}
     app = heads(s=words, query=500, variant="multihead", **link)
@@ -137,7 +137,7 @@ def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes() -> None:
 # A question on the pictures
 
 
-def test_of_the_small_maps_nothing_is_told_until_one_is_guessed() -> None:
+def test_of_the_small_maps_nothing_is_told_until_one_is_guessed():
     packaged("minilm")
     app = heads(**OF_MINILM | {"layer": 0}, words=ALL_WORDS, predict="on")
     assert app.words_of("heading") == ["Which head looks one word back?"]

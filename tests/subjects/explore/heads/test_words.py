@@ -44,7 +44,7 @@ def run(
     return layer, trace
 
 
-def test_every_measure_is_an_average_over_rows_and_keys() -> None:
+def test_every_measure_is_an_average_over_rows_and_keys():
     weights = rows(2, 5, 7)
     offset = torch.arange(7) - torch.arange(5)[:, None]
     terms = {"entropy": -weights.log2(), "distance": offset.abs()}
@@ -56,7 +56,7 @@ def test_every_measure_is_an_average_over_rows_and_keys() -> None:
         torch.testing.assert_close(measured[name], expected, atol=1e-5, rtol=0)
 
 
-def test_over_another_sequence_positions_are_not_compared() -> None:
+def test_over_another_sequence_positions_are_not_compared():
     weights, known = rows(2, 5, 5), analysed.Keys([True, False, False, False, True], "abcab")
     within, across = (analysed.measures(weights, known, crosses) for crosses in (False, True))
     assert list(within) == [*analysed.MEASURES]
@@ -68,7 +68,7 @@ def test_over_another_sequence_positions_are_not_compared() -> None:
     assert analysed.order(seen.measures, "previous") == [0, 1]
 
 
-def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query() -> None:
+def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query():
     weights = rows(3, 5, 5)
     measured = analysed.measures(weights, analysed.Keys(ids="abcab"))["induction"]
     # "a" at 3 came before at 0, where "b" followed; "b" at 4 at 1, where "c" followed.
@@ -78,7 +78,7 @@ def test_induction_is_the_weight_on_the_token_that_followed_one_like_the_query()
     assert "induction" not in analysed.measures(weights, analysed.Keys(ids="abcde"))
 
 
-def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
+def test_rows_with_nothing_to_attend_to_count_for_nothing():
     weights = rows(1, 3, 3)
     weights[0, 1] = 0
     same = float(analysed.measures(weights)["itself"][0])
@@ -87,7 +87,7 @@ def test_rows_with_nothing_to_attend_to_count_for_nothing() -> None:
     assert {tuple(numbers.tolist()) for numbers in nothing.values()} == {(0.0, 0.0)}
 
 
-def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
+def test_an_even_spread_is_over_the_keys_that_may_be_seen():
     even = analysed.overview(run(mask=CAUSAL)[1]).even_spread
     harmonic = sum(1 / (query + 1) for query in range(TOKENS)) / TOKENS
     bits = sum(math.log2(query + 1) for query in range(TOKENS)) / TOKENS
@@ -97,7 +97,7 @@ def test_an_even_spread_is_over_the_keys_that_may_be_seen() -> None:
     assert {name: even[name] for name in expected} == pytest.approx(expected, abs=1e-5)
 
 
-def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last() -> None:
+def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last():
     _, trace = run("grouped")
     seen = analysed.overview(trace)
     names, columns, last = measure_table(seen, "distance")
@@ -112,7 +112,7 @@ def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last() -> 
 
 @given_settings(max_examples=60)
 @given(strategies.floats(0.0, 1.0), SEEDS)
-def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) -> None:
+def test_edges_cover_the_share_and_one_fewer_would_not(share, seed):
     weights = rows(2, 5, 11, seed=seed).double()
     kept = analysed.strongest_edges(weights, share)
     held = (weights * kept).sum(-1)
@@ -130,12 +130,12 @@ def test_edges_cover_the_share_and_one_fewer_would_not(share: float, seed: int) 
 ACTIVE = {"": [], " 3 , , 1 1": [1, 3], "7": [], "²": [], "1,7,9": [1], "<b>": []}
 
 
-def test_marked_heads_are_read_as_far_as_they_are_there() -> None:
+def test_marked_heads_are_read_as_far_as_they_are_there():
     assert {text: heads_words.read_active(text, 5) for text in ACTIVE} == ACTIVE
     assert heads_words.read_active(heads_words.write_active([4, 0, 4]), 5) == [0, 4]
 
 
-def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale() -> None:
+def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale():
     sizes = ((2, 7, 1, 7), (12, 96, 1, 96), (12, 97, 2, 49), (12, 512, 6, 86), (50, 512, 11, 47))
     for count, tokens, block, side in sizes:
         seen = analysed.overview_of(torch.zeros(count, tokens, tokens), None)
@@ -150,7 +150,7 @@ def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_sc
 
 @over("name", [*WITH_HEADS, "biased"])
 @over("mask", [None, CAUSAL])
-def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Tensor | None) -> None:
+def test_what_the_heads_add_and_the_bias_come_to_the_output(name, mask):
     layer, trace = run(name, mask)
     made = additions.additions(layer, trace, QUERY)
     W, bias = (None if part is None else part.detach() for part in layer.projection("output"))
@@ -172,7 +172,7 @@ def test_what_the_heads_add_and_the_bias_come_to_the_output(name: str, mask: Ten
     assert total == ["y", f"{length:.2f}", "100.0 %"]
 
 
-def test_a_token_that_sees_nothing_has_no_edges_and_is_added_nothing() -> None:
+def test_a_token_that_sees_nothing_has_no_edges_and_is_added_nothing():
     layer, trace = run(mask=masks.parse_cells("2:*", TOKENS, TOKENS))
     assert not analysed.strongest_edges(trace.weights, 0.9)[:, 2].any()
     _, columns, total = heads_words.additions_table(additions.additions(layer, trace, 2))
@@ -180,7 +180,7 @@ def test_a_token_that_sees_nothing_has_no_edges_and_is_added_nothing() -> None:
     assert total == ["y", "0.00", "0.0 %"]
 
 
-def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
+def test_rows_that_come_in_blocks_are_measured_as_all_at_once():
     weights = rows(2, 101, 103)
     parts = [(part, weights[:, part]) for part in torch.arange(101).split(13)]
     one, whole = (
@@ -193,7 +193,7 @@ def test_rows_that_come_in_blocks_are_measured_as_all_at_once() -> None:
     assert one.even_spread == pytest.approx(whole.even_spread)
 
 
-def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so() -> None:
+def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so():
     weights = torch.zeros(1, 7, 7)
     weights[0, [0, 2, 4], [0, 2, 1]] = 1  # of the rows 0, 2 and 4 two look at themselves
     some = torch.tensor([0, 2, 4])
@@ -210,7 +210,7 @@ def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so() -> N
 
 @given_settings(max_examples=20)
 @given(SEEDS)
-def test_a_sample_lies_within_some_errors_of_all_rows(seed: int) -> None:
+def test_a_sample_lies_within_some_errors_of_all_rows(seed):
     weights = rows(3, 307, 11, seed=seed)
     draw = torch.Generator().manual_seed(seed)
     some = torch.randperm(307, generator=draw)[:71].sort().values
@@ -248,13 +248,12 @@ ASKED = {
 
 
 @over("offset", ASKED)
-def test_a_head_that_does_one_thing_alone_is_asked_for(offset: int) -> None:
+def test_a_head_that_does_one_thing_alone_is_asked_for(offset):
     asked = question_on(overview_of(looking(offset), None))
-    assert asked is not None
     assert (asked.words, asked.best) == (ASKED[offset], 3)
 
 
-def test_heads_that_are_alike_or_alone_are_not_asked_about() -> None:
+def test_heads_that_are_alike_or_alone_are_not_asked_about():
     assert question_on(overview_of(torch.full((COUNT, 7, 7), 1 / 7), None)) is None
     assert question_on(overview_of(drawn_weights(0, 9.0)[:1], None)) is None
     assert question_on(overview_of(torch.ones(COUNT, 1, 1), None)) is None
@@ -262,7 +261,7 @@ def test_heads_that_are_alike_or_alone_are_not_asked_about() -> None:
 
 @given_settings(max_examples=60)
 @given(SEEDS, strategies.floats(0.5, 30.0))
-def test_the_question_is_true_of_any_weights(seed: int, sharpness: float) -> None:
+def test_the_question_is_true_of_any_weights(seed, sharpness):
     seen = overview_of(drawn_weights(seed, sharpness), None)
     asked = question_on(seen)
     if asked is None:
@@ -282,6 +281,6 @@ VERDICTS = {
 
 
 @over("guess", VERDICTS)
-def test_a_guess_is_answered_with_its_share_beside_that_of_the_best(guess: int) -> None:
+def test_a_guess_is_answered_with_its_share_beside_that_of_the_best(guess):
     parts = HeadQuestion("previous", (0.61, 0.2, 0.58)).verdict(guess)
     assert ("".join(parts), parts[1]) == (VERDICTS[guess], "head 0")

@@ -36,7 +36,7 @@ def problems(**texts: str) -> dict[str, str]:
     return read
 
 
-def test_the_example_gives_what_was_published() -> None:
+def test_the_example_gives_what_was_published():
     """Karim 2019, “Illustrated: Self-Attention”, steps 3 and 4."""
     trace = attend_over(made(), scale=1.0).head(0)
     assert trace.queries.tolist() == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
@@ -49,7 +49,7 @@ def test_the_example_gives_what_was_published() -> None:
     torch.testing.assert_close(trace.output[0], output, atol=6e-5, rtol=0)
 
 
-def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys() -> None:
+def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys():
     own = made(own_x="1 0 1 0; 0 2 0 2", own_mask="1 0; 1 1")
     assert own.names == ("x0", "x1")
     assert own.mask.tolist() == [[True, False], [True, True]]
@@ -72,7 +72,7 @@ def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys() -> None:
         *((text, "") for text in HOSTILE),
     ],
 )
-def test_a_problem_is_told_under_the_name_of_its_matrix(text: str, problem: str) -> None:
+def test_a_problem_is_told_under_the_name_of_its_matrix(text, problem):
     for names in (*((name,) for name in NAMES), NAMES):
         told = problems(**dict.fromkeys(names, text))
         assert told.keys() == {*names}
@@ -100,9 +100,7 @@ BITS = "the mask holds 1 where a query may attend and 0 where it may not"
         ({"own_x": "; ".join(["1 0 1 0"] * 21)}, "x", "X may have at most 20 rows, got 21"),
     ],
 )
-def test_matrices_that_do_not_fit_are_told_under_their_name(
-    texts: dict[str, str], under: str, problem: str
-) -> None:
+def test_matrices_that_do_not_fit_are_told_under_their_name(texts, under, problem):
     names = dict(zip("xqkvm", NAMES, strict=True))
     assert problems(**texts) == {names[letter]: problem for letter in under}
 
@@ -120,11 +118,11 @@ def test_matrices_that_do_not_fit_are_told_under_their_name(
         ("", "", ""),
     ],
 )
-def test_the_mask_takes_the_size_of_x_and_keeps_its_cells(mask: str, x: str, expected: str) -> None:
+def test_the_mask_takes_the_size_of_x_and_keeps_its_cells(mask, x, expected):
     assert resized_mask(mask, x) == expected
 
 
-def test_the_mask_does_not_grow_beyond_what_can_be_edited() -> None:
+def test_the_mask_does_not_grow_beyond_what_can_be_edited():
     mask = resized_mask("0", "; ".join(["1"] * MAX_TOKENS))
     assert read_matrix(mask).shape == (20, 20)
     assert resized_mask(mask, "; ".join(["1"] * (MAX_TOKENS + 1))) == mask
@@ -140,7 +138,7 @@ texts = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, grids | st.sampl
 
 @given(texts=texts)
 @settings(max_examples=150)
-def test_any_texts_are_matrices_or_problems(texts: dict[str, str]) -> None:
+def test_any_texts_are_matrices_or_problems(texts):
     read = read_own_matrices(OwnMatrixSettings(**texts))
     if isinstance(read, dict):
         assert read

@@ -80,7 +80,7 @@ def of_four_words(variant: str) -> tuple[dict[str, Any], Computation]:
 # Rows and matrices
 
 
-def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about() -> None:
+def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about():
     app = opened("explore", fold="how", query=2).tell("rows", "row", 2)
     assert app.query_params == {"fold": "how", "query": "2", "step": "weights"}
     assert app.sent["rows"].header["chosen"] == 2
@@ -95,7 +95,7 @@ def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about(
     assert (again.said, again.sent["rows"].header) == (app.said, app.sent["rows"].header)
 
 
-def test_a_stage_that_the_layer_has_not_is_named_beside_the_one_that_is_shown() -> None:
+def test_a_stage_that_the_layer_has_not_is_named_beside_the_one_that_is_shown():
     told = "Stage “erased” is missing or does nothing here: “query · key” is shown."
     for link in ({}, {"words": ALL_WORDS}):
         app = opened("explore", fold="how", step="erased", **link)
@@ -104,9 +104,7 @@ def test_a_stage_that_the_layer_has_not_is_named_beside_the_one_that_is_shown() 
 
 
 @over("variant", ["dot", "talking"])
-def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_out(
-    variant: str,
-) -> None:
+def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_out(variant):
     link, done = of_four_words(variant)
     app = how(query=2, column=3, **link)
     assert app.controls["step"].options == list(done.steps)
@@ -121,14 +119,14 @@ def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_ou
     assert (app.selection["query"], app.query_params["column"]) == (3, "1")
 
 
-def test_a_stage_that_is_not_here_gives_way_to_the_scores() -> None:
+def test_a_stage_that_is_not_here_gives_way_to_the_scores():
     for link in ({}, {"words": ALL_WORDS}):
         app = opened("explore", fold="how", step="joined", **link)
         assert any("Every query meets every key" in words for words in app.told)
     assert shown(how(query=511, column=511)).header["chosen"] == [5, 5]
 
 
-def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ() -> None:
+def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ():
     one, *others = (shown(how(step=name)).header for name in ("queries", "keys", "values"))
     assert others == [one, one]
     label = "Here q = k = v. See them differ"
@@ -141,7 +139,7 @@ def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ() ->
 # Guessing
 
 
-def test_while_one_guesses_the_result_stays_on_the_server() -> None:
+def test_while_one_guesses_the_result_stays_on_the_server():
     link = SMALL | {"variant": "talking", "d_model": 5, "s": "cat dog", "query": 0}
     for name in ("values", "scaled", "weights", "output"):
         known = shown(how(**link, step=name))
@@ -157,7 +155,7 @@ def test_while_one_guesses_the_result_stays_on_the_server() -> None:
         assert_close(shown(app).matrices[:-1], known.matrices[:-1], equal_nan=True)
 
 
-def test_a_guess_reveals_its_own_numbers_only_and_gets_a_word() -> None:
+def test_a_guess_reveals_its_own_numbers_only_and_gets_a_word():
     link = TASK | {"s": "cat dog", "step": "weights", "question": "greatest"}
     weights = result_of("cat dog", d_model=3).trace.weights
     row, column = divmod(int(weights.argmax()), 2)
@@ -174,7 +172,7 @@ def test_a_guess_reveals_its_own_numbers_only_and_gets_a_word() -> None:
         assert hidden(wrong.choose(name, value))
 
 
-def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
+def test_a_link_asks_for_the_key_that_gets_most_in_its_row():
     app = how(**TASK, step="weights", question="row", query=2)
     asks = "Which key gets the most in the row of “cow”? Click it in that row."
     assert app.notes == [asks]
@@ -191,7 +189,7 @@ def test_a_link_asks_for_the_key_that_gets_most_in_its_row() -> None:
 
 
 @over("question", ["row", "number"])
-def test_a_link_to_a_task_leads_to_no_other_task(question: str) -> None:
+def test_a_link_to_a_task_leads_to_no_other_task(question):
     link = TASK | {"step": "weights", "question": question, "query": 2, "variant": "qkv"}
     free = how(**link)
     names, all_names = {*free.sent["copy_link"].header["task"]}, every_setting().keys()
@@ -214,7 +212,7 @@ def test_a_link_to_a_task_leads_to_no_other_task(question: str) -> None:
     assert app.press("Hide and guess again").notes == asked
 
 
-def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms() -> None:
+def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms():
     app = how(variant="qkv", step="queries", predict="on")
     assert app.notes[0].startswith("How many terms are added up to one cell of Q?")
     assert answered(app, "50").notes == ["Right: 50 terms are added up to one cell of Q."]
@@ -233,7 +231,7 @@ def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms(
     assert answered(app, str(exact + 5)).notes[0].startswith("Not ")
 
 
-def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
+def test_the_hidden_cells_are_marked_and_held_against_the_mask():
     app = how(**TASK, step="masked", mask="causal")
     assert "Which cells become hidden?" in app.notes[0]
     app.tell("marked_cells", "paint", {"cells": [[0, 1], [0, 2], [1, 0]], "allowed": False})
@@ -250,7 +248,7 @@ def test_the_hidden_cells_are_marked_and_held_against_the_mask() -> None:
 # Matrices of one's own
 
 
-def test_the_example_stands_ready_without_sentence_and_variant() -> None:
+def test_the_example_stands_ready_without_sentence_and_variant():
     app = own(step="scores")
     assert shown(app).result.tolist() == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
     sent = shown(app).header["parts"][-1]
@@ -268,9 +266,7 @@ def test_the_example_stands_ready_without_sentence_and_variant() -> None:
         {"own_mask": "1 1 1; 1 5 1; 1 1 1"},
     ],
 )
-def test_what_does_not_fit_is_said_below_the_matrices_by_name_and_can_be_mended(
-    link: dict[str, str],
-) -> None:
+def test_what_does_not_fit_is_said_below_the_matrices_by_name_and_can_be_mended(link):
     app = own(step="scores", **link)
     assert wrong(app) == link.keys()
     assert app.notes == ["The steps follow as soon as every matrix fits."]
@@ -280,7 +276,7 @@ def test_what_does_not_fit_is_said_below_the_matrices_by_name_and_can_be_mended(
     assert not wrong(app)
 
 
-def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_rows() -> None:
+def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_rows():
     app = own()
     typed = ["1.5", " 1 ", "0,5", "", " ; ", "cat", "9" * 50, "a|b;c d"]
     for at, text in enumerate(typed):
@@ -298,7 +294,7 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
     assert wrong(resize(app, "own_x", "− column")) == {"own_W_q", "own_W_k", "own_W_v"}
 
 
-def test_a_text_of_too_many_cells_is_no_grid_and_one_with_a_stroke_is_one_matrix() -> None:
+def test_a_text_of_too_many_cells_is_no_grid_and_one_with_a_stroke_is_one_matrix():
     app = own(own_x="1 " * 401, own_W_q="1 | 2")
     parts = {part["name"]: part["texts"] for part in app.sent["typed_matrices"].header["parts"]}
     assert [*parts] == ["W_q", "W_k", "W_v", "Mask"]

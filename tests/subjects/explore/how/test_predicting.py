@@ -66,9 +66,7 @@ SAID: list[tuple[str, str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "asked", "answer", "words"), SAID)
-def test_an_answer_is_held_against_what_is_shown(
-    name: str, asked: str, answer: Any, words: str
-) -> None:
+def test_an_answer_is_held_against_what_is_shown(name, asked, answer, words):
     if asked == "mask":
         given = Answer(0, asked, marked=frozenset(answer))
     else:
@@ -84,7 +82,7 @@ def asked(run: Computation, wanted: str = "suited") -> dict[str, str]:
     return {name: predicting.question(step(name, run), wanted, (0, 0)) for name in run.steps[1:]}
 
 
-def test_each_step_is_asked_what_suits_it() -> None:
+def test_each_step_is_asked_what_suits_it():
     assert asked(done("talking", "masked and dropped")) == {
         # 12 terms are no short sum, 6 or 7 are one
         **dict.fromkeys(("queries", "keys", "values", "joined"), "terms"),
@@ -99,7 +97,7 @@ def test_each_step_is_asked_what_suits_it() -> None:
     assert asked(done("qkv"))["scores"] == "row"
 
 
-def test_another_question_is_asked_where_it_has_an_answer() -> None:
+def test_another_question_is_asked_where_it_has_an_answer():
     run = done("dot", "masked and dropped")
     others = {
         wanted: {name for name, question in asked(run, wanted).items() if question != wanted}
@@ -109,14 +107,14 @@ def test_another_question_is_asked_where_it_has_an_answer() -> None:
     assert others == {"row": {"queries", "output"}, "number": {"masked"}, "greatest": set()}
 
 
-def test_the_terms_of_a_cell_are_counted() -> None:
+def test_the_terms_of_a_cell_are_counted():
     made = step("queries", done("qkv"))
     told = f"12 terms are added up to one cell of {made.result.name}."
     assert predicting.verdict(made, Answer(0, "terms", number=12)) == f"Right: {told}"
     assert predicting.verdict(made, Answer(0, "terms", number=3)) == f"Not 3: {told}"
 
 
-def test_what_dropout_leaves_can_be_worked_out_from_what_was_drawn() -> None:
+def test_what_dropout_leaves_can_be_worked_out_from_what_was_drawn():
     run = done("dot", "masked and dropped")
     weights, drawn, after = (
         part for part in step("dropout", run).parts if isinstance(part, Matrix)
@@ -130,7 +128,5 @@ def test_what_dropout_leaves_can_be_worked_out_from_what_was_drawn() -> None:
     ("typed", "said"),
     [("0.5", 0.5), (" −1,25 ", -1.25), ("-3e-2", -0.03), ("", None), ("nan", None), ("<b>", None)],
 )
-def test_a_number_may_be_typed_with_a_comma_and_any_minus_sign(
-    typed: str, said: float | None
-) -> None:
+def test_a_number_may_be_typed_with_a_comma_and_any_minus_sign(typed, said):
     assert predicting.read_number(typed) == said

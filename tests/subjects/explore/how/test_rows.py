@@ -25,9 +25,7 @@ def names(layer: str, case: str) -> list[str]:
 
 
 @over("run", RUNS)
-def test_each_row_is_a_stage_of_the_trace_and_follows_from_those_above(
-    run: tuple[str, str],
-) -> None:
+def test_each_row_is_a_stage_of_the_trace_and_follows_from_those_above(run):
     made = done(*run)
     trace = made.trace
     shown = dict(zip(stages(made), word_rows(made, QUERY), strict=True))
@@ -58,7 +56,7 @@ def test_each_row_is_a_stage_of_the_trace_and_follows_from_those_above(
             assert float(row.numbers.min()) >= 0
 
 
-def test_a_pencil_comes_to_the_same_rows() -> None:
+def test_a_pencil_comes_to_the_same_rows():
     x = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     layer = Plain(Plain.Config(d_model=2))
     run = Computation(layer, layer(x, scale=0.5), ["one", "two"], x, StepSettings())
@@ -86,9 +84,7 @@ def test_a_pencil_comes_to_the_same_rows() -> None:
         ("gated_delta", "plain", ["query · key", "× 1/√3", "decay", "erase", "weights"]),
     ],
 )
-def test_a_row_has_the_name_of_its_operation_and_what_does_nothing_has_no_row(
-    case: tuple[str, str, list[str]],
-) -> None:
+def test_a_row_has_the_name_of_its_operation_and_what_does_nothing_has_no_row(case):
     layer, settings, expected = case
     assert names(layer, settings) == [*expected, "weight × ‖value‖"]
     idle = computed(layer_of(layer, 12), scale=1.0, hidden=HIDDEN)
@@ -96,7 +92,7 @@ def test_a_row_has_the_name_of_its_operation_and_what_does_nothing_has_no_row(
     assert not {"× 1", "mask", "dropout 0"} & {*there}
 
 
-def test_beside_a_row_stands_only_what_is_so() -> None:
+def test_beside_a_row_stands_only_what_is_so():
     assert [row.beside for row in word_rows(done("qkv"), 0)] == [
         *("d_k = 3", "× 0.577", "adds up to 1", "")
     ]
@@ -105,7 +101,7 @@ def test_beside_a_row_stands_only_what_is_so() -> None:
     assert word_rows(done("talking"), 0)[-2].kind == "signed", "a mixed weight may lie below 0"
 
 
-def test_of_many_words_the_chosen_row_alone_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_words_the_chosen_row_alone_is_sent(monkeypatch):
     whole = word_rows(done("qkv"), QUERY)
     monkeypatch.setattr(figures, "MAX_SENT", 100)
     for one, row in zip(word_rows(done("qkv"), QUERY), whole, strict=True):

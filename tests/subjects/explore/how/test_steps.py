@@ -25,7 +25,6 @@ from attention.trained.models import About
 from tests.cases import over
 from tests.subjects.explore.how.making import HEADS, LAYERS, drawn, layer_of, matrices
 from tests.trained.conftest import checkpoint, each_checkpoint
-from tests.trained.making import Checkpoint
 
 __all__ = ["checkpoint", "each_checkpoint"]
 
@@ -112,13 +111,13 @@ def parts(made: Step) -> list[Matrix]:
 
 
 @pytest.mark.parametrize(("layer", "case"), RUNS)
-def test_every_cell_recomputes_from_the_numbers_beside_it(layer: str, case: str) -> None:
+def test_every_cell_recomputes_from_the_numbers_beside_it(layer, case):
     check_workings(done(layer, case))
     check_links(done(layer, case))
 
 
 @torch.no_grad()
-def test_every_cell_of_a_trained_layer_recomputes(each_checkpoint: Checkpoint) -> None:
+def test_every_cell_of_a_trained_layer_recomputes(each_checkpoint):
     model = load_folder(each_checkpoint.folder, About("tiny", "Tiny", "nobody"))
     inputs = model.run("the cat sat on it").inputs
     for layer_input in (each for each in inputs if each.memory is None):
@@ -219,14 +218,14 @@ def check_links(run: Computation) -> None:
         ("talking", {"erased", *REFINED}),
     ],
 )
-def test_a_computation_has_the_steps_its_layer_takes(layer: str, missing: set[str]) -> None:
+def test_a_computation_has_the_steps_its_layer_takes(layer, missing):
     assert done(layer).steps == tuple(name for name in STEPS if name not in missing)
     for name in (*missing, "nope"):
         with pytest.raises(ValueError, match=f"step must be one of x, queries, .*, got '{name}'"):
             step(name, done(layer))
 
 
-def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_themselves() -> None:
+def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_themselves():
     run, rotated = done("dot"), done("dot", "rotary")
     assert run.steps[:3] == ("x", "queries", "scores")
     assert {step(name, run).title for name in ROLES} == {"Queries, keys and values"}
@@ -237,7 +236,7 @@ def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_t
 
 
 @over("layer", LAYERS)
-def test_a_projection_shows_the_columns_that_its_head_or_group_uses(layer: str) -> None:
+def test_a_projection_shows_the_columns_that_its_head_or_group_uses(layer):
     run = done(layer)
     several, grouped = run.layer.heads > 1, layer == "grouped"
     for role in ROLES:
@@ -265,7 +264,7 @@ TERMS: dict[str, Callable[[Columns, int], float]] = {
 
 
 @over("layer", TERMS)
-def test_each_term_of_a_score_recomputes_from_the_lit_query_and_the_lit_key(layer: str) -> None:
+def test_each_term_of_a_score_recomputes_from_the_lit_query_and_the_lit_key(layer):
     made = step("scores", done(layer))
     queries, keys, _ = parts(made)
     assert (queries.lights, keys.lights) == ("row", "row of the column")
@@ -291,9 +290,7 @@ LLAMA = Rotary(700.0, halves=True)
         ("rotating", 20, LLAMA, (1, 3), 4 / 700 ** (2 / 5)),
     ],
 )
-def test_rotary_positions_turn_a_dimension_with_its_partner(
-    layer: str, d_model: int, rotary: Rotary, pair: tuple[int, int], angle: float
-) -> None:
+def test_rotary_positions_turn_a_dimension_with_its_partner(layer, d_model, rotary, pair, angle):
     own = {} if layer == "rotating" else CASES["rotary"]
     run = computed(layer_of(layer, d_model), **own)
     cosine, sine = math.cos(angle), math.sin(angle)
@@ -313,7 +310,7 @@ def test_rotary_positions_turn_a_dimension_with_its_partner(
 
 
 @torch.no_grad()
-def test_a_norm_divides_by_the_root_of_its_head_and_gives_each_dimension_its_gain() -> None:
+def test_a_norm_divides_by_the_root_of_its_head_and_gives_each_dimension_its_gain():
     run = done("normed")
     for role in ROLES[:2]:
         before, made = step(role, run).result.numbers, step(f"normed {role}", run)
@@ -327,7 +324,7 @@ def test_a_norm_divides_by_the_root_of_its_head_and_gives_each_dimension_its_gai
     assert [*run.forms("queries")] == ["queries", "normed queries", "rotated queries"]
 
 
-def test_alibi_takes_the_distance_times_the_slope_off_the_scaled_score() -> None:
+def test_alibi_takes_the_distance_times_the_slope_off_the_scaled_score():
     run = done("biased", "alibi")
     made = step("scaled", run)
     bias = alibi(HEADS, TOKENS, TOKENS)[HEAD]
@@ -339,7 +336,7 @@ def test_alibi_takes_the_distance_times_the_slope_off_the_scaled_score() -> None
 
 
 @over("layer", ["dot", "talking"])
-def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer: str) -> None:
+def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer):
     run = done(layer, "masked and dropped")
     hidden, weights = step("masked", run), step("weights", run).result
     named = {"the causal mask": CAUSAL["causal"], "the cell mask": CELLS["cells"]}
@@ -360,7 +357,7 @@ def shown(numbers: list[list[float]], **more: Any) -> Step:
     return Step("A step", "", "", [result], lambda row, column: Working("", ()))
 
 
-def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do() -> None:
+def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do():
     layer = layer_of("talking", D_MODEL)
     cases: list[dict[str, Any]] = [{}, {"hidden": CELLS}, {"dropout": 0.5}]
     runs = [computed(layer, **case) for case in (*cases, {"dropout": 0.5, "dropout_seed": 1})]
