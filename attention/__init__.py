@@ -3,7 +3,8 @@
 In a notebook the modules of the library are at hand by their own names, from all rooms:
 `from attention import figures, masks, text, variants, vectors`. Each is loaded when asked for.
 `attention.show(weights, tokens)` shows any weights, as those that transformers returns,
-`attention.save_scene(figure, path)` writes a figure of a page as a file,
+`attention.save_scene(figure, path)` writes a figure as a file, and
+`attention.save_link(link, path)` the one that the app shows at a link,
 `attention.capture()` keeps the attention of any model that runs within it, `attention.change()`
 changes its heads, `attention.mark()` shows weights of one's own code to both,
 `attention.effects()` measures each head, `attention.votes()` tells what each adds to a logit, and
@@ -23,6 +24,7 @@ MODULES = {
 }
 FUNCTIONS = {
     **{"show": "notebook.show", "save_html": "notebook.page", "save_scene": "notebook.scenes"},
+    "save_link": "subjects.saving",
     **{"change": "changing.hooked", "team": "changing.team", "patch_path": "changing.paths"},
     **{"votes": "changing.votes", "compare": "comparing"},
     "mark": "capture.marks",

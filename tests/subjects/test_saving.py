@@ -1,0 +1,50 @@
+"""Links that are saved as files: the figure that the app shows there, or why there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import attention
+from attention.app.state.view import View
+from attention.figures.worked_out import page_of_scene
+from attention.subjects.explore import scene as play
+from attention.subjects.learning import scene as learning
+from attention.training.finished import finished
+from tests.cases import over
+from tests.running import viewed
+
+
+def training(view: View) -> str:
+    run = finished("race")
+    assert run is not None
+    return page_of_scene(learning.finished(run), "Watch it learn")
+
+
+SHOWN = {
+    "explore?s=a+cat+sat&query=1": lambda view: page_of_scene(
+        play.arcs(view), "Play · a cat sat", 1
+    ),
+    "learning?task=race": training,
+}
+
+
+@over("link", SHOWN)
+def test_a_link_is_saved_as_the_figure_that_it_shows(link: str, tmp_path: Path) -> None:
+    attention.save_link(link, tmp_path / "figure.html")
+    page = viewed("explore", s="a cat sat", query=1)
+    assert (tmp_path / "figure.html").read_text("utf-8") == SHOWN[link](page)
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("nowhere?s=a", "a link to one of .*Play.* is expected, not “nowhere"),
+        ("cross?s=a", "link must begin with one of explore, model, learning, got 'cross"),
+        ("learning?task=race&learn_seed=77", "a finished training is expected, got .*77"),
+    ],
+)
+def test_a_link_without_such_a_figure_is_refused(link: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=words):
+        attention.save_link(link, tmp_path / "figure.html")
