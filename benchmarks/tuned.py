@@ -12,7 +12,7 @@ import argparse
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,6 @@ RESULTS = Path(__file__).with_suffix(".json")
 STEPS, RATES, SEEDS = 12, (0.001, 0.003), (0, 1, 2)
 MEMBERS, DRAWS = 8, 4  # heads of a team, and teams at random of each size
 SAMPLES = 2000  # of the heads, with replacement
-HALF = 0.5  # of the change, which a team carries
 FIRST = 10  # heads of the greatest effect
 POINTS = 100.0
 
@@ -65,6 +64,11 @@ def opposites(*pairs: str) -> Sentences:
     )
 
 
+def facts(*texts: str) -> Sentences:
+    """Sentences of what is in France, and a wrong one."""
+    return tuple((text, " Rome") for text in texts)
+
+
 TASKS = {
     "giver": Task(
         givers(
@@ -85,21 +89,15 @@ TASKS = {
         opposites("early late", "wet dry", "hot cold"),
     ),
     "fact": Task(
-        tuple(
-            (text, " Rome")
-            for text in (
-                *("The capital of France is", "France has its capital in"),
-                *("The capital city of France is called", "The largest city of France is"),
-                *("The French capital is", "The president of France lives in"),
-                *("The Eiffel Tower stands in", "Most people in France live near"),
-            )
+        facts(
+            *("The capital of France is", "France has its capital in", "The French capital is"),
+            *("The capital city of France is called", "The largest city of France is"),
+            *("The president of France lives in", "The Eiffel Tower stands in"),
+            "Most people in France live near",
         ),
-        tuple(
-            (text, " Rome")
-            for text in (
-                *("The capital of France is the city of", "Her flight to France landed in"),
-                "Everybody knows that the capital of France is",
-            )
+        facts(
+            *("The capital of France is the city of", "Her flight to France landed in"),
+            "Everybody knows that the capital of France is",
         ),
     ),
 }
@@ -152,7 +150,7 @@ def measured(base: Transformer, task: Task, seed: int, rate: float) -> dict[str,
         "loss": last.loss,
         "base": (POINTS * before).tolist(),
         "tuned": (POINTS * tuned).tolist(),
-        "outside": numbers.outside_heads,
+        "left": numbers.outside_heads,
         "put_back": (POINTS * put_back.mean(0)).flatten().tolist(),
         "qk": weights.qk.flatten().tolist(),
         "ov": weights.ov.flatten().tolist(),
@@ -234,7 +232,7 @@ def summed(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "base": float(of_all(parts, "base").mean()),
         "tuned": float(of_all(parts, "tuned").mean()),
-        "outside": [part["outside"] for part in parts],
+        "left": max(abs(part["left"]) for part in parts),
         "foretold": {name: foretold(parts, name) for name in MEASURES},
         "strongest": [
             [[heads[at], float(row[at])] for at in some]
@@ -249,100 +247,65 @@ def summed(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def rows_of(found: Mapping[str, Any], cells: Callable[[Any], Sequence[str]]) -> Iterator[list[str]]:
-    """Rows of a table, one for each task and rate."""
-    for name, one in found["tunings"].items():
-        task, rate = name.split()
-        yield [task, rate.removeprefix("0"), *cells(one)]
+def learned(one: Any) -> list[str]:
+    """Answers before and after, and of each seed the team beside as many heads at random."""
+    teams = [
+        f"{size:.0f}: " + ", ".join(fixed(share, 2) for share in undone)
+        for size, *undone in one["teams"]
+    ]
+    return [*(fixed(one[name], 1) for name in ("base", "tuned")), *teams]
 
 
-def points(number: float) -> str:
-    """Hundredths of a probability."""
-    return fixed(number, 1)
-
-
-def answers(found: Mapping[str, Any]) -> str:
-    """Answers before and after, and how much of the change all heads leave."""
-    head = ["task", "rate", "before", "after", "left by all heads put back"]
-    return markdown(
-        head,
-        rows_of(
-            found,
-            lambda one: [
-                *(points(one[name]) for name in ("base", "tuned")),
-                " · ".join(fixed(share, 2) for share in one["outside"]),
-            ],
-        ),
-    )
-
-
-def foretelling(found: Mapping[str, Any]) -> str:
+def foretelling(one: Any) -> list[str]:
     """Agreement of each measure with the size of effects."""
-
-    def cells(one: Any) -> list[str]:
-        each = [one["foretold"][name] for name in MEASURES]
-        return ["{} [{}, {}]".format(*(fixed(rho, 2) for rho in some["rho"])) for some in each]
-
-    return markdown(["task", "rate", *MEASURES.values()], rows_of(found, cells))
+    each = [one["foretold"][name]["rho"] for name in MEASURES]
+    return ["{} [{}, {}]".format(*(fixed(rho, 2) for rho in some)) for some in each]
 
 
-def firsts(found: Mapping[str, Any]) -> str:
+def firsts(one: Any) -> list[str]:
     """Heads of the greatest effect among those of the greatest measure, and their ranks."""
-
-    def cells(one: Any) -> list[str]:
-        each = [one["foretold"][name] for name in MEASURES]
-        return [
-            f"{fixed(some['first'], 1)} ({', '.join(map(str, some['ranks']))})" for some in each
-        ]
-
-    return markdown(["task", "rate", *MEASURES.values()], rows_of(found, cells))
+    each = [one["foretold"][name] for name in MEASURES]
+    ranks = [", ".join(map(str, some["ranks"])) for some in each]
+    return [f"{fixed(some['first'], 1)} ({rank})" for some, rank in zip(each, ranks, strict=True)]
 
 
-def strongest(found: Mapping[str, Any]) -> str:
+def strongest(one: Any) -> list[str]:
     """Heads that carry most, by seed, and the agreement of seeds."""
-
-    def cells(one: Any) -> list[str]:
-        seeds = (
-            ", ".join(f"{head} {points(by)}" for head, by in some) for some in one["strongest"]
-        )
-        rho, same = one["between"]
-        return [*seeds, f"{fixed(rho, 2)}, {fixed(same, 1)}"]
-
-    head = ["task", "rate", *(f"seed {seed}" for seed in SEEDS), "ρ between seeds, same of ten"]
-    return markdown(head, rows_of(found, cells))
+    told = [[f"{head} {fixed(by, 1)}" for head, by in some] for some in one["strongest"]]
+    rho, same = one["between"]
+    return [*map(", ".join, told), f"{fixed(rho, 2)}, {fixed(same, 1)}"]
 
 
-def teams(found: Mapping[str, Any]) -> str:
-    """Teams, and as many heads at random."""
-
-    def cells(one: Any) -> Iterator[str]:
-        for size, *undone in one["teams"]:
-            yield f"{size:.0f}: " + ", ".join(fixed(share, 2) for share in undone)
-
-    return markdown(["task", "rate", *(f"seed {seed}" for seed in SEEDS)], rows_of(found, cells))
+BY_SEED = [f"seed {seed}" for seed in SEEDS]
+TABLES: dict[str, tuple[list[str], Callable[[Any], list[str]]]] = {
+    "learned": (["before", "after", *BY_SEED], learned),
+    "foretelling": ([*MEASURES.values()], foretelling),
+    "firsts": ([*MEASURES.values()], firsts),
+    "strongest": ([*BY_SEED, "ρ between seeds, same of ten"], strongest),
+}
 
 
 def probes(found: Mapping[str, Any]) -> str:
     """Answers that nobody tuned, before and after."""
-    names = [name.replace(" 0.", " .") for name in found["tunings"]]
+    after = [one["probes"] for one in found["tunings"].values()]
     rows = [
-        [f"{text} →{word}", points(found["probes"][at])]
-        + [points(one["probes"][at]) for one in found["tunings"].values()]
+        [f"{text} →{word}", *(fixed(each[at], 1) for each in (found["probes"], *after))]
         for at, (text, word) in enumerate(PROBES)
     ]
-    return markdown(["sentence", "before", *names], rows)
-
-
-TABLES = (answers, foretelling, firsts, strongest, teams, probes)
+    return markdown(["sentence", "before", *found["tunings"]], rows)
 
 
 def filled(text: str, found: Mapping[str, Any]) -> str:
     """A page of Markdown with its places filled: `<!-- tuned: table -->` … `<!-- end -->`."""
-    made = {table.__name__: table for table in TABLES}
 
     def fill(place: re.Match[str]) -> str:
-        head, _, table, end = place.groups()
-        return f"{head}\n{made[table](found)}\n\n{end}"
+        begin, _, name, end = place.groups()
+        table = probes(found)
+        if name in TABLES:
+            head, cells = TABLES[name]
+            rows = [[*task.split(), *cells(one)] for task, one in found["tunings"].items()]
+            table = markdown(["task", "rate", *head], rows)
+        return f"{begin}\n{table}\n\n{end}"
 
     return PLACE.sub(fill, text)
 

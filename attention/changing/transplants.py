@@ -138,13 +138,6 @@ class Transplants:
     put_in: Tensor
     all_put_back: Tensor
 
-    @property
-    def strongest(self) -> list[Head]:
-        """All (layer, head), the first moves the tuned model's answer most as it is put back; of an
-        answer of one number."""
-        order = self.put_back.flatten().abs().argsort(descending=True, stable=True)
-        return [divmod(at, self.put_back.shape[1]) for at in order.tolist()]
-
 
 @torch.no_grad()
 def transplants(
