@@ -143,7 +143,8 @@ def measured(base: Transformer, task: Task, seed: int, rate: float) -> dict[str,
     put_back = (moved - tuned[:, None]).unflatten(1, (layers, -1))
     back = torch.stack([one.tuned.after([heads])[0] for one in sides])
     numbers = Numbers(before, tuned, put_back, put_back, back)
-    team = carriers(sides.__getitem__, numbers, MEMBERS, DRAWS, seed)
+    members = MEMBERS if seed == SEEDS[0] else 0
+    team = carriers(sides.__getitem__, numbers, members, DRAWS, seed)
     weights = weight_changes(base, last.model)
     maps = torch.stack([map_changes(one.base.own, one.tuned.own) for one in sides])
     return {
@@ -214,12 +215,8 @@ def team_of(part: Mapping[str, Any]) -> list[float]:
     """The size of a team, the share of the change that it undoes, and that of as many heads at
     random, of the same layers and any."""
     base, tuned = (float(np.mean(part[name])) for name in ("base", "tuned"))
-    if not part["team"]:
-        return [0, 0.0, 0.0, 0.0]
-    return [
-        len(part["team"]),
-        *((tuned - POINTS * answer) / (tuned - base) for answer in part["team"][-1]),
-    ]
+    undone = [(tuned - POINTS * answer) / (tuned - base) for answer in part["team"][-1]]
+    return [len(part["team"]), *undone]
 
 
 def summed(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -242,18 +239,16 @@ def summed(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             float(np.mean([rank_correlation(one, other) for one, other in pairs])),
             float(np.mean([len(first_of(one) & first_of(other)) for one, other in pairs])),
         ],
-        "teams": [team_of(part) for part in parts],
+        "team": team_of(parts[0]),
         "probes": of_all(parts, "probes").mean(0).tolist(),
     }
 
 
 def learned(one: Any) -> list[str]:
-    """Answers before and after, and of each seed the team beside as many heads at random."""
-    teams = [
-        f"{size:.0f}: " + ", ".join(fixed(share, 2) for share in undone)
-        for size, *undone in one["teams"]
-    ]
-    return [*(fixed(one[name], 1) for name in ("base", "tuned")), *teams]
+    """Answers before and after, and the team beside as many heads at random."""
+    size, *undone = one["team"]
+    answers = [fixed(one[name], 1) for name in ("base", "tuned")]
+    return [*answers, f"{size:.0f}", *(fixed(share, 2) for share in undone)]
 
 
 def foretelling(one: Any) -> list[str]:
@@ -276,12 +271,11 @@ def strongest(one: Any) -> list[str]:
     return [*map(", ".join, told), f"{fixed(rho, 2)}, {fixed(same, 1)}"]
 
 
-BY_SEED = [f"seed {seed}" for seed in SEEDS]
 TABLES: dict[str, tuple[list[str], Callable[[Any], list[str]]]] = {
-    "learned": (["before", "after", *BY_SEED], learned),
+    "learned": (["before", "after", "team", "undone", "same layers", "any"], learned),
     "foretelling": ([*MEASURES.values()], foretelling),
     "firsts": ([*MEASURES.values()], firsts),
-    "strongest": ([*BY_SEED, "ρ between seeds, same of ten"], strongest),
+    "strongest": ([*(f"seed {seed}" for seed in SEEDS), "ρ between seeds, same of ten"], strongest),
 }
 
 
