@@ -155,7 +155,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
 
 def draw_moved(view: View) -> None:
     """The answers to other prompts that have moved most, in a fold."""
-    with st.expander(pair_words.MOVED):
+    with st.expander(pair_words.MOVED, key="moved_fold"):
         pair = pair_numbers.pair_of(numbers.asked_of(view))
         steps = pair_numbers.steps_to_moved(pair)
         if not works.done(works.Task(("moved", pair), steps, False, False, "moved_work")):
@@ -188,7 +188,7 @@ def draw_cards(view: View) -> None:
     if not cards.parts or view.hidden & {"s", "layer", "head"}:
         return
     figure = cards["head_cards"]
-    known = [*known_of(EXHIBITED, view["model"]), *pair_scene.openings(view["model"])]
+    known = [*pair_scene.openings(view["model"]), *known_of(EXHIBITED, view["model"])]
     assert isinstance(figure, HeadCards)
     chosen = figure.has_card, lambda place: show(known[place])
     draw(cards, key="cards", taken={figure.key: {"example": chosen}})

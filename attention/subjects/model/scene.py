@@ -60,8 +60,9 @@ def cards(view: View) -> Scene:
     """A card for each sentence that is prepared for the model; none for most models."""
     several = [one for one in exhibits() if one.model == view["model"]]
     texts = [one.text for one in several]
-    shown = texts.index(view["s"]) if view["s"] in texts else -1
-    every = [*map(card_of, several), *pair_scene.opening_cards(view["model"])]
+    first = pair_scene.opening_cards(view["model"])
+    shown = len(first) + texts.index(view["s"]) if view["s"] in texts else -1
+    every = [*first, *map(card_of, several)]
     return scene(HeadCards(every, shown, key="head_cards") if several else None)
 
 

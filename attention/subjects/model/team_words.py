@@ -47,7 +47,9 @@ def tried_words(tried: int | None, heads: int) -> str:
     """The number of heads a head was found among; "" where it was not searched for."""
     if tried is None:
         return ""
-    return f"worst of all {heads}" if tried == heads else f"worst of {tried} of {heads} tried"
+    return (
+        f"strongest of all {heads}" if tried == heads else f"strongest of {tried} of {heads} tried"
+    )
 
 
 def begin_words(answered: Answered) -> str:

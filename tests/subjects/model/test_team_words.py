@@ -109,8 +109,8 @@ def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_
 
 
 def test_how_many_were_tried_is_told_where_it_is_known() -> None:
-    assert team_words.tried_words(24, 270) == "worst of 24 of 270 tried"
-    assert team_words.tried_words(270, 270) == "worst of all 270"
+    assert team_words.tried_words(24, 270) == "strongest of 24 of 270 tried"
+    assert team_words.tried_words(270, 270) == "strongest of all 270"
     assert team_words.tried_words(None, 270) == ""
 
 
