@@ -16,20 +16,22 @@ def parts_of(trace: object) -> dict[str, Any]:
 def over(name: str, cases: Iterable[Any]) -> Callable[[Any], Any]:
     """Runs a test for each of these values of an argument; a failure names its value.
 
-    As `pytest.mark.parametrize`, but as one test. What the other arguments are is set up once.
+    As `pytest.mark.parametrize`, but as one test: "name, other" has values of two arguments. What
+    the other arguments are is set up once.
     """
-    values = list(cases)
+    names, values = name.split(", "), list(cases)
     assert values, f"no case of {name}"
 
     def joined(test: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(test)
-        others = [given for given in signature.parameters.values() if given.name != name]
+        others = [given for given in signature.parameters.values() if given.name not in names]
 
         @functools.wraps(test)
         def run(**given: Any) -> None:
             for value in values:
+                parts = value if len(names) > 1 else [value]
                 try:
-                    test(**given, **{name: value})
+                    test(**given, **dict(zip(names, parts, strict=True)))
                 except BaseException as failure:
                     failure.add_note(f"{name} = {value!r}"[:1000])
                     raise

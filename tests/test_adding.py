@@ -65,7 +65,7 @@ def layout() -> None:
 
 
 def layout_of_a_family_alike() -> None:
-    class Ernie(LAYOUTS["bert"]):  # type: ignore[misc]
+    class Ernie(LAYOUTS["bert"]):
         """ERNIE."""
 
         model_type = "ernie"

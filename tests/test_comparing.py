@@ -90,7 +90,7 @@ class Additive:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(sign, monkeypatch):
     monkeypatch.setattr(Additive, "worth", sign * Additive.worth)
-    side = Side(Additive(), None, "zero")  # type: ignore[arg-type]
+    side = Side(Additive(), None, "zero")
     one = torch.ones(1)
     worth = -Additive.worth[None]
     numbers = Numbers((10 - 8.0 * sign) * one, 10 * one, worth, worth, one)

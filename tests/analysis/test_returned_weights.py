@@ -247,9 +247,8 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
 ]
 
 
-@over("case", REFUSED)
-def test_what_does_not_fit_is_refused_with_what_came(case):
-    weights, more, message = case
+@over("weights, more, message", REFUSED)
+def test_what_does_not_fit_is_refused_with_what_came(weights, more, message):
     with pytest.raises(ValueError, match=message):
         show(weights, **{"tokens": TOKENS} | more)
 
@@ -301,9 +300,8 @@ NO_WEIGHTS: list[tuple[Any, list[str], list[str] | None, str]] = [
 ]
 
 
-@over("case", NO_WEIGHTS)
-def test_what_are_no_weights_of_these_tokens_is_refused(case):
-    weights, tokens, keys, message = case
+@over("weights, tokens, keys, message", NO_WEIGHTS)
+def test_what_are_no_weights_of_these_tokens_is_refused(weights, tokens, keys, message):
     with pytest.raises(ValueError, match=message):
         show(weights, tokens, keys=keys)
 

@@ -79,9 +79,8 @@ CASES: list[tuple[str, dict[str, Any], Do]] = [
 ]
 
 
-@over("case", CASES)
-def test_after_what_is_set_by_hand_its_address_shows_the_same(case):
-    page, link, do = case
+@over("page, link, do", CASES)
+def test_after_what_is_set_by_hand_its_address_shows_the_same(page, link, do):
     expect_the_same(do(opened(page, **link)), page)
 
 

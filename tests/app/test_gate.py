@@ -141,7 +141,7 @@ def visit(*messages: BackMsg) -> tuple[list[str | None], list[dict[str, Any]], f
         patched.setattr(asyncio, "sleep", sleep)
         gate = functools.partial(only_of_pages, whole=frozenset(), rate=RATE)
         scope = {"type": "websocket", "path": "/", "headers": []}
-        asyncio.run(WebsocketFilter(app, gate)(scope, receive, send))  # type: ignore[arg-type]
+        asyncio.run(WebsocketFilter(app, gate)(scope, receive, send))
     return got, sent, waited[0]
 
 

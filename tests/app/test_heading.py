@@ -32,7 +32,7 @@ def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it():
 
 
 @over(
-    "case",
+    "page, link, title",
     [
         ("explore", {}, "Play · the cat walks on the street"),
         ("explore", {"s": " "}, "Play"),
@@ -43,8 +43,7 @@ def test_no_rule_for_all_of_a_page_depends_on_what_stands_in_it():
         ("guide", {"s": "a cat"}, "Guide · a cat"),
     ],
 )
-def test_the_tab_says_the_page_and_its_sentence_shortened(case):
-    page, link, title = case
+def test_the_tab_says_the_page_and_its_sentence_shortened(page, link, title):
     assert shared(opened(page, **link))["title"] == f"{title} · Attention explorer"
 
 
@@ -65,7 +64,7 @@ def test_the_caption_says_what_is_shown_and_who_published_it():
 
 
 @over(
-    "case",
+    "page, link, words, absent",
     [
         ("cross", {}, ["Queries from: “bonjour le monde”", "“hello world”", "Scale: 1/√d_k"], []),
         ("cross", {"cross": "batch"}, ["Show: batch", "Scale: 1/√d_k"], []),
@@ -82,8 +81,7 @@ def test_the_caption_says_what_is_shown_and_who_published_it():
         ("guide", {"model": "minilm", "layer": 3}, [], ["Layer", "all-MiniLM-L6-v2"]),
     ],
 )
-def test_what_is_set_is_told_in_one_line_for_paper(case):
-    page, link, words, absent = case
+def test_what_is_set_is_told_in_one_line_for_paper(page, link, words, absent):
     line = opened(page, **link).heading[-1]
     assert [word for word in [*words, *absent] if word in line] == words
 

@@ -86,7 +86,7 @@ def test_every_default_is_legal_and_every_condition_can_come_true():
 
 
 @over(
-    "case",
+    "link, words",
     [
         ({"colour": "red"}, "“colour” is not a setting; it was left out."),
         ({"x" * 99: "1"}, f"“{'x' * 40}” is not a setting; it was left out."),
@@ -103,8 +103,7 @@ def test_every_default_is_legal_and_every_condition_can_come_true():
         ({"groups": "2"}, "groups must divide heads = 5, got 2; showing 1 instead."),
     ],
 )
-def test_what_a_link_says_wrongly_is_left_out_with_a_word(case):
-    link, words = case
+def test_what_a_link_says_wrongly_is_left_out_with_a_word(link, words):
     taken, (problem,) = read(**link, s="sound")
     assert re.fullmatch(words, problem)
     assert taken["s"] == ["sound"]

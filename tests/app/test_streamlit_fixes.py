@@ -66,7 +66,7 @@ class Tab:
 
 
 @over(
-    "case",
+    "names, back",
     [
         ("", False),
         ("streamlit", False),
@@ -76,8 +76,7 @@ class Tab:
         ("streamlit, token, 7c1f", True),
     ],
 )
-def test_a_page_that_names_its_session_comes_back(case):
-    names, back = case
+def test_a_page_that_names_its_session_comes_back(names, back):
     headers = [(b"sec-websocket-protocol", names.encode())] if names else []
     assert reconnect.comes_back(HTTPConnection({"type": "websocket", "headers": headers})) is back
 
@@ -189,9 +188,7 @@ def logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) ->
     """The lines that Streamlit's own logging of errors writes, from now on."""
     lines: list[str] = []
     handler = logging.Handler()
-    handler.emit = lambda record: lines.append(  # type: ignore[method-assign]
-        logging.Formatter().format(record)
-    )
+    handler.emit = lambda record: lines.append(logging.Formatter().format(record))
     logger = logging.getLogger(errors.LOGGER)
     monkeypatch.setattr(logger, "filters", [])
     monkeypatch.setattr(logger, "handlers", [handler])

@@ -87,10 +87,10 @@ def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_al
     shown = view(seed="10000", scale="<b>", hide="foo, seed")
     assert (shown["seed"], shown.hidden) == (0, {"seed"})
     with pytest.raises(TypeError):
-        shown["s"] = "a cat"  # type: ignore[index]
+        shown["s"] = "a cat"
     for frozen in (shown, Visit()):
         with pytest.raises(dataclasses.FrozenInstanceError):
-            frozen.page = CROSS  # type: ignore[assignment, misc]
+            frozen.page = CROSS
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(PAGES))

@@ -68,7 +68,7 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
 
 
 @over(
-    "case",
+    "sentence, settings",
     [
         ("a b c d e", {}),
         ("a b c d e", MASKED | {"variant": "talking", "head": 2}),
@@ -77,8 +77,7 @@ def check_terms(found: dict[str, Any], result: Result, query: int) -> None:
         ("a b c d e", {"mask": ("length",), "valid_len": 0}),
     ],
 )
-def test_every_number_of_the_weighted_sum_is_torchs_own(case, tmp_path):
-    sentence, settings = case
+def test_every_number_of_the_weighted_sum_is_torchs_own(sentence, settings, tmp_path):
     settings = settings | {"d_model": 10}
     link = {"s": sentence, "vectors": "random", "fold": "numbers"}
     sent = opened("explore", **link, **settings).sent["sum_picture"]

@@ -99,7 +99,7 @@ def test_a_model_of_another_language_is_asked_nothing_in_english():
     stranger = SimpleNamespace(about=about)
     expected = "texts are English and Portuguese, saga has learned Icelandic"
     with pytest.raises(ValueError, match=expected):
-        corpus.corpus_of(stranger)  # type: ignore[arg-type]
+        corpus.corpus_of(stranger)
 
 
 def test_lines_are_asked_without_their_last_word_where_a_model_says_what_follows():

@@ -128,7 +128,7 @@ LOUD = Against(-2e6, 0.0, 0.0, 0.0)
 
 
 @over(
-    "case",
+    "changed, words",
     [
         ({"by_mean": (0.0,)}, "18 effects by mean, got 1"),
         ({"by_zero": (0.0, 0.0)}, "6 effects by zero, got 2"),
@@ -145,8 +145,7 @@ LOUD = Against(-2e6, 0.0, 0.0, 0.0)
         ({"circuit": Circuit(LOUD, LOUD, LOUD)}, "numbers up to 1,000,000, got 2e[+]06"),
     ],
 )
-def test_no_passport_points_at_what_is_not_there_or_has_numbers_without_sense(case):
-    changed, words = case
+def test_no_passport_points_at_what_is_not_there_or_has_numbers_without_sense(changed, words):
     one = example().passports[0]
     inner = {name: part for name, part in changed.items() if hasattr(one.effects, name)}
     outer = {name: part for name, part in changed.items() if name not in inner}

@@ -50,7 +50,7 @@ LOUD = making.measured("previous", 0.3)
 
 
 @over(
-    "case",
+    "one, expected",
     [
         (head(**named("previous", 0.875)), "Looks one word back."),
         (head(**named("previous", 0.875, 0.2)), "Looks one word back with 20 % of its weight."),
@@ -76,13 +76,12 @@ LOUD = making.measured("previous", 0.3)
         (head(rows=()), "No kind of prompts surely needs it."),
     ],
 )
-def test_a_title_says_names_and_needs_or_else_the_most_that_is_sure(case):
-    one, expected = case
+def test_a_title_says_names_and_needs_or_else_the_most_that_is_sure(one, expected):
     assert words.title(ANSWERS, one) == expected
 
 
 @over(
-    "case",
+    "one, expected",
     [
         (
             head(**named("induction", 0.82)),
@@ -94,8 +93,7 @@ def test_a_title_says_names_and_needs_or_else_the_most_that_is_sure(case):
         (head(rows=()), words.UNNAMED),
     ],
 )
-def test_its_surest_name_is_said_with_both_halves_and_both_nulls(case):
-    one, expected = case
+def test_its_surest_name_is_said_with_both_halves_and_both_nulls(one, expected):
     assert words.looks(one) == expected
 
 
@@ -115,7 +113,7 @@ RANDOM = "; by a step as large in one random direction "
 
 
 @over(
-    "case",
+    "atlas, kinds, expected",
     [
         (ANSWERS, [kind(-0.12, -0.2)], f"{LOSES}."),
         (VECTORS, [kind(-0.12, -0.2)], f"{MOVES}."),
@@ -148,8 +146,7 @@ RANDOM = "; by a step as large in one random direction "
         ),
     ],
 )
-def test_the_loss_of_answers_stands_beside_a_random_direction(case):
-    atlas, kinds, expected = case
+def test_the_loss_of_answers_stands_beside_a_random_direction(atlas, kinds, expected):
     assert words.fails(atlas, head(*kinds)) == expected
 
 
@@ -157,7 +154,7 @@ GROWS = "the loss on 40 other sentences grows by"
 
 
 @over(
-    "case",
+    "atlas, cost, expected",
     [
         (
             ANSWERS,
@@ -185,8 +182,7 @@ GROWS = "the loss on 40 other sentences grows by"
         ),
     ],
 )
-def test_the_cost_to_other_sentences_is_no_surer_than_both_halves(case):
-    atlas, cost, expected = case
+def test_the_cost_to_other_sentences_is_no_surer_than_both_halves(atlas, cost, expected):
     assert words.said(atlas, head(cost=cost)).elsewhere == expected
 
 
@@ -199,7 +195,7 @@ def circuit(copying: float, copied: float, suppressed: float) -> Circuit:
 
 
 @over(
-    "case",
+    "one, expected",
     [
         (circuit(0.53, 0.3, 0.0), "copy what it looks at: 0.53"),
         (circuit(-0.4, 0.0, 0.3), "suppress what it looks at: −0.40"),
@@ -208,8 +204,7 @@ def circuit(copying: float, copied: float, suppressed: float) -> Circuit:
         (circuit(0.06, 0.3, 0.3), "neither surely copy nor suppress what it looks at: 0.06"),
     ],
 )
-def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(case):
-    one, expected = case
+def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(one, expected):
     beside = "of −1 to 1; random matrices: −0.05 to 0.07."
     assert words.said(ANSWERS, head(circuit=one)).weights == f"Its weights {expected} {beside}"
     unread = words.said(ANSWERS, head(circuit=None)).weights
@@ -217,15 +212,14 @@ def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(case):
 
 
 @over(
-    "case",
+    "zero, expected",
     [
         (-0.3, True),  # 10 points more than on either half
         (-0.24, False),  # 4 points more
         (None, False),
     ],
 )
-def test_zero_misleads_where_it_surely_takes_more_than_the_mean(case):
-    zero, expected = case
+def test_zero_misleads_where_it_surely_takes_more_than_the_mean(zero, expected):
     by_zero = None if zero is None else mean(zero, 0.01)
     assert words.misleads(replace(kind(-0.12, -0.2), by_zero=by_zero)) == expected
 

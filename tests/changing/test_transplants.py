@@ -84,7 +84,7 @@ def test_transplants_in_families_of_transformers_are_those_of_hooks_by_hand(name
 
 def test_transplants_of_a_known_model_are_those_of_its_heads_written_by_hand(known):
     base, other = known
-    runs: Any = [model.run(SENTENCE) for model in known]  # type: ignore[attr-defined]
+    runs: Any = [model.run(SENTENCE) for model in known]
     told: list[tuple[int, int]] = []
     found = transplants(base, other, SENTENCE, 5, progress=lambda *done: told.append(done))
     layers, heads = found.put_back.shape
@@ -96,7 +96,7 @@ def test_transplants_of_a_known_model_are_those_of_its_heads_written_by_hand(kno
             ):
                 part = its.inputs[layer].trace().output[head]
                 states = hidden(model, own, [[Change(layer, to=part, heads=[head])]])[0]
-                answer = model.scores(states[-1]).softmax(-1)[5]  # type: ignore[attr-defined]
+                answer = model.scores(states[-1]).softmax(-1)[5]
                 assert_close(moved[layer, head], answer - before, **NEAR)
     assert told == sorted(told)
     assert told[-1] == (2 * layers * heads, 2 * layers * heads)

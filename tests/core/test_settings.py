@@ -65,9 +65,8 @@ PROBLEMS: list[tuple[str, Any, str]] = [
 ]
 
 
-@over("problem", PROBLEMS)
-def test_a_problem_says_what_was_expected_and_what_came(problem):
-    name, value, words = problem
+@over("name, value, words", PROBLEMS)
+def test_a_problem_says_what_was_expected_and_what_came(name, value, words):
     assert DECLARED[name].problem(value) == f"{name} must {words}"
     with pytest.raises(ValueError, match=f"^{re.escape(f'{name} must {words}')}$"):
         validate(replace(Schema(), **{name: value}))
@@ -151,7 +150,7 @@ def test_a_number_that_must_divide_another_becomes_the_greatest_below_it_that_do
     for values, heads, groups in cases:
         fitting = with_divisors(settings_of(Own), values)
         assert fitting == {"reach": 1} | values | {"heads": heads, "groups": groups}
-        Own(**fitting)  # type: ignore[arg-type]
+        Own(**fitting)
 
 
 # Limits that an owner sets, written in one variable

@@ -61,7 +61,7 @@ def test_a_table_is_written_with_its_totals_and_unrounded():
 
 
 @over(
-    "case",
+    "title, of, label, name",
     [
         ("what it adds", "token 1", "What it adds · token 1", "what-it-adds-token-1"),
         ("q·(k / √d_k)", "", "q·(k / √d_k)", "q·(k÷√d_k)"),
@@ -70,8 +70,7 @@ def test_a_table_is_written_with_its_totals_and_unrounded():
         ("sums[1]", "", "Sums[1]", "sums-1"),
     ],
 )
-def test_a_file_is_called_after_what_it_holds(case):
-    title, of, label, name = case
+def test_a_file_is_called_after_what_it_holds(title, of, label, name):
     with files.collecting() as collected:
         for _ in range(3):
             files.offer_matrix(title, torch.ones(1, 1), of=of)

@@ -134,11 +134,10 @@ def test_all_heads_are_joined_into_words_as_each_of_them_is_and_of_a_long_text_t
 
 
 @over(
-    "at",
+    "query, words, piece",
     [(0, False, 0), (3, False, 3), (77, False, 11), (2, True, 2), (3, True, 6), (77, True, 11)],
 )
-def test_a_chosen_word_is_looked_at_by_its_first_piece(at):
-    query, words, piece = at
+def test_a_chosen_word_is_looked_at_by_its_first_piece(query, words, piece):
     result = computed("minilm")
     assert result.tokens[1:6] == ("she", "un", "##ha", "##pp", "##ily")
     assert layer_words.piece_at(as_words(result) if words else result, query) == piece

@@ -43,7 +43,7 @@ RIGHT, LEFT = "middle right", "middle left"
 
 
 @over(
-    "case",
+    "spots, sides",
     [
         ([Spot("pear", 0.0, 3.0, "before")], [RIGHT]),
         ([Spot("plum", 0.0, 3.0, "before"), Spot("pear", 0.0, 3.0, "after")], [LEFT, RIGHT]),
@@ -58,8 +58,7 @@ RIGHT, LEFT = "middle right", "middle left"
         ([Spot("microsoft", 2.0, 3.0, "before")], [LEFT]),
     ],
 )
-def test_words_are_written_beside_their_dots_where_none_hides_another(case):
-    spots, sides = case
+def test_words_are_written_beside_their_dots_where_none_hides_another(spots, sides):
     assert written(spots) == {spot.name: side for spot, side in zip(spots, sides, strict=True)}
 
 
@@ -123,7 +122,7 @@ def test_numbers_that_are_no_map_are_refused():
     with pytest.raises(ValueError, match="a token for each of 3 columns, got 2"):
         layer_map(NUMBERS, "", ["a", "b"])
     with pytest.raises(ValueError, match=r"numbers must be a Tensor, got \[1\] \(list\)"):
-        layer_map([1], "")  # type: ignore[arg-type]
+        layer_map([1], "")
 
 
 def test_a_notebook_gives_charts_the_room_they_take():

@@ -136,7 +136,7 @@ def test_a_matrix_to_be_shown_has_two_dimensions_and_integers_are_written_as_suc
         *(("share", 1.0, 0.0, "−2.0000"), ("signed", 1.0, 1e6, "−2.0000")),
         *(("signed", 1.0, math.nan, "−2"), ("signed", math.inf, 0.5, "−2.0000")),
     ):
-        matrix = Matrix("M", torch.tensor([[first, second]]), kind=kind)  # type: ignore[arg-type]
+        matrix = Matrix("M", torch.tensor([[first, second]]), kind=kind)
         assert matrix.write(-2.0) == shown
 
 

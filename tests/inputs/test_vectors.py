@@ -190,7 +190,7 @@ def test_random_numbers_are_those_of_links_already_sent_whatever_else_is_drawn()
     assert torch.equal(torch.get_rng_state(), before)
 
 
-class Words(Vectors):  # type: ignore[misc]  # torchtext carries no types
+class Words(Vectors):
     """A vocabulary of five words in two dimensions."""
 
     def __init__(self) -> None:

@@ -49,15 +49,14 @@ def test_the_page_opens_on_bonjour_le_monde_over_hello_world_whatever_the_senten
 
 
 @over(
-    "case",
+    "link, words",
     [
         ({"memory": '"'}, "The memory is empty"),
         ({"target": "", "memory": ""}, "The first sentence has no words yet"),
         (BATCH | {"target": ""}, "A batch needs"),
     ],
 )
-def test_it_is_said_which_sentence_is_empty(case):
-    link, words = case
+def test_it_is_said_which_sentence_is_empty(link, words):
     (info,) = opened("cross", **link).missing
     assert info.startswith(words)
 

@@ -15,7 +15,7 @@ from tests.subjects.explore.how.making import result_of
 
 
 @over(
-    "case",
+    "link, present, absent",
     [
         ({}, "", "seed d_model factor valid_len radius cells parameters head"),
         ({"variant": "qkv"}, "seed parameters d_k d_v", "sigma d_hidden head"),
@@ -27,17 +27,15 @@ from tests.subjects.explore.how.making import result_of
         ({"mask": ["window", "cells"]}, "radius cells mask_grid", "valid_len"),
     ],
 )
-def test_only_settings_that_mean_something_are_shown(case):
-    link, present, absent = case
+def test_only_settings_that_mean_something_are_shown(link, present, absent):
     app = opened("explore", **link).unfold()
     drawn = app.controls.keys() | app.sent.keys()
     assert set(present.split()) <= drawn
     assert not drawn & set(absent.split())
 
 
-@over("case", [("grouped", []), ("talking", ["masked", "mixed"])])
-def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(case):
-    variant, mixed = case
+@over("variant, mixed", [("grouped", []), ("talking", ["masked", "mixed"])])
+def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(variant, mixed):
     settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
     settings["mask"] = ("causal", "length")
     link = {"s": "a b c d e", "vectors": "random", "query": 3, "fold": "numbers"}

@@ -19,7 +19,7 @@ def nearest(glove: Vectors) -> Neighbours:
 
 
 def result_of(glove: Vectors, sentence: str, **settings: object) -> Result:
-    return compute(Settings(sentence, **settings), lambda name: glove)  # type: ignore[arg-type]
+    return compute(Settings(sentence, **settings), lambda name: glove)
 
 
 def test_the_plane_is_that_on_which_the_vectors_differ_most():

@@ -160,9 +160,8 @@ REFUSED: list[tuple[str, str, str]] = [
 ]
 
 
-@over("case", REFUSED)
-def test_what_is_wrong_is_refused_with_its_line(tmp_path, case):
-    old, new, words = case
+@over("old, new, words", REFUSED)
+def test_what_is_wrong_is_refused_with_its_line(tmp_path, old, new, words):
     assert old in SOUND
     assert words in refused(tmp_path, SOUND.replace(old, new, 1))
 

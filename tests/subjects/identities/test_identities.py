@@ -94,9 +94,10 @@ def test_identities_hold_to_rounding_whatever_the_sizes(claim, size, mistake, pa
         assert 0 <= check.allowed < 0.1
 
 
-@over("case", EVERY)
-def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_on_the_page(case):
-    claim, mistake = case
+@over("claim, mistake", EVERY)
+def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_on_the_page(
+    claim, mistake
+):
     made = []
     for seed in (0, 0, 1, 2):
         result = checked(claim, **SMALL, claim_seed=seed, mistake=mistake)
@@ -112,9 +113,8 @@ def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_o
         assert name == "positions" or not numbers.allclose(other[name])
 
 
-@over("case", EVERY)
-def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(case):
-    claim, mistake = case
+@over("claim, mistake", EVERY)
+def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(claim, mistake):
     one = checked(claim, tokens=1, width=1, claim_d_k=1, mistake=mistake)
     assert {numbers.numel() for numbers in shown_of(one).values()} == {1}
     zeros = check_claim(claim, Case(torch.zeros(3, 5), ["a", "b", "c"], mistake=mistake))

@@ -129,7 +129,7 @@ def test_a_link_sets_every_setting_to_its_bounds():
 
 
 @over(
-    "case",
+    "link, present, absent",
     [
         ({"claim": "scale"}, "tokens width", "mistake pads"),
         (SENTENCE | {"claim": "scale"}, "", "tokens width"),
@@ -138,8 +138,7 @@ def test_a_link_sets_every_setting_to_its_bounds():
         ({"claim": "merge", "mistake": "fill"}, "", "mistake pads"),
     ],
 )
-def test_only_settings_that_mean_something_are_shown(case):
-    link, present, absent = case
+def test_only_settings_that_mean_something_are_shown(link, present, absent):
     drawn = opened("identities", **link).controls.keys()
     assert {"claim", "source", "claim_d_k", "claim_seed", *present.split()} <= drawn
     assert not drawn & set(absent.split())

@@ -102,9 +102,8 @@ def test_of_an_opening_b_is_its_other_ending():
     assert "animal" in app.sent["rows"].header["tokens"], "a word of one sentence alone stays"
 
 
-@over("case", [("linear", "scale"), ("qkv", "head")])
-def test_what_a_layer_does_not_have_cannot_differ(case):
-    variant, absent = case
+@over("variant, absent", [("linear", "scale"), ("qkv", "head")])
+def test_what_a_layer_does_not_have_cannot_differ(variant, absent):
     app = against(absent, variant=variant)
     assert absent not in app.controls["differs"].options
     assert "s2" in app.controls, "a word differs in its place"

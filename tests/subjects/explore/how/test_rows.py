@@ -72,7 +72,7 @@ def test_a_pencil_comes_to_the_same_rows():
 
 
 @over(
-    "case",
+    "layer, settings, expected",
     [
         ("qkv", "plain", ["query · key", "× 1/√3", "softmax"]),
         ("qkv", "masked and dropped", ["query · key", "× 3", "mask", "softmax", "dropout 0.5"]),
@@ -84,8 +84,9 @@ def test_a_pencil_comes_to_the_same_rows():
         ("gated_delta", "plain", ["query · key", "× 1/√3", "decay", "erase", "weights"]),
     ],
 )
-def test_a_row_has_the_name_of_its_operation_and_what_does_nothing_has_no_row(case):
-    layer, settings, expected = case
+def test_a_row_has_the_name_of_its_operation_and_what_does_nothing_has_no_row(
+    layer, settings, expected
+):
     assert names(layer, settings) == [*expected, "weight × ‖value‖"]
     idle = computed(layer_of(layer, 12), scale=1.0, hidden=HIDDEN)
     there = [row.name for row in word_rows(idle, QUERY)]
