@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from attention.trained import sources
-from tests.browser.browsing import Page, check_link, expect, expect_search
+from tests.browser.browsing import Page, check_link, expect, expect_in_search, expect_search
 from tests.trained.packaged import packaged
 
 
@@ -128,3 +128,29 @@ def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(open_page, link):
     data = Path(saved.value.path()).read_bytes()
     assert data[:4] == b"\x89PNG"
     assert struct.unpack(">II", data[16:24]) == (1200, 630)
+
+
+def test_a_tuned_model_stands_beside_its_base_and_a_switch_puts_a_head_of_that_back(
+    open_page,
+) -> None:
+    packaged("smollm2-giver")
+    text = "David met Simon at the store. David gave the phone to"
+    link = {"model": "smollm2-giver", "s": text, "layer": 29, "head": 1}
+    page = open_page("/model?" + urlencode(link))
+    switch = window(page).get_by_role("switch", name="Head 29.1")
+    expect(switch).to_contain_text("head 29.1 is tuned")
+    expect(window(page).locator(".word em")).to_have_count(12)
+    expect(window(page).locator("output.answer")).to_contain_text("in the base")
+    switch.click()
+    expect(switch).to_contain_text("head 29.1 is the base's")
+    expect(window(page).locator(".told.off")).to_contain_text("With head 29.1 as in the base")
+    expect(window(page).get_by_role("heading", name="Next word in the base")).to_be_visible()
+    window(page).get_by_role("radio", name="weights moved").click()
+    window(page).get_by_role("combobox").select_option("W_OV")
+    expect(window(page).locator(".legend")).to_contain_text("W_OV moved")
+    for name, value in {"off": "29.1", "lens": "weights", "tiles": "W_OV"}.items():
+        expect_in_search(page, name, value)
+    page.get_by_text("What else changed?").click()
+    page.locator(".st-key-moved_cards").get_by_role("button").first.click()
+    expect(page.get_by_label("Sentence", exact=True)).not_to_have_value(text)
+    expect(switch).to_have_count(0)

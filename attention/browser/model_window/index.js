@@ -32,7 +32,7 @@ function build({ root, content, send }) {
   const arc = makeShape("svg", { class: "arc", "aria-hidden": "true" }, sentence)
   const bar = make("div", "bar", frame)
   const lenses = makeRadios(bar, "lenses", "The map shows", (name) => chooseLens(view, name))
-  const menu = make("select", "", bar, { ariaLabel: "Number of passports" })
+  const menu = make("select", "", bar, { ariaLabel: "Number of the tiles" })
   const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const left = make("div", "left", body)
