@@ -27,9 +27,9 @@ def names_of(page: str) -> dict[str, Any]:
     return names
 
 
-def cells() -> list[tuple[str, str]]:
-    """Code of the cells of the notebook, each with what it printed."""
-    kept = json.loads((DOCS / "indirect_objects.ipynb").read_text("utf-8"))["cells"]
+def cells(notebook: str = "indirect_objects") -> list[tuple[str, str]]:
+    """Code of the cells of a notebook, each with what it printed."""
+    kept = json.loads((DOCS / f"{notebook}.ipynb").read_text("utf-8"))["cells"]
     return [
         (
             "".join(cell["source"]),
@@ -65,6 +65,29 @@ def test_the_votes_in_the_notebook_are_those_of_its_model(capsys, monkeypatch):
     for code, printed in cells()[:2]:
         exec(compile(code, "indirect_objects.ipynb", "exec"), names)
         assert capsys.readouterr().out == printed
+
+
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # PEFT asks for it
+def test_the_notebook_on_a_tuning_finds_the_heads_that_carry_it_and_keeps_runs_on_the_way(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("peft", reason="needs peft (requirements-dev.txt)")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for code, _ in cells("tuned"):
+        exec(compile(code, "tuned.ipynb", "exec"), names)
+    found = names["found"]
+    base, tuned = found.answers[["base", "tuned"]].mean()
+    assert base < 30 < 60 < tuned
+    assert found.heads["put_back"].min() < -10  # points
+    assert found.carries_half
+    assert abs(found.outside_heads) < 1e-3  # W_q, W_k and W_v alone were tuned
+    kept = sorted(file.name for file in (tmp_path / "runs").iterdir())
+    assert kept == [f"{step:08d}-PeftModel.safetensors" for step in (0, 10, 60)]
+    maps = [names["runs"][step].weights(1, 0) for step in (0, 60)]
+    assert (maps[0] - maps[1]).abs().max() > 0.01
+    with pytest.raises(ValueError, match=r"steps must be at least 0, got \[-1, 2\]"):
+        names["attention"].capture.keep_runs({}, "runs", steps=[2, -1])
 
 
 @pytest.mark.soak

@@ -9,9 +9,9 @@ their layers without a softmax, `compiled` those of compiled functions, `mixing`
 mixes tokens, `watching` hands on all of these as models run, `runs` puts calls together to runs,
 `growing` those of one attention, `report` is a table of what was kept, `files` saves and opens runs
 (`checks` what a file says, `recurring_files` of layers without a softmax), `folders` opens those of
-a training loop.
+a training loop, and `trainers` keeps those of a `Trainer`.
 
-May import: core; torch, pandas, safetensors.
+May import: core; torch, pandas, safetensors, transformers.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from attention.capture.attentions import Attention
 from attention.capture.capturing import Captured, capture
 from attention.capture.folders import Recordings, open_folder
 from attention.capture.recording import Recording
+from attention.capture.trainers import keep_runs
 
-__all__ = ["Attention", "Captured", "Recording", "Recordings", "open_folder"]
+__all__ = ["Attention", "Captured", "Recording", "Recordings", "keep_runs", "open_folder"]
 
 
 class _Room(ModuleType):

@@ -130,13 +130,14 @@ def _factors(folder: Path, prefix: str, rank: int) -> dict[str, tuple[Tensor, Te
 
 
 def write_adapter(
-    adapter: Adapter, folder: Path, prefix: str, base: str = "", **about: str
+    adapter: Adapter, folder: str | Path, prefix: str, base: str = "", **about: str
 ) -> None:
     """Write an adapter as PEFT does, in 16-bit floats.
 
     prefix: that of the base's names; base: its name at Hugging Face or its folder; about: texts
     that the safetensors file carries.
     """
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     modules = [name.removesuffix(".weight") for name in adapter.factors]
     tensors = {

@@ -454,12 +454,13 @@ class Stored:
     """Tensors that the parts of a model were read from.
 
     tensors: by their names in a checkpoint, without the `prefix` of a larger model; read: these,
-    some of which may be others, -> the parts.
+    some of which may be others, -> the parts; across: if matrices are stored as (d_in, d_out).
     """
 
     tensors: Mapping[str, Tensor]
     prefix: str
     read: Callable[[Mapping[str, Tensor]], Parts]
+    across: bool = False
 
 
 @dataclass(frozen=True, eq=False)

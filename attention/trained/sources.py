@@ -268,7 +268,7 @@ GIVER = Adapted(
     About(
         "smollm2-giver",
         "SmolLM2, tuned on who gave it",
-        "Tuned by this project: `python -m attention.training --task smollm2-giver --write`, by "
+        "Tuned by this project: `python -m attention.training --task tuning --write`, by "
         f"LoRA ([Hu et al. 2022]({ARXIV}2106.09685)) upon SmolLM2-135M-Instruct",
         "Twelve steps of eight sentences, as *Anna met Tom at the park. Anna gave the ball to*, "
         "taught it to go on with who gave in place of who was given to. Changes of rank 4 in W_q, "

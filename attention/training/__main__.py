@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 import torch
 from safetensors.torch import save_file
 
+from attention.trained.adapters import write_adapter
 from attention.training import exports
 from attention.training.exports import export
 from attention.training.finished import FOLDER, path_of
@@ -22,7 +23,8 @@ from attention.training.fitting import fit
 from attention.training.networks import Writer, count
 from attention.training.run import Run, write
 from attention.training.settings import NONE, TrainingSettings
-from attention.training.tasks import ATTENTION, TASKS, Target, race
+from attention.training.tasks import ATTENTION, TASKS, Target, giver, race
+from attention.training.tuning import LowRank
 
 COMMAND = "python -m attention.training --write"
 
@@ -54,12 +56,16 @@ def main() -> int:
             for more in TASKS[name].packaged:
                 other = TrainingSettings(name, **more)
                 write(_learned(other), path_of(other), command=COMMAND)
+            network = run.last.networks[ATTENTION]
+            reached = {each: f"{share:.4f}" for each, share in run.last.accuracy.items()}
+            told = {"command": COMMAND, "seed": "0", "reached": json.dumps(reached)}
             if words := TASKS[name].words:
-                network = run.last.networks[ATTENTION]
                 assert isinstance(network, Writer)
-                reached = {each: f"{share:.4f}" for each, share in run.last.accuracy.items()}
-                told = {"command": COMMAND, "seed": "0", "reached": json.dumps(reached)}
-                export(network, words, exports.FOLDER / name, **told)
+                export(network, words, exports.FOLDER / TASKS[name].becomes, **told)
+            if isinstance(network, LowRank):
+                about, stored = giver.base().about, giver.base().stored
+                folder = exports.FOLDER / TASKS[name].becomes
+                write_adapter(network.adapter(), folder, stored.prefix, about.checkpoint, **told)
         for handicap in TASKS[name].handicaps if options.handicaps else ():
             harder = _learned(TrainingSettings(name, handicap, learn_seed=options.seed))
             for line, _ in _judged(harder):

@@ -13,7 +13,6 @@ from attention.training.settings import TrainingSettings, freed
 from attention.training.tasks import ATTENTION, TASKS
 from attention.training.tasks.base import BATCH, Batch
 
-WARM_UP = 0.05  # of all steps: the learning rate rises
 LARGEST_GRADIENT = 1.0
 
 
@@ -74,7 +73,7 @@ def fit(
         batch = asked.batch(generator, BATCH)
         for name, network in learners.items():
             begun = time.process_time()
-            largest = asked.rate(name) * _share(step, steps)
+            largest = asked.rate(name) * asked.share(step)
             losses[name] += _step(asked.loss, network, optimisers[name], batch, largest)
             seconds[name] += time.process_time() - begun
         if asked.moment(step) > asked.moment(last) or step == steps:
@@ -98,9 +97,3 @@ def _step(
     nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
     optimiser.step()
     return float(loss.detach())
-
-
-def _share(step: int, steps: int) -> float:
-    """Share of the largest learning rate: it rises, then falls along a line to 0."""
-    rising = max(1, round(WARM_UP * steps))
-    return min(step / rising, (steps - step + 1) / max(1, steps - rising))

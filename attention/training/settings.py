@@ -20,6 +20,7 @@ HANDICAPS = {
     "no positions": "nothing says where a token stands",
     "one head": "one head in each layer",
     "one layer": "one layer alone",
+    "no early stopping": "it goes on for 40 steps in place of 12, at three times the rate",
 }
 LAYERS, HEADS, WIDTHS = ("1", "2", "3"), ("1", "2", "4", "8"), ("8", "16", "32", "64", "128", "256")
 SIZES = ("layers", "heads", "width", "steps", "rate")

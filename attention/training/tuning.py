@@ -25,15 +25,20 @@ RANK = 4
 class LowRank(nn.Module):
     """Changes B A of matrices, which learn; at first they change nothing, as B is 0.
 
-    shapes: of the matrices (d_out, d_in) by their names in a checkpoint; A (rank, d_in) is drawn
+    shapes: of the matrices, (d_out, d_in), by their names in a checkpoint; across: if they are
+    stored the other way; A (rank, d_in) is drawn
     between ±1/√d_in by the generator, as PEFT does.
     """
 
     def __init__(
-        self, shapes: Mapping[str, tuple[int, ...]], rank: int, generator: torch.Generator
+        self,
+        shapes: Mapping[str, tuple[int, ...]],
+        rank: int,
+        generator: torch.Generator,
+        across: bool = False,
     ) -> None:
         super().__init__()
-        self.names, A, B = [*shapes], [], []
+        self.names, self.across, A, B = [*shapes], across, [], []
         for d_out, d_in in shapes.values():
             A.append((2 * torch.rand(rank, d_in, generator=generator) - 1) / d_in**0.5)
             B.append(torch.zeros(d_out, rank))
@@ -41,7 +46,8 @@ class LowRank(nn.Module):
 
     def adapter(self) -> Adapter:
         """The changes as they are, with gradients where these are on."""
-        return Adapter(dict(zip(self.names, zip(self.A, self.B, strict=True), strict=True)), 1.0)
+        factors = dict(zip(self.names, zip(self.A, self.B, strict=True), strict=True))
+        return Adapter(factors, 1.0, self.across)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +86,8 @@ def tune(
     """
     must_be("base", base, Transformer)
     shapes = matrices(base, layers, modules)
-    network = LowRank(shapes, rank, torch.Generator().manual_seed(seed))
+    generator = torch.Generator().manual_seed(seed)
+    network = LowRank(shapes, rank, generator, base.stored.across)
     optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=0.0)
     batch = Padded.of([base.pieces(text) for text, _ in sentences])
     answers = torch.tensor([piece_id(base, word) for _, word in sentences])
@@ -89,7 +96,8 @@ def tune(
             loss = cross_entropy(last_scores(network.adapter().upon(base), batch), answers)
         with torch.no_grad():
             factors = network.adapter().factors.items()
-            adapter = Adapter({name: (A.clone(), B.clone()) for name, (A, B) in factors}, 1.0)
+            copied = {name: (A.clone(), B.clone()) for name, (A, B) in factors}
+            adapter = Adapter(copied, 1.0, network.across)
             model = adapter.upon(base)
         yield Tuned(step, float(loss.detach()), adapter, model)
         if step < steps:
@@ -101,12 +109,12 @@ def tune(
 def matrices(
     base: Transformer, layers: Collection[int] | None, modules: Collection[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Shapes of the matrices of these modules in these layers, None = all, by their names.
+    """Shapes (d_out, d_in) of the matrices of these modules in layers, None = all, by their names.
 
     Raises ValueError where there are none.
     """
     shapes = {
-        name: tuple(tensor.shape)
+        name: tuple(reversed(tensor.shape)) if base.stored.across else tuple(tensor.shape)
         for name, tensor in base.stored.tensors.items()
         if tensor.dim() == 2 and name.removesuffix(".weight").rpartition(".")[2] in modules
         if layers is None or any(part == str(layer) for part in name.split(".") for layer in layers)

@@ -15,7 +15,7 @@ each_packaged = pytest.mark.parametrize("name", sources.PACKAGED)
 @functools.cache
 def read(name: str) -> Model:
     """The model of that name."""
-    return sources.load(name)
+    return sources.load(name, read)
 
 
 def packaged(name: str) -> Model:

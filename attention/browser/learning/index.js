@@ -14,7 +14,9 @@ import { fixed } from "../shared/words.js"
     @typedef {ReturnType<typeof build>} View */
 
 const PLOT = { width: 400, height: 150, left: 44, bottom: 22, top: 8, right: 8 }
+const ATTENTION = "Attention: each row looks at columns"
 const FRAME = 180 // milliseconds from one step to the next
+const ROOMY = 20 // pixels of a cell that is an effect, where there is room
 const LARGE = 380 // pixels of a map that stands alone
 const SMALL = [110, 210] // of one of several, at least and at most
 const BESIDE = 880 // pixels at which the maps have room beside the curves
@@ -119,19 +121,21 @@ function show(view) {
   const { content, frame, plots, matrices, captions, film } = view
   const { at } = film
   const { tokens, keys, layers, heads, steps, live, losses, shares, measure, measured } = content
-  const { other } = content
+  const { other, effects } = content
   const [loss, share] = [losses[0].values[at], shares[0]?.values[at]]
   const right = share === undefined ? "" : `, ${(100 * share).toFixed(0)} % ${content.right}`
   const reached = loss === undefined ? "nothing is learned yet" : `loss ${loss.toFixed(2)}`
   tellSlider(film.step, at, `${steps[at]}: ${reached}${right}`)
   for (const plot of plots) markMoment(plot, acrossOf(plot, shareOf(content, view.time, at)))
-  const shades = ramp(palette(frame, "sequential"))
+  const shades = ramp(palette(frame, effects ? "diverging" : "sequential"))
+  /** @type {[number, number]} */
+  const scale = effects ? [-effects.most, effects.most] : [0, 1]
   const cells = tokens.length * keys.length
   const moment = live ? 0 : at
   for (let map = 0; map < layers * heads; map++) {
     const start = (moment * layers * heads + map) * cells
     const weights = content.numbers.subarray(start, start + cells)
-    paintMatrix(matrices[map], weights, [0, 1], shades)
+    paintMatrix(matrices[map], weights, scale, shades)
     const number = measured[at]?.[map]
     const told = childrenOf(captions[map])[1]
     told.textContent = number === undefined ? "" : `${measure} ${fixed(number, 2)}`
@@ -139,16 +143,16 @@ function show(view) {
   }
   if (other?.maps.length) {
     const start = (other.maps.length + moment) * cells
-    paintMatrix(matrices[1], content.numbers.subarray(start, start + cells), [0, 1], shades)
+    paintMatrix(matrices[1], content.numbers.subarray(start, start + cells), scale, shades)
   }
   if (matrices[0]) countDrawing(matrices[0].canvas)
 }
 
 /** @type {(view: View) => void} */
 function lay(view) {
-  const { tokens, keys, layers, heads, brief, other } = view.content
+  const { tokens, keys, layers, heads, brief, other, effects } = view.content
   view.maps.replaceChildren()
-  make("h3", "", view.maps, { textContent: "Attention: each row looks at columns" })
+  make("h3", "", view.maps, { textContent: effects?.title ?? ATTENTION })
   const alone = layers * heads === 1
   const rows = make("div", "heads", view.maps)
   view.matrices = []
@@ -156,19 +160,23 @@ function lay(view) {
   const wide = view.width >= BESIDE && !brief ? view.width - PLOT.width - 3 * GAP : view.width
   const pair = Boolean(other?.maps.length)
   const columns = heads + (pair ? 1 : 0)
-  const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
+  const large = effects ? ROOMY * keys.length : LARGE
+  const [least, most] = columns > FEW ? SMALL : [SMALL[0], large]
   const longest = Math.max(...tokens.map((token) => token.length))
   const names = longest > 4 ? LETTER * longest : columns > FEW ? 0 : MARGIN
   const each = Math.floor(wide / columns) - 2 * GAP - names
-  const room = alone && !pair ? Math.min(wide - 60, LARGE) : Math.max(least, Math.min(most, each))
+  const room = alone && !pair ? Math.min(wide - 60, large) : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
   const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
   for (const [layer, line] of lines.entries())
     for (let head = 0; head < heads; head++) {
-      const name = other && pair ? other.names[0] : `layer ${layer}, head ${head}`
-      view.captions.push(layMap(view, line, name, `Weights of ${name}`, cell, layer === layers - 1))
+      const one = effects ? "" : `layer ${layer}, head ${head}`
+      const name = other && pair ? other.names[0] : one
+      const label = effects?.title ?? `Weights of ${name}`
+      view.captions.push(layMap(view, line, name, label, cell, layer === layers - 1))
     }
-  if (other && pair) layMap(view, lines[0], other.names[1], `Weights ${other.names[1]}`, cell, true)
+  if (!other || !pair) return
+  layMap(view, lines[0], other.names[1], effects?.title ?? `Weights ${other.names[1]}`, cell, true)
 }
 
 /** One map with its caption, whose second line is empty.

@@ -22,6 +22,8 @@ from attention.app.controls.works import Task
 from attention.app.state.view import View
 from attention.core.settings import settings_of as declared
 from attention.hosting.jobs import Jobs, Step, Tell
+from attention.hosting.memory import free_memory
+from attention.trained import sources
 from attention.training import TASKS, Progress, Run, TrainingSettings
 from attention.training.finished import packaged
 from attention.training.networks import count
@@ -118,6 +120,20 @@ def why_ended(settings: TrainingSettings) -> str:
     """Why a training was ended before it was over, "" where it was not."""
     with _lock:
         return _ended.get(settings, "")
+
+
+def lacking(settings: TrainingSettings) -> str:
+    """Reason for which a training cannot run on this server now, "" where it can."""
+    task = TASKS[settings.task]
+    if task.model and task.model not in sources.names():
+        return f"It begins from the model {task.model}, which this server does not have."
+    free = free_memory()
+    if free is not None and free < task.memory:
+        return (
+            f"It needs {task.memory / 1e9:.1f} GB of memory, and this server has "
+            f"{max(0, free) / 1e9:.1f} GB free."
+        )
+    return ""
 
 
 def forget(settings: TrainingSettings) -> None:

@@ -40,6 +40,13 @@ class Other(TypedDict):
     maps: list[int]
 
 
+class Effects(TypedDict):
+    """Maps of effects of heads in place of weights: their title, and the number of the darkest."""
+
+    title: str
+    most: float
+
+
 class LearningHeader(TypedDict):
     tokens: list[str]
     keys: list[str]
@@ -58,6 +65,7 @@ class LearningHeader(TypedDict):
     plays: bool
     brief: bool
     other: Other | None
+    effects: Effects | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +130,15 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "maps": told if pair else [],
         }
 
+    def _effects(self) -> Effects | None:
+        """Title and scale of maps of effects, one for all that is shown; None: they are weights."""
+        if not self.task.effects:
+            return None
+        runs = [run for run in (self.run, self.other) if run is not None]
+        most = max(float(each.maps.abs().max()) for run in runs for each in run.progress)
+        most = max(most, 0.01)
+        return {"title": f"{self.task.effects} (darkest: {100 * most:.0f})", "most": most}
+
     def content(self) -> bytes:
         task, moments = self.task, self.run.progress
         shown = moments[-1:] if self.live else moments
@@ -150,6 +167,7 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
             "plays": self.plays,
             "brief": self.brief,
             "other": other,
+            "effects": self._effects(),
         }
         maps = [each.maps for each in shown]
         if self.other is not None and other is not None:

@@ -1,6 +1,7 @@
 """Watch it learn: small tasks learned live, the attention of each head changing on the way."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -32,8 +33,16 @@ def learning_page(view: View) -> None:
             widgets.widget(view, "handicap", offered=offered, narrow=True, width=200)
         if learning_controls.finished(settings) is not None:
             again = learning_controls.with_next_seed(settings)
-            words = f"Learn again, seed {again.learn_seed}"
-            st.button(words, key="again", type="primary", on_click=learn_again, args=(again,))
+            words, lacking = (
+                f"Learn again, seed {again.learn_seed}",
+                learning_controls.lacking(again),
+            )
+            about: dict[str, Any] = {
+                "disabled": bool(lacking),
+                "help": lacking or None,
+                "args": (again,),
+            }
+            st.button(words, key="again", type="primary", on_click=learn_again, **about)
     draw(scenes.task(settings), key="task_words")
     if task.given:
         with st.expander("Its rules"):
@@ -44,8 +53,8 @@ def learning_page(view: View) -> None:
     if bet is not None:
         draw(scenes.reply(run, settings.task, bet), key="reply")
     if run is not None:
-        known = known_of(EXAMPLES, settings.task) if run is finished(settings.task) else []
-        if known and settings.task in sources.names():
+        known = known_of(EXAMPLES, task.becomes) if run is finished(settings.task) else []
+        if known and task.becomes in sources.names():
             words = "Open what was learned as a model"
             st.link_button(words, f"model?{known[0].link()}", type="tertiary")
     with st.expander("More settings"), st.container(horizontal=True, gap="medium"):

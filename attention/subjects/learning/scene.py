@@ -16,6 +16,7 @@ from attention.training.tasks.race import EQUAL_AT, RATES, SHOWN, TUNED, Race, r
 
 KEY = "learning_figure"
 NOT_LEARNED = "This one has not been learned here yet. It takes from ten seconds to a minute."
+NOT_TUNED = "This one has not been learned here yet. It takes a few minutes."
 
 
 def task(settings: TrainingSettings) -> Scene:
@@ -71,7 +72,7 @@ def unfinished(run: Run, brief: bool = False, ended: str = "") -> Scene:
     return scene(
         note(ended) if ended else None,
         _steps(run, brief),
-        None if begun else Words(NOT_LEARNED),
+        None if begun else Words(NOT_TUNED if TASKS[run.settings.task].model else NOT_LEARNED),
     )
 
 

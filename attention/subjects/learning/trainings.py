@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -41,7 +42,15 @@ def _at_rest(settings: TrainingSettings, job: Task, brief: bool) -> None:
     with st.container(horizontal=True, key="learn_row"):
         if run is None:
             label = "Learn" if left is None or words else "Go on"
-            st.button(label, key="learn", type="primary", on_click=works.begin, args=(job.what,))
+            lacking = controls.lacking(settings)
+            about: dict[str, Any] = {
+                "disabled": bool(lacking),
+                "on_click": works.begin,
+                "args": (job.what,),
+            }
+            st.button(label, key="learn", type="primary", **about)
+            if lacking:
+                st.text(lacking)
             if label == "Go on":
                 anew = (settings, job)
                 st.button("Start over", key="start_over", on_click=_begin_anew, args=anew)

@@ -51,7 +51,8 @@ class Layout:
 
     model_type: what config.json calls the family; source: who described it; reference: the class of
     transformers whose numbers it gives, which a test compares; prefix: what the names of tensors
-    begin with where the model is part of a larger one; settings: what config.json calls each
+    begin with where the model is part of a larger one; across: if matrices are stored as (d_in,
+    d_out), in place of (d_out, d_in); settings: what config.json calls each
     setting; defaults: what holds where it is silent; unless_null: the same for settings whose null
     says that there is none; only: settings of which these layers can do one value alone.
     Raises ValueError where a setting is missing, or is one that cannot be done.
@@ -61,6 +62,7 @@ class Layout:
     source: ClassVar[str]
     reference: ClassVar[str]
     prefix: ClassVar[str]
+    across: ClassVar[bool] = False
     settings: ClassVar[Mapping[str, str]]
     defaults: ClassVar[Mapping[str, Any]] = {}
     unless_null: ClassVar[Mapping[str, Any]] = {}
@@ -138,7 +140,7 @@ class Layout:
         """All parts, which know the tensors that they were read from. Raises as `read`."""
         kept = Kept(others=weights)
         parts = self.read(kept)
-        stored = Stored(kept, self.prefix, lambda tensors: self.keep(Kept(tensors)))
+        stored = Stored(kept, self.prefix, lambda tensors: self.keep(Kept(tensors)), self.across)
         return replace(parts, stored=stored)
 
     @abstractmethod

@@ -21,6 +21,7 @@ class Gpt2(Layout):
     reference = "GPT2LMHeadModel"
     source = "[Radford et al. 2019](https://openai.com/index/better-language-models), GPT-2"
     prefix = "transformer."
+    across = True
     settings: ClassVar[Mapping[str, str]] = {
         "d_model": "n_embd",
         "heads": "n_head",

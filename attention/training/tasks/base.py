@@ -24,6 +24,7 @@ from attention.training.settings import (
 
 ATTENTION = "attention"
 BATCH, TESTED = 64, 256  # sequences of a step, and of a test
+WARM_UP = 0.05  # of all steps: the learning rate rises
 LEAST = 10  # steps from one time that is told to the next, in the mean
 EXAMPLE_SEED, TEST_SEED = 1, 2  # apart from all of `TrainingSettings`, which are for training
 
@@ -76,10 +77,12 @@ class Task(ABC):
     then: one without targets is learned on its page first; packaged: further settings whose runs
     come along, too; offered: settings of sizes that it has, others stay as usual; share_words:
     title of the plot of its shares; right: behind a share; given: all that is given, as the rules
-    of a grammar, "" where `before` says it; words: by id, of a task whose usual network becomes a
-    model of its name, see `exports`; told, sooner: how often its training is told after the state
-    before the first step, and by which power sooner at first; begun_steps: `learn_steps` of one
-    that is begun on a page, where the usual ones take longer than somebody waits.
+    of a grammar, "" where `before` says it; words: by id, of a task whose usual network is
+    written as a model, see `exports`; becomes: that model's name; model, memory: the trained model
+    that it begins from, and the bytes that must be free; effects: title of maps that are effects
+    of heads, around 0, in place of weights; told, sooner: how often its training is told after the
+    state before the first step, and by which power sooner at first; begun_steps: `learn_steps` of
+    one that is begun on a page, where the usual ones take longer than somebody waits.
     """
 
     name: ClassVar[str]
@@ -99,6 +102,10 @@ class Task(ABC):
     right: ClassVar[str] = "right"
     given: ClassVar[str] = ""
     words: ClassVar[Sequence[str]] = ()
+    model: ClassVar[str] = ""
+    becomes: ClassVar[str] = ""
+    memory: ClassVar[int] = 0
+    effects: ClassVar[str] = ""
     told: ClassVar[int] = 40
     sooner: ClassVar[float] = 1.5
     begun_steps: ClassVar[str] = USUAL
@@ -115,6 +122,12 @@ class Task(ABC):
         """Number of times to tell until a step: more often at first, when most is learned."""
         steps = self.sizes.steps
         return int(min(self.told, steps // LEAST) * (step / steps) ** (1 / self.sooner) + 1e-9)
+
+    def share(self, step: int) -> float:
+        """Share of the largest learning rate: it rises, then falls along a line to 0."""
+        steps = self.sizes.steps
+        rising = max(1, round(WARM_UP * steps))
+        return min(step / rising, (steps - step + 1) / max(1, steps - rising))
 
     @abstractmethod
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:

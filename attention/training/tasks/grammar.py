@@ -224,7 +224,7 @@ class Grammar(Task):
     measure = SUBJECT
     share_words, right = "Verbs that agree", "agree"
     targets = (Target(curves[0], least=0.97), Target(curves[1], least=0.9))
-    given, words = RULES, WORDS
+    given, words, becomes = RULES, WORDS, "grammar"
 
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
         seed, mask = self.settings.learn_seed, masks.causal(LENGTH, LENGTH)

@@ -37,6 +37,7 @@ def _fresh() -> Iterator[None]:
 
 
 BETS = {"look-up": "attention", "race": "GRU", "repetition": "in the second", "grammar": "two"}
+BETS |= {"tuning": "20 to 29"}
 
 
 @over("task", BETS)
@@ -103,6 +104,23 @@ def test_another_seed_has_the_usual_curves_thin_and_no_map_of_them() -> None:
     assert usual is not None
     assert (other["names"][1], other["maps"]) == ("usual run", [])
     assert other["losses"][0]["values"] == [each.loss["attention"] for each in usual.progress]
+
+
+def test_a_tuning_is_offered_where_there_is_memory_for_it_and_its_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(learning_controls, "free_memory", lambda: 1_300_000_000)
+    words = "It needs 2.1 GB of memory, and this server has 1.3 GB free."
+    film = opened("learning", task="tuning")
+    assert (film.controls["again"].disabled, film.controls["again"].help) == (True, words)
+    begun = opened("learning", task="tuning", learn_seed=7)
+    assert begun.controls["learn"].disabled
+    assert {words, scenes.NOT_TUNED} <= {*begun.told, *(one.value for one in begun.text)}
+    monkeypatch.setattr(learning_controls, "free_memory", lambda: None)
+    assert not opened("learning", task="tuning").controls["again"].disabled
+    monkeypatch.setattr(learning_controls.sources, "names", lambda: ("none",))
+    told = learning_controls.lacking(TrainingSettings("tuning"))
+    assert told == "It begins from the model smollm2, which this server does not have."
 
 
 def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one(
