@@ -18,7 +18,7 @@ const LEAST = 2 * ROW // in which the query's two lines and the softmax stand
 const WIDE = 100
 const HEADS = ["query", "", "key", "scaled score", "", "weight", "", "value", "", "sum"]
 
-/** From the chosen token's query to its new vector, as a diagram that can be folded.
+/** From the chosen token's query to its new vector, as a diagram that is folded behind other parts.
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildDiagram(parent, content) {
   const view = build(parent, content)
@@ -35,7 +35,7 @@ export function buildDiagram(parent, content) {
     @param {Content} content */
 function build(parent, content) {
   const details = make("details", "", parent)
-  details.open = true
+  details.open = !parent.previousElementSibling
   make("summary", "", details, {
     textContent: "How the new vector is computed: query, keys, weights, values",
   })
