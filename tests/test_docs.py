@@ -111,7 +111,7 @@ def test_each_figure_of_the_gallery_has_the_lines_that_make_it_and_a_link_into_t
     framed = re.findall(r'<iframe src="gallery/([^"]+)" loading="lazy" title="[^"]+"', text)
     assert [*files] == framed
     assert len(framed) == text.count("{app}`")
-    assert max(code.count("\n") for code in files.values()) <= 5
+    assert max(code.count("\n") for code in files.values()) <= 6
     assert not re.search(r"attention\.(app|subjects)|from attention", "".join(CODE.findall(text)))
     names = {page.name for page in pages.PAGES}
     assert {*re.findall(r"\{app\}`[^`<]+<(\w+)[?>]", text)} <= names
