@@ -10,10 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from attention.atlas.corpus import ANSWERS
+from attention.changing.answers import answer_at, beside_likeliest
+from attention.changing.effects import effects
 from attention.changing.known import Progress
 from attention.trained import sources
 from attention.trained.models import Transformer
@@ -70,12 +74,32 @@ def moved(base: Transformer, tuned: Transformer, progress: Progress | None = Non
 
 
 @functools.cache
+def _file() -> Mapping[str, Any]:
+    read: Mapping[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return read
+
+
+@functools.cache
 def packaged() -> Mapping[str, Sequence[Moved]]:
     """Measurements of the packaged pairs, by the name of the tuned model."""
     return {
-        name: [Moved(**{**one, "pieces": tuple(one["pieces"])}) for one in several]
-        for name, several in json.loads(FILE.read_text("utf-8")).items()
+        name: [Moved(**{**one, "pieces": tuple(one["pieces"])}) for one in measured["answers"]]
+        for name, measured in _file().items()
     }
+
+
+@functools.cache
+def changes_of(name: str, text: str) -> Tensor | None:
+    """Effects on the answer of a packaged tuned model as each head is its base's, (layers, heads,
+    2), see `answers.beside_likeliest`; None but for the sentence that it is shown with."""
+    shown = packaged().get(name)
+    if not shown or shown[0].text != text:
+        return None
+    return torch.tensor(_file()[name]["changes"])
+
+
+def _rounded(heads: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [[round(number, 6) for number in of_head] for of_head in heads]
 
 
 def main() -> None:
@@ -85,8 +109,16 @@ def main() -> None:
         base, tuned = (sources.load(each) for each in (sources.base_of(name), name))
         assert isinstance(base, Transformer)
         assert isinstance(tuned, Transformer)
-        lines = (json.dumps(asdict(one), ensure_ascii=False) for one in moved(base, tuned))
-        written.append(f"{json.dumps(name)}: [\n" + ",\n".join(lines) + "\n]")
+        answers = moved(base, tuned)
+        run = tuned.run(answers[0].text)
+        answer = beside_likeliest(tuned, answer_at(tuned, run, -1)[0], -1)
+        changes = effects(tuned, run, answer, to=base.run(answers[0].text)).change
+        lines = (json.dumps(asdict(one), ensure_ascii=False) for one in answers)
+        written.append(
+            f'"{name}": {{"changes": {[*map(_rounded, changes.tolist())]},\n"answers": [\n'
+            + ",\n".join(lines)
+            + "\n]}"
+        )
     FILE.write_text("{" + ",\n".join(written) + "}\n", "utf-8")
 
 

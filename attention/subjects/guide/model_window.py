@@ -16,7 +16,7 @@ from attention.figures.scene import Figure, note
 from attention.hosting.jobs import Step
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.chapters import Chapter
-from attention.subjects.model import choices, continuations, numbers, window
+from attention.subjects.model import choices, continuations, numbers, pair_numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow
 from attention.trained.sources import NONE
@@ -36,7 +36,9 @@ def steps(view: View, chapter: Chapter) -> Sequence[Step]:
     """Remaining steps until all heads of the window are tried."""
     there = view_in(view, chapter)
     try:
-        return [] if there["model"] == NONE else numbers.steps_to_effects(numbers.asked_of(there))
+        return (
+            [] if there["model"] == NONE else pair_numbers.steps_to_changes(numbers.asked_of(there))
+        )
     except ValueError:
         return []
 

@@ -14,7 +14,7 @@ from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.changing.change import Head
-from attention.subjects.model import continuations, numbers, window
+from attention.subjects.model import continuations, numbers, pair_numbers, window
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import ModelWindow
 from attention.subjects.model.team_numbers import search_of
@@ -153,7 +153,7 @@ def ask_from_last() -> None:
 
 def effects_of(shown: Shown) -> works.Task:
     """The work of finding the effects of all heads."""
-    steps = numbers.steps_to_effects(shown.asked)
+    steps = pair_numbers.steps_to_changes(shown.asked)
     return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
 
 

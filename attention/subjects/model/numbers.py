@@ -22,7 +22,7 @@ from attention.app.cached.overviews import glances_of
 from attention.app.cached.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
-from attention.atlas import deciding
+from attention.atlas import deciding, moved
 from attention.atlas.deciding import Deciding
 from attention.atlas.earned import costs_of as costs_elsewhere
 from attention.atlas.passport import Cost
@@ -300,6 +300,9 @@ def is_on_a_head(view: View) -> bool:
 
 
 def _packaged(asked: Asked) -> Tensor | None:
+    if asked.other:
+        there_too = asked.other == sources.base_of(asked.model)
+        return moved.changes_of(asked.model, asked.text) if there_too else None
     there = on_corpus(asked.model)
     if there is None or asked.way != MEAN:
         return None

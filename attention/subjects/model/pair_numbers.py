@@ -32,10 +32,22 @@ def pair_of(asked: Asked) -> Pair:
     return (asked.model, asked.other) if other.own == BASE else (asked.other, asked.model)
 
 
-@kept(4)
-def weights_moved(pair: Pair) -> WeightChanges:
-    """The relative change of W_QK and W_OV of each head."""
+@kept(4, key=lambda pair, progress: pair)
+def _weights_of(pair: Pair, progress: Progress) -> WeightChanges:
     return weight_changes(*map(load_model, pair))
+
+
+def weights_moved(pair: Pair) -> WeightChanges | None:
+    """The relative change of W_QK and W_OV of each head; None while that is not worked out."""
+    return _weights_of.cache.get(pair)
+
+
+def steps_to_changes(asked: Asked) -> list[Step]:
+    """Remaining steps until all effects are known, and of two models the changes of weights."""
+    steps = numbers.steps_to_effects(asked)
+    if not asked.other or weights_moved(pair := pair_of(asked)) is not None:
+        return steps
+    return [Step("Comparing weights", ("weights", pair), partial(_weights_of, pair)), *steps]
 
 
 @kept(64)

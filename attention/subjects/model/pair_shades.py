@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from attention.app.state.view import View
@@ -24,7 +25,8 @@ def shaded(asked: Asked, looks: Sequence[Sequence[str]], name: str) -> Shaded:
     pair = pair_numbers.pair_of(asked)
     maps, weights = pair_numbers.maps_moved(pair, asked.text), pair_numbers.weights_moved(pair)
     moved = _shade("its map", maps, "bits")
-    matrices = [_shade(*each, "%") for each in zip(MATRICES, weights, strict=True)]
+    of_each = weights or [torch.full_like(maps, torch.nan)] * len(MATRICES)
+    matrices = [_shade(*each, "%") for each in zip(MATRICES, of_each, strict=True)]
     shown = next((each for each in matrices if each.name == name), matrices[0])
     heads = [divmod(at, maps.shape[1]) for at in range(maps.numel())]
     told = {

@@ -29,7 +29,7 @@ MOVED, INTRODUCED = "What else changed?", "What did tuning change?"
 QUESTION = "Which heads carry the change?"
 
 
-def heading(answered: Answered, changes: Tensor, weights: WeightChanges) -> tuple[str, str]:
+def heading(answered: Answered, changes: Tensor, weights: WeightChanges | None) -> tuple[str, str]:
     """The claim above the window, and the line below it.
 
     changes: of the answer with each head as in the other model, (layers, heads), NaN where that is
@@ -63,9 +63,9 @@ def both_words(answered: Answered, other: Other) -> str:
     return f"{quoted(answered.word)}: {here} in {other.own}, {there} in {other.name}."
 
 
-def rank_words(weights: WeightChanges, head: Head) -> str:
-    """The place of a head among all by the change of its matrices; "" where that is not known."""
-    if not weights.ov.isfinite().all() or not weights.qk.isfinite().all():
+def rank_words(weights: WeightChanges | None, head: Head) -> str:
+    """The place of a head among all by the change of its W_OV; "" where that is not known."""
+    if weights is None or not weights.ov.isfinite().all():
         return ""
     if not weights.ov.any():
         return "No head's W_OV moved."
@@ -95,8 +95,10 @@ def map_words(maps: Tensor, head: Head, looks: str) -> str:
     return f"The map of head {name_of(head)} moved by {bits} bits, the {place}. {looks}"
 
 
-def weight_words(weights: WeightChanges, head: Head) -> str:
-    """The change of both matrices of a head."""
+def weight_words(weights: WeightChanges | None, head: Head) -> str:
+    """The change of both matrices of a head; weights: None while they are being compared."""
+    if weights is None:
+        return "The weights are being compared."
     told = [
         f"{name} moved by {percent(float(each[head]), 2)}, the {ordinal(rank_of(each, head))}"
         for name, each in zip(MATRICES, weights, strict=True)

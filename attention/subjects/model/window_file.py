@@ -11,7 +11,7 @@ from attention.app.state.view import View
 from attention.changing.change import Head
 from attention.figures.scene import Scene
 from attention.figures.worked_out import Done
-from attention.subjects.model import numbers, scene, team_numbers, team_scene, window
+from attention.subjects.model import numbers, pair_numbers, scene, team_numbers, team_scene, window
 from attention.subjects.model.figures import ModelWindow, TeamFilm, WindowSaid
 from attention.subjects.model.team_numbers import search_of
 from attention.subjects.model.window import ALL_ON, NEEDS, Shown
@@ -65,8 +65,9 @@ def team_of(view: View) -> TeamFilm:
 def found_for(view: View) -> tuple[Shown, tuple[Head, ...]]:
     """The window of a view with all heads on, and the heads that its answer needs most."""
     shown = window.shown_of(on_with(view, ()))
-    numbers.effects_of(shown.asked, lambda done, of: None)
     search = search_of(shown.asked)
+    for step in pair_numbers.steps_to_changes(shown.asked):
+        step.work(lambda *_: None)
     for step in team_numbers.steps_to_team(search):
         step.work(lambda *_: None)
     return shown, team_numbers.found_by(search) or ()

@@ -14,6 +14,7 @@ from attention.analysis import glances
 from attention.atlas import moved
 from attention.atlas.moved import Moved
 from attention.changing.answers import answer_at
+from attention.changing.effects import effects
 from attention.changing.known import states_without
 from attention.changing.transplants import WeightChanges, map_changes, transplants, weight_changes
 from attention.subjects.model import pair_words, team_words
@@ -27,7 +28,7 @@ from tests.properties import strategies as st
 from tests.running import App, opened
 from tests.subjects.model.shown import effects_of
 from tests.trained.built import Built, writer
-from tests.trained.packaged import packaged
+from tests.trained.packaged import packaged, run_model
 
 TEXT = "the cat sat"
 Pair = tuple[Transformer, Transformer]
@@ -122,6 +123,13 @@ def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it() -> None:
     assert cards[0]["title"] == pair_words.INTRODUCED
     app.tell("head_cards", "example", 0)
     assert (app.values["model"], app.values["s"]) == ("smollm2-giver", several[0].text)
+    known = moved.changes_of("smollm2-giver", several[0].text)
+    assert known is not None
+    base, tuned = (run_model(name, several[0].text) for name in ("smollm2", "smollm2-giver"))
+    metric, _ = answer_at(packaged("smollm2-giver"), tuned, -1)
+    last = effects(packaged("smollm2-giver"), tuned, metric, to=base, layers=[29]).change[0]
+    assert_close(known[29, :, 0], last, atol=1e-3, rtol=1e-3)
+    assert app.heading[0].startswith("Head 29.1 carries")
 
 
 def answered(before: float, other: float, now: float = 0.0, kind: str = "piece") -> Answered:
@@ -144,6 +152,7 @@ HEADINGS = {
     ),
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.0, 0.0, 0.0)): (CARRIES, f"{FALLS} No head's W_OV moved."),
     (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, FALLS),
+    (0.5, 0.0, (0.0, -0.25, 0.0), ()): (CARRIES, FALLS),
     (0.25, 0.5, (-0.25, 0.25, 0.0), (0.0, 0.5, 0.0)): (
         CARRIES,
         "With head 0.1 as in the base “Tom” rises from 25 % to 50 %. No head's W_OV moved more.",
@@ -172,7 +181,8 @@ def test_the_claim_above_two_models_holds_for_any_numbers(
     case: tuple[float, float, tuple[float, ...], tuple[float, ...]],
 ) -> None:
     before, other, changes, ov = case
-    said = pair_words.heading(answered(before, other), torch.tensor([changes]), weights(*ov))
+    known = weights(*ov) if ov else None
+    said = pair_words.heading(answered(before, other), torch.tensor([changes]), known)
     assert said == HEADINGS[case]
 
 
