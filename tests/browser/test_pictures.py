@@ -5,10 +5,12 @@ import re
 
 import pytest
 
-from benchmarks import pictures
 from tests.cases import over
 from tests.serving import ROOT, serving
 
+pictures = pytest.importorskip(
+    "benchmarks.pictures", reason="needs playwright (requirements-dev.txt)"
+)
 pytestmark = pytest.mark.soak
 
 
