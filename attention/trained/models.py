@@ -246,10 +246,15 @@ class Model:
         return f"{type(self).__name__}({self.about.name!r}, {sizes}, limit={self.limit})"
 
     @property
+    def storages(self) -> dict[int, int]:
+        """Bytes of each storage of its weights, by its address: models may share some."""
+        storages = [tensor.untyped_storage() for tensor in tensors_of([*vars(self).values()])]
+        return {storage.data_ptr(): storage.nbytes() for storage in storages}
+
+    @property
     def nbytes(self) -> int:
         """The memory that its weights take, each part counted once where parts share one."""
-        storages = [tensor.untyped_storage() for tensor in tensors_of([*vars(self).values()])]
-        return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+        return sum(self.storages.values())
 
     def pieces(self, text: str) -> Pieces:
         """A sentence in pieces, as many as fit."""

@@ -2,7 +2,7 @@
 
 `settings` says what decides a training, `networks` are what learns, `tasks` what is learned, one
 class each, `fitting.fit` trains and tells, `run` keeps what was told, also as a file,
-`finished` are the packaged runs, `worker` trains in another
+`finished` are the packaged runs, `tuning` tunes a known model, `worker` trains in another
 process. A task of one's own is a class of `Task` behind `register`: docs/training.md has one.
 
 May import: core, trained, changing; torch, safetensors.

