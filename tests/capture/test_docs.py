@@ -27,7 +27,7 @@ def test_each_line_of_ours_in_the_table_of_names_runs(tmp_path):
     page = (ROOT / "docs" / "names.md").read_text("utf-8")
     (before,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     lines = re.findall(r"^\| `([^`]+)` \|(?! TransformerLens)", page, re.MULTILINE)
-    assert len(lines) == 22
+    assert len(lines) == 23
     parts = [
         f"print(len(repr(({line}))))" if line[:5] not in ("with ", "means") else line
         for line in lines
