@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
+from attention.core.printing import percent
 from attention.figures import layer_words, result_words
 from attention.figures.scene import Scene, Words, note, scene
 from attention.figures.word_rows import Kind, Slider, WordRow, WordRows, sent_rows
@@ -51,8 +52,21 @@ def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query
             key="rows",
         ),
         Words(words_on(compared, slot, second), "told"),
+        *moved(sides, differs, query),
         *problems(sides),
     )
+
+
+def moved(sides: Sides, differs: str, query: int) -> list[Words]:
+    """Distance between the chosen word's new vectors in A and B, [] where they are of different
+    heads or sentences, or weights alone are known."""
+    if differs not in ("scale", "mask") or sides.b is None or layer_words.words_of(sides.a):
+        return []
+    before, after = (one.trace.output[query] for one in (sides.a, sides.b))
+    if not bool(before.any()) or torch.equal(before, after):
+        return []
+    share = float((after - before).norm() / before.norm())
+    return [Words(f"Its new vector moves by {percent(share, 1)} of its length.")]
 
 
 def problems(sides: Sides) -> list[Words]:

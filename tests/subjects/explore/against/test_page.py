@@ -73,6 +73,12 @@ def test_b_is_a_but_for_one_thing_and_the_difference_is_b_less_a(differs):
     before, after = f"{100 * first[query, key]:.0f}", f"{100 * second[query, key]:.0f} %"
     assert f"{before} → {after}" in sentence(app), "the greatest change of the chosen word"
     assert app.sent["picture"].header["tokens"] == S.split(), "A stays above"
+    told = [words for words in app.said.split("<") if "Its new vector moves by" in words]
+    assert bool(told) == (differs in ("scale", "mask")), "else of another head or sentence"
+    if told:
+        of_a, of_b = a.trace.output[query], runs.result_of(b).trace.output[query]
+        moved = float((of_b - of_a).norm() / of_a.norm())
+        assert f" {100 * moved:.1f} % of its length" in told[0]
 
 
 def words_of_b() -> dict[str, Any]:
