@@ -8,15 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.browsing import (
-    Open,
-    Page,
-    eventually,
-    expect,
-    expect_in_search,
-    expect_rest,
-    search,
-)
+from tests.browser.browsing import Page, eventually, expect, expect_in_search, expect_rest, search
 from tests.trained.packaged import packaged
 
 SENTENCE = "Anna met Tom at the park. Anna gave the ball to"
@@ -70,7 +62,7 @@ def told(page: Page) -> Any:
     return film(page).locator(".told")
 
 
-def test_a_team_goes_out_head_by_head_stops_and_goes_back_and_again(open_page: Open) -> None:
+def test_a_team_goes_out_head_by_head_stops_and_goes_back_and_again(open_page):
     page = open_page("/model?" + urlencode(LINK))
     titles = ["All on", "0.7 off", "and 23.3", "and 24.4"]
     expect(stages(page).locator(".title")).to_have_text(titles)
@@ -101,7 +93,7 @@ def test_a_team_goes_out_head_by_head_stops_and_goes_back_and_again(open_page: O
     expect(stages(page).nth(2)).to_be_focused()
 
 
-def test_the_film_plays_to_its_end_by_itself(open_page: Open) -> None:
+def test_the_film_plays_to_its_end_by_itself(open_page):
     page = open_page("/model?" + urlencode(LINK | {"off": "23.3 24.4"}))
     expect_shown(page, 2)
     expect_rest(page)

@@ -154,7 +154,7 @@ def test_changes_of_maps_are_those_of_scipy(known):
         with torch.no_grad(), capture() as run:
             model(input_ids=TEXT[:1])
         recordings.append(run.one())
-    runs = [model.run(SENTENCE) for model in known]  # type: ignore[attr-defined]
+    runs = [model.run(SENTENCE) for model in known]
     of_runs = [run.inputs[1].trace().weights[2] for run in runs]
     of_recordings = [run.weights(1, 2) for run in recordings]
     for both, maps in ((runs, of_runs), (recordings, of_recordings)):

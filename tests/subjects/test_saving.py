@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import attention
@@ -31,7 +29,7 @@ SHOWN = {
 
 
 @over("link", SHOWN)
-def test_a_link_is_saved_as_the_figure_that_it_shows(link: str, tmp_path: Path) -> None:
+def test_a_link_is_saved_as_the_figure_that_it_shows(link, tmp_path):
     attention.save_link(link, tmp_path / "figure.html")
     page = viewed("explore", s="a cat sat", query=1)
     assert (tmp_path / "figure.html").read_text("utf-8") == SHOWN[link](page)
@@ -45,6 +43,6 @@ def test_a_link_is_saved_as_the_figure_that_it_shows(link: str, tmp_path: Path) 
         ("learning?task=race&learn_seed=77", "a finished training is expected, got .*77"),
     ],
 )
-def test_a_link_without_such_a_figure_is_refused(link: str, words: str, tmp_path: Path) -> None:
+def test_a_link_without_such_a_figure_is_refused(link, words, tmp_path):
     with pytest.raises(ValueError, match=words):
         attention.save_link(link, tmp_path / "figure.html")

@@ -60,7 +60,7 @@ def own(monkeypatch: pytest.MonkeyPatch, *entries: object) -> tuple[str, ...]:
 # Packaged models
 
 
-def test_without_an_owner_there_is_what_packages_carry() -> None:
+def test_without_an_owner_there_is_what_packages_carry():
     sources.fetch()
     installed = [name for name, source in sources.PACKAGED.items() if source.path is not None]
     adapted = [name for name, one in sources.ADAPTED.items() if one.about.base in installed]
@@ -68,9 +68,7 @@ def test_without_an_owner_there_is_what_packages_carry() -> None:
     assert sources.problems() == ()
 
 
-def test_a_folder_is_loaded_by_its_path_and_never_by_a_text(
-    checkpoint: Callable[[str], Checkpoint], tmp_path: Path
-) -> None:
+def test_a_folder_is_loaded_by_its_path_and_never_by_a_text(checkpoint, tmp_path):
     folder = checkpoint("gpt2").folder
     model = sources.load(folder)
     assert (model.about.name, len(model.layers)) == (folder.name, 2)
@@ -82,8 +80,8 @@ def test_a_folder_is_loaded_by_its_path_and_never_by_a_text(
 
 
 def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
-    monkeypatch: pytest.MonkeyPatch, checkpoint: Get
-) -> None:
+    monkeypatch, checkpoint
+):
     before, said = sources.names(), list[str]()
     wanted = f"-minilm, {checkpoint('gpt2').folder}, -other"
     monkeypatch.setenv(sources.OWN_MODELS_VARIABLE, wanted)
@@ -100,9 +98,7 @@ def test_a_packaged_model_with_a_minus_is_left_out_and_another_name_is_told_of(
                 ask(name)
 
 
-def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(monkeypatch):
     for name, source in sources.PACKAGED.items():
         monkeypatch.setitem(sources.PACKAGED, name, replace(source, package="no_such_package"))
         assert name not in sources.names()
@@ -116,9 +112,7 @@ def test_what_adds_a_package_that_is_missing_is_the_line_of_the_requirements(
         sources.load("minilm")
 
 
-def test_what_a_model_is_can_be_told_without_reading_it(
-    monkeypatch: pytest.MonkeyPatch, checkpoint: Get
-) -> None:
+def test_what_a_model_is_can_be_told_without_reading_it(monkeypatch, checkpoint):
     own(monkeypatch, checkpoint("bert").folder)
     monkeypatch.setattr(sources, "load_folder", lambda *_: pytest.fail("weights were read"))
     assert sources.about("minilm").title == "all-MiniLM-L6-v2"
@@ -130,9 +124,7 @@ def test_what_a_model_is_can_be_told_without_reading_it(
 # Folders
 
 
-def test_a_folder_is_offered_by_its_last_part_and_each_name_once(
-    monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
-) -> None:
+def test_a_folder_is_offered_by_its_last_part_and_each_name_once(monkeypatch, checkpoint, tmp_path):
     folders = [tmp_path / part for part in ("a/tiny", "b/tiny", "c/minilm", "d/none")]
     for folder in folders:
         shutil.copytree(checkpoint("gpt2").folder, folder)
@@ -148,9 +140,7 @@ def test_a_folder_is_offered_by_its_last_part_and_each_name_once(
 # Names at Hugging Face
 
 
-def test_a_name_is_fetched_once_and_only_what_is_read(
-    monkeypatch: pytest.MonkeyPatch, standin: StandIn, copy: Copy
-) -> None:
+def test_a_name_is_fetched_once_and_only_what_is_read(monkeypatch, standin, copy):
     folder = copy("bert")
     for other in ("pytorch_model.bin", "README.md", "tokenizer_config.json"):
         (folder / other).write_bytes(b"not read")
@@ -167,8 +157,8 @@ def test_a_name_is_fetched_once_and_only_what_is_read(
 
 
 def test_a_name_without_an_owner_and_weights_in_several_files_are_fetched_and_read_together(
-    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, copy: Copy
-) -> None:
+    monkeypatch, standin, checkpoint, copy
+):
     folder, theirs = copy("gpt2"), checkpoint("gpt2").theirs
     (folder / "model.safetensors").unlink()
     theirs.save_pretrained(folder, max_shard_size="20KB")
@@ -201,8 +191,8 @@ WITHOUT: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def test_what_cannot_be_had_is_told_and_the_others_are_there(
-    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get, tmp_path: Path
-) -> None:
+    monkeypatch, standin, checkpoint, tmp_path
+):
     """Folders by their paths, and the same ones by their names at Hugging Face."""
     nowhere = "it must be a folder that is there, or a model's name at Hugging Face"
     told = {str(tmp_path / "not there"): nowhere, "no name!": nowhere}
@@ -232,9 +222,7 @@ def test_what_cannot_be_had_is_told_and_the_others_are_there(
     assert standin.asked[:before].count("config.json") == 4  # strange weights were never asked for
 
 
-def test_without_a_network_what_was_fetched_before_is_there(
-    monkeypatch: pytest.MonkeyPatch, checkpoint: Get, tmp_path: Path
-) -> None:
+def test_without_a_network_what_was_fetched_before_is_there(monkeypatch, checkpoint, tmp_path):
     with served() as hub_here:
         hub_here.models = {"kept": checkpoint("bert").folder}
         ask_at(monkeypatch, hub_here.address, tmp_path)
@@ -246,8 +234,8 @@ def test_without_a_network_what_was_fetched_before_is_there(
 
 
 def test_what_fails_on_the_way_is_told_and_so_is_that_an_owner_wants_no_network(
-    monkeypatch: pytest.MonkeyPatch, standin: StandIn, checkpoint: Get
-) -> None:
+    monkeypatch, standin, checkpoint
+):
     standin.models = {"bert": checkpoint("bert").folder}
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert own(monkeypatch, "bert") == ()

@@ -34,7 +34,7 @@ def parts(sent: Sent) -> tuple[torch.Tensor, torch.Tensor]:
     return numbers[:many].reshape(shape), numbers[many:].reshape(sizes, moments, variants, -1)
 
 
-def test_the_page_shows_all_sizes_with_their_three_seeds_and_the_maps_of_one() -> None:
+def test_the_page_shows_all_sizes_with_their_three_seeds_and_the_maps_of_one():
     sent = opened("learning", task="race").sent[KEY]
     shown = sent.header
     assert (shown["widths"], shown["width"], shown["pairs"], shown["seeds"]) == (WIDTHS, 16, 20, 3)
@@ -51,7 +51,7 @@ def test_the_page_shows_all_sizes_with_their_three_seeds_and_the_maps_of_one() -
                 assert expected.isnan().all() == (name == race.EQUAL_STATE and width != "8")
 
 
-def test_attention_keeps_more_of_a_longer_list_and_no_other_does() -> None:
+def test_attention_keeps_more_of_a_longer_list_and_no_other_does():
     sent = sent_as(RaceOfMemory(run_of(), key=KEY).content())
     keeps = {runner["name"]: runner["keeps"] for runner in sent.header["runners"]}
     assert keeps[ATTENTION] == [[2 * width * pairs for pairs in race.SHOWN] for width in WIDTHS]
@@ -67,7 +67,7 @@ def test_attention_keeps_more_of_a_longer_list_and_no_other_does() -> None:
     assert (by_map["delta rule"], by_map["GRU"]) == ((True, False), (False, False))
 
 
-def test_what_the_sliders_are_left_at_stands_in_the_link_and_comes_back() -> None:
+def test_what_the_sliders_are_left_at_stands_in_the_link_and_comes_back():
     app = opened("learning", task="race")
 
     def left_at() -> tuple[int, int]:
@@ -84,7 +84,7 @@ def test_what_the_sliders_are_left_at_stands_in_the_link_and_comes_back() -> Non
     assert left_at() == (16, 5)
 
 
-def test_a_race_that_is_begun_here_is_shorter_than_a_packaged_one_and_shown_alone() -> None:
+def test_a_race_that_is_begun_here_is_shorter_than_a_packaged_one_and_shown_alone():
     begun = controls.held(TrainingSettings("race", learn_seed=7))
     assert begun.learn_steps == race.Race.begun_steps
     assert controls.held(TrainingSettings("race")).learn_steps == USUAL

@@ -25,9 +25,7 @@ TOKENS = 307  # of which the whole has two levels
 
 
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "whole"])
-def test_a_file_answers_as_python_does(
-    causal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_answers_as_python_does(causal, tmp_path, monkeypatch):
     monkeypatch.setattr(street_map, "BUDGET", 60.0)  # an answer is whole on a busy machine too
     node = shutil.which("node")
     if node is None:
@@ -70,7 +68,7 @@ def test_a_file_answers_as_python_does(
         assert found == expected
 
 
-def test_the_chosen_row_and_the_part_that_is_seen_are_offered_as_files() -> None:
+def test_the_chosen_row_and_the_part_that_is_seen_are_offered_as_files():
     with attention.capture() as captured:
         model(OwnAttention())(inputs(1, 23))
     head = HeadMap(captured.one(), 0, 1)

@@ -64,9 +64,7 @@ def weights(model: Transformer, text: str) -> Tensor:
 
 
 @over("page", ["explore", "model"])
-def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(
-    page: str, model: Transformer
-) -> None:
+def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(page, model):
     text_runs.forget()
     app, whole = shown(put_in(visit(page), LONG)), weights(model, cleaned(LONG))
     sent = app.sent["street_map"]
@@ -96,11 +94,8 @@ def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(
     assert_close(sent.numbers, weights(model, SENTENCE)[541], atol=1e-5, rtol=1e-5)
 
 
-@over("case", [("explore", "1 layer", 2), ("model", f"{LAYERS} layers", 3)])
-def test_a_long_wait_is_said_before_and_waits_for_a_click(
-    case: tuple[str, str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page, layers, seconds = case
+@over("page, layers, seconds", [("explore", "1 layer", 2), ("model", f"{LAYERS} layers", 3)])
+def test_a_long_wait_is_said_before_and_waits_for_a_click(page, layers, seconds, monkeypatch):
     text_runs.forget()
     monkeypatch.setattr(text_runs, "_rates", {"long writer": 4e6})
     monkeypatch.setattr(text_runs, "UNASKED", 0.5)
@@ -114,7 +109,7 @@ def test_a_long_wait_is_said_before_and_waits_for_a_click(
 
 
 @over("page", ["explore", "model"])
-def test_a_link_into_a_text_asks_for_it_and_then_shows_the_same_view(page: str) -> None:
+def test_a_link_into_a_text_asks_for_it_and_then_shows_the_same_view(page):
     mark = mark_of(cleaned(LONG))
     app = visit(page, long=mark, query=77)
     assert "street_map" not in app.sent
@@ -125,7 +120,7 @@ def test_a_link_into_a_text_asks_for_it_and_then_shows_the_same_view(page: str) 
     assert (app.sent["street_map"].header["chosen"], app.query_params["long"]) == (77, mark)
 
 
-def test_one_goes_back_to_the_sentence_and_to_the_text_again() -> None:
+def test_one_goes_back_to_the_sentence_and_to_the_text_again():
     app = shown(put_in(visit("explore", s="the cat"), LONG))
     app.press("Back to the sentence")
     assert app.sent["picture"].header["tokens"] == ["the", "·cat"]
@@ -136,21 +131,20 @@ def test_one_goes_back_to_the_sentence_and_to_the_text_again() -> None:
 
 
 @over(
-    "case",
+    "text, words",
     [
         ("a" * 10_485_760, "A text may have up to 65,536 letters, this one has 10,485,760."),
         (" \x00\x1b\n", "There are no words in this text."),
     ],
 )
-def test_a_text_that_is_none_or_too_long_is_refused_in_a_sentence(case: tuple[str, str]) -> None:
-    text, words = case
+def test_a_text_that_is_none_or_too_long_is_refused_in_a_sentence(text, words):
     app = put_in(visit("explore", s="the cat"), text)
     assert app.notes == [words]
     assert app.sent["picture"].header["tokens"] == ["the", "·cat"]
     assert len(app.text_area(key="long_typed").value) <= MAX_LETTERS
 
 
-def test_one_endless_word_is_read_and_a_short_text_becomes_the_sentence() -> None:
+def test_one_endless_word_is_read_and_a_short_text_becomes_the_sentence():
     app = shown(put_in(visit("explore"), "a" * MAX_LETTERS))
     assert app.sent["street_map"].header["rows"] == PIECES
     app = put_in(app, "the\ncat")
@@ -158,7 +152,7 @@ def test_one_endless_word_is_read_and_a_short_text_becomes_the_sentence() -> Non
     assert app.sent["picture"].header["tokens"] == ["the", "·cat"]
 
 
-def test_a_file_is_read_as_utf_8_or_refused() -> None:
+def test_a_file_is_read_as_utf_8_or_refused():
     app = visit("explore", s="the cat")
     app.file_uploader(key="long_file").set_value(("a.txt", b"\xff\xfe\x00", "text/plain")).run()
     assert app.notes == ["A text file must be in UTF-8, this one is not."]
@@ -167,9 +161,7 @@ def test_a_file_is_read_as_utf_8_or_refused() -> None:
     assert shown(app).query_params["long"] == mark_of(cleaned(LONG))
 
 
-def test_texts_take_room_of_what_visitors_open_and_few_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_texts_take_room_of_what_visitors_open_and_few_are_kept(monkeypatch):
     room = Uploads(8, dict)
     monkeypatch.setattr(long_texts, "uploads", lambda: room)
     app = visit("explore")
@@ -182,7 +174,7 @@ def test_texts_take_room_of_what_visitors_open_and_few_are_kept(
     assert note.startswith("This text cannot be kept: there is no room for it at the moment.")
 
 
-def test_states_that_were_let_go_are_made_anew() -> None:
+def test_states_that_were_let_go_are_made_anew():
     app = shown(put_in(visit("model"), LONG))
     before = app.sent["street_map"].numbers
     text_runs.forget()

@@ -27,10 +27,7 @@ def server() -> Iterator[Server]:
         "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(KEPT_SECONDS),
     }
     app = "streamlit_app.py"
-    with (
-        tempfile.TemporaryFile("a+") as log,
-        started(app, log, **limits) as (port, process),
-    ):
+    with tempfile.TemporaryFile("a+") as log, started(app, log, **limits) as (port, process):
         yield Server(port, process.pid, log)
 
 
@@ -53,9 +50,7 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.2)
 
 
-def test_who_leaves_frees_the_room_of_an_address_at_once_and_who_comes_late_is_told(
-    server: Server,
-) -> None:
+def test_who_leaves_frees_the_room_of_an_address_at_once_and_who_comes_late_is_told(server):
     async def story() -> None:
         content = file_of(9)  # as it is and as it is read: 18 MB of the 20 of one address
         async with Opener(server.port) as second:
@@ -75,7 +70,7 @@ def test_who_leaves_frees_the_room_of_an_address_at_once_and_who_comes_late_is_t
     asyncio.run(story())
 
 
-def test_who_is_cut_off_may_come_back_to_an_opened_file_for_a_while(server: Server) -> None:
+def test_who_is_cut_off_may_come_back_to_an_opened_file_for_a_while(server):
     async def story() -> None:
         content = file_of(9)
         async with Opener(server.port) as visit:

@@ -81,7 +81,7 @@ SAFETENSORS = save_safetensors({"weights": weights_of()}, METADATA)
 
 
 @over("leading", LEADING)
-def test_a_file_is_read_as_it_was_written(leading: tuple[int, ...]) -> None:
+def test_a_file_is_read_as_it_was_written(leading):
     weights = weights_of(*leading)
     arrays = {"weights": weights, "others": torch.ones(2)}
     contents = [saved(save, **arrays, **METADATA) for save in SAVES]
@@ -100,7 +100,7 @@ SAFE_KINDS = (
 )
 
 
-def test_weights_of_a_file_take_no_more_than_in_the_file_and_at_most_float32() -> None:
+def test_weights_of_a_file_take_no_more_than_in_the_file_and_at_most_float32():
     for kind in KINDS:
         for save in SAVES:
             weights = numpy.eye(3).astype(kind)
@@ -124,7 +124,7 @@ class Dangerous:
         return Path("pickled").touch, ()
 
 
-def test_a_pickle_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pickle_is_never_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in own_weights.PARTS:
         with pytest.raises(ValueError, match="numbers and texts: Object arrays cannot"):
@@ -134,9 +134,7 @@ def test_a_pickle_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_file_of_too_much_is_refused_before_it_is_unpacked_or_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_file_of_too_much_is_refused_before_it_is_unpacked_or_looked_at(monkeypatch):
     for shape in ((513, 513), (1025, 1, 1), (5, 205, 1, 1)):
         weights, tokens = torch.ones(shape).softmax(-1), json.dumps(["x"] * shape[-1])
         got = f"got {shape[-1]} and {math.prod(shape[:-2])}"
@@ -201,7 +199,7 @@ NO_FILE = {
 
 
 @over("name", NO_FILE)
-def test_a_file_that_is_not_what_it_should_be_is_refused_in_words(name: str) -> None:
+def test_a_file_that_is_not_what_it_should_be_is_refused_in_words(name):
     with pytest.raises(ValueError, match=r"\bmust\b") as refused:
         read_file(NO_FILE[name])
     assert len(str(refused.value)) < 270
@@ -213,9 +211,7 @@ changes = st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), min_siz
 @pytest.mark.parametrize("whole", [NPZ, SAFETENSORS], ids=["npz", "safetensors"])
 @given(changes=changes, end=st.none() | st.integers(0, 5000))
 @settings(max_examples=150)
-def test_whatever_bytes_are_wrong_it_is_read_or_refused(
-    whole: bytes, changes: list[tuple[int, int]], end: int | None
-) -> None:
+def test_whatever_bytes_are_wrong_it_is_read_or_refused(whole, changes, end):
     content = bytearray(whole)
     for offset, byte in changes:
         content[offset % len(content)] = byte

@@ -77,7 +77,7 @@ def weights(app: App) -> torch.Tensor:
     return app.sent["picture"].parts["weights"]
 
 
-def test_a_file_is_read_once_however_often_its_page_runs(reads: list[int]) -> None:
+def test_a_file_is_read_once_however_often_its_page_runs(reads):
     content, another = weights_file(), weights_file(numpy.float32)
     app = give(opened("own"), content)
     assert app.session_state["own_file"].closed, "nothing is kept of its bytes"
@@ -98,7 +98,7 @@ def recorded(tmp_path: Path, tokens: int = 7, **said: Any) -> tuple[Recording, b
     return run.one(), (tmp_path / "run.safetensors").read_bytes()
 
 
-def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_path: Path) -> None:
+def test_a_run_of_any_model_is_shown_by_its_own_numbers_of_layers_and_heads(tmp_path):
     run, content = recorded(tmp_path, is_causal=True)
     app = give(opened("own"), content)
     first, last = (one.number for one in run.attentions)
@@ -119,7 +119,7 @@ def table_of(own: files.Opened) -> dict[str, list[float]]:
     return {name: [float(cell) for cell in cells] for name, cells in named.items()}
 
 
-def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path: Path) -> None:
+def test_heads_of_a_long_run_are_measured_on_all_of_it(tmp_path):
     run, _ = recorded(tmp_path, tokens=601)
     own = files.Opened(opened_run.opened_run(run))
     expected = measures(torch.stack([run.weights(0, head) for head in (0, 2)]))
@@ -141,7 +141,7 @@ def asked(app: App, **more: Any) -> Sent:
     return app.tell("street_map", "ask", none | its | more).sent["street_map"]
 
 
-def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path: Path) -> None:
+def test_a_long_run_is_a_map_that_answers_with_what_a_browser_asks_for(tmp_path):
     run, content = recorded(tmp_path, tokens=601)
     app = give(opened("own"), content).tell("glance", "head", 0)
     whole, sent = run.weights(run.attentions[0].number, 0), app.sent["street_map"]
@@ -190,9 +190,7 @@ def long_run(tmp_path: Path) -> tuple[Recording, bytes]:
     return run.one(), (tmp_path / "run.safetensors").read_bytes()
 
 
-def test_links_of_all_heads_lead_to_their_cells_and_the_address_carries_what_is_seen(
-    tmp_path: Path,
-) -> None:
+def test_links_of_all_heads_lead_to_their_cells_and_the_address_carries_what_is_seen(tmp_path):
     run, content = long_run(tmp_path)
     app = give(opened("own", find="needle", apart=0), content)
     header = app.sent["links"].header
@@ -220,7 +218,7 @@ def test_links_of_all_heads_lead_to_their_cells_and_the_address_carries_what_is_
     assert "“absent” is not in this run." in app.notes
 
 
-def test_a_link_leads_to_a_cell_and_a_place_of_the_map_where_there_are_such(tmp_path: Path) -> None:
+def test_a_link_leads_to_a_cell_and_a_place_of_the_map_where_there_are_such(tmp_path):
     _, content = long_run(tmp_path)
     app = give(opened("own", seen=SEEN, layer=1, head=1), content)
     assert app.sent["street_map"].header["lead"] == SEEN
@@ -230,7 +228,7 @@ def test_a_link_leads_to_a_cell_and_a_place_of_the_map_where_there_are_such(tmp_
         assert app.sent["street_map"].header["lead"] == "", wrong
 
 
-def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path: Path) -> None:
+def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path):
     run, content = long_run(tmp_path)
     app = give(opened("own", beside=MEAN), content).tell("glance", "head", 2)
     shown, other = app.sent["street_map"], app.sent["street_map_beside"]
@@ -247,9 +245,7 @@ def test_another_head_or_the_mean_of_the_layer_stands_beside(tmp_path: Path) -> 
     assert_close(other.numbers, run.weights(2, 2, 600)[0], atol=1e-4, rtol=1e-3)
 
 
-def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(
-    tmp_path: Path,
-) -> None:
+def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(tmp_path):
     _, content = long_run(tmp_path)
     app = give(opened("own"), content)
     mark = app.query_params["run"]
@@ -274,9 +270,7 @@ def test_a_link_asks_for_its_file_by_name_and_hash_and_says_if_another_is_open(
     assert not TAG.search(hostile.said)
 
 
-def test_a_run_that_takes_too_long_or_too_much_is_refused_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_takes_too_long_or_too_much_is_refused_in_a_sentence(tmp_path, monkeypatch):
     _, content = recorded(tmp_path)
     for name, bound, words in (
         ("MAX_WORK", 1000.0, "keep fewer by `layers=` or `heads=`"),
@@ -303,11 +297,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
 
 
 def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    served: list[list[str]],
-) -> None:
+    tmp_path, monkeypatch, capsys, served
+):
     monkeypatch.setattr(opened_run, "MAX_WORK", 1000.0)
     run, content = recorded(tmp_path)
     file = str(tmp_path / "run.safetensors")
@@ -333,7 +324,7 @@ def test_the_command_opens_a_run_of_any_size_and_the_page_is_on_it(
 
 
 @pytest.mark.usefixtures("served")
-def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path: Path) -> None:
+def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path):
     learning = model(OwnAttention())
     with attention.capture(every=3, into=tmp_path) as captured:
         for step in range(7):
@@ -356,7 +347,7 @@ def test_a_folder_of_runs_has_a_slider_over_the_steps_of_training(tmp_path: Path
 # What cannot be shown
 
 
-def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads: list[int]) -> None:
+def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads):
     bad = saved(numpy.savez, weights=numpy.eye(3), tokens=numpy.array(["a"]))
     app = give(opened("own"), bad)
     for _ in range(2):
@@ -373,9 +364,7 @@ def test_why_a_file_cannot_be_shown_is_found_once_and_said_shortly(reads: list[i
     assert len(note) < 300
 
 
-def test_where_there_is_no_room_for_what_is_in_a_file_the_page_says_so_until_there_is(
-    room: Uploads, reads: list[int]
-) -> None:
+def test_where_there_is_no_room_for_what_is_in_a_file_the_page_says_so_until_there_is(room, reads):
     others = room.take("another visit", 4 * MB)
     app = give(opened("own"), weights_file())
     assert app.notes == [
@@ -393,8 +382,8 @@ def test_where_there_is_no_room_for_what_is_in_a_file_the_page_says_so_until_the
     [(True, "there is no room for it at the moment"), (False, "please open it again")],
 )
 def test_a_file_that_the_server_does_not_hold_is_answered_with_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, room: Uploads, refused: bool, words: str
-) -> None:
+    monkeypatch, room, refused, words
+):
     def lose(manager: MemoryUploadedFileManager, session: str, file: Any) -> None:
         if refused:
             room.refuse(file.file_id)
@@ -410,7 +399,7 @@ def test_a_file_that_the_server_does_not_hold_is_answered_with_a_sentence(
 # The example
 
 
-def test_without_a_file_the_page_opens_on_the_example_and_its_words_are_true() -> None:
+def test_without_a_file_the_page_opens_on_the_example_and_its_words_are_true():
     app = opened("own", **dict(parse_qsl(example.LINK)))
     header, shown = app.sent["picture"].header, weights(app)
     assert app.sent["glance"].header["heads"] == 6 * 12
@@ -424,7 +413,7 @@ def test_without_a_file_the_page_opens_on_the_example_and_its_words_are_true() -
     assert (app.sent["glance"].header["chosen"], app.selection["query"]) == (0, 0)
 
 
-def test_the_example_is_what_capture_keeps_of_the_model() -> None:
+def test_the_example_is_what_capture_keeps_of_the_model():
     pytest.importorskip("transformers", reason="needs transformers (requirements-dev.txt)")
     packaged("minilm")
     made, tokens = making.run()
@@ -435,9 +424,8 @@ def test_the_example_is_what_capture_keeps_of_the_model() -> None:
         assert_close(kept.weights(one.number, 5), made.weights(other.number, 5), atol=5e-3, rtol=0)
 
 
-def test_whoever_serves_a_run_of_their_own_opens_on_that(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_serves_a_run_of_their_own_opens_on_that(monkeypatch):
     opens = page_named("own").opens
-    assert opens is not None
     assert opens() == example.LINK
     monkeypatch.setenv(folders.RUN_VARIABLE, "run.safetensors")
     assert opens() == ""

@@ -40,7 +40,7 @@ def blocks_by_hand(weights: Tensor, size: int) -> Tensor:
     return torch.tensor([[float(block.max()) for block in row] for row in rows])
 
 
-def test_a_tile_of_each_level_has_the_greatest_weight_of_each_block(run: Recording) -> None:
+def test_a_tile_of_each_level_has_the_greatest_weight_of_each_block(run):
     shown, whole = filled(run), run.weights(0, 1)
     assert (shown.base, shown.top) == (2, 3)
     for level in range(4):
@@ -54,7 +54,7 @@ def test_a_tile_of_each_level_has_the_greatest_weight_of_each_block(run: Recordi
         assert int(apart.abs().max()) <= 1, level  # by the last bit of a weight
 
 
-def test_a_map_of_the_mean_of_a_layer_is_made_of_the_mean_of_its_weights(run: Recording) -> None:
+def test_a_map_of_the_mean_of_a_layer_is_made_of_the_mean_of_its_weights(run):
     shown, whole = HeadMap(run, 0, None), run.mean(0)
     shown.look()
     assert bool((shown.greatest <= blocks_by_hand(whole, 4) + 1e-6).all())
@@ -65,7 +65,7 @@ def test_a_map_of_the_mean_of_a_layer_is_made_of_the_mean_of_its_weights(run: Re
     assert weight == pytest.approx(float(whole[query, key]))
 
 
-def test_weights_and_rows_are_those_of_the_run(run: Recording) -> None:
+def test_weights_and_rows_are_those_of_the_run(run):
     shown, whole = filled(run), run.weights(0, 1)
     assert_close(shown.weights(2, 12), whole[6:9, 36:])
     assert shown.has(EXACT, 12, 12)
@@ -73,7 +73,7 @@ def test_weights_and_rows_are_those_of_the_run(run: Recording) -> None:
     assert_close(shown.row(36), whole[36])
 
 
-def test_a_block_leads_to_its_greatest_weight(run: Recording) -> None:
+def test_a_block_leads_to_its_greatest_weight(run):
     shown, whole = filled(run), run.weights(0, 1)
     for level, row, column in [(3, 4, 4), (2, 8, 3), (0, 20, 6), (1, 18, 18)]:
         size = 2**level
@@ -86,9 +86,7 @@ def test_a_block_leads_to_its_greatest_weight(run: Recording) -> None:
 
 @over("without_first", [True, False])
 @over("apart", [0, 1, 6, 30])
-def test_far_links_are_the_greatest_of_all_cells_that_are_far_apart(
-    run: Recording, apart: int, without_first: bool
-) -> None:
+def test_far_links_are_the_greatest_of_all_cells_that_are_far_apart(run, apart, without_first):
     whole, at = run.weights(0, 1).clone(), torch.arange(TOKENS)
     whole[(at[:, None] - at).abs() < apart] = 0
     if without_first:
@@ -101,8 +99,8 @@ def test_far_links_are_the_greatest_of_all_cells_that_are_far_apart(
 
 
 def test_a_first_look_says_no_more_than_there_is_and_reading_goes_on_where_it_was_left(
-    run: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    run, monkeypatch
+):
     monkeypatch.setattr(head_map, "SAMPLE", 3)
     shown, whole = HeadMap(run, 0, 1), greatest_of(run.weights(0, 1), 4)
     shown.look()
@@ -128,7 +126,7 @@ def test_a_first_look_says_no_more_than_there_is_and_reading_goes_on_where_it_wa
     assert shown.is_final(3, 0)
 
 
-def test_shades_go_by_equal_ratios_from_an_even_share_to_all() -> None:
+def test_shades_go_by_equal_ratios_from_an_even_share_to_all():
     weights = torch.tensor([0, 1 / 64, 1 / 16, 1 / 4, 1])
     assert shades(weights, 1 / 16).tolist() == [0, 1, 1, 1 + 127, 255]
 
@@ -141,11 +139,11 @@ FOUND: dict[tuple[str, str], list[int]] = {
 }
 
 
-def test_words_are_found_across_the_tokens_that_write_them() -> None:
+def test_words_are_found_across_the_tokens_that_write_them():
     assert {case: Texts(case[0].split()).find(case[1]) for case in FOUND} == FOUND
 
 
-def test_texts_are_read_with_blanks_and_cut_to_a_length() -> None:
+def test_texts_are_read_with_blanks_and_cut_to_a_length():
     assert Texts(["The", "Ġani", "mal", "x" * 1000]).chunk(0) == ["The", " ani", "mal", "x" * 40]
     assert Texts(["the", "walk", "##ing"]).chunk(0) == [" the", " walk", "ing"]
     assert Texts(["a"] * 1025).chunk(1) == [" a"]

@@ -49,7 +49,7 @@ def on_page(run: Recording, folder: Path) -> App:
     return app
 
 
-def test_both_kinds_of_layer_stand_on_one_map_and_the_others_are_marked(tmp_path: Path) -> None:
+def test_both_kinds_of_layer_stand_on_one_map_and_the_others_are_marked(tmp_path):
     run = recorded(11)
     app = on_page(run, tmp_path)
     grid = app.sent["glance"].header
@@ -64,7 +64,7 @@ def test_both_kinds_of_layer_stand_on_one_map_and_the_others_are_marked(tmp_path
     assert isinstance(run.attention(2), Recurrence)
 
 
-def test_measures_are_those_of_sizes_over_the_sum_of_their_row() -> None:
+def test_measures_are_those_of_sizes_over_the_sum_of_their_row():
     run = recorded(11)
     seen = files.Opened(opened_run(run)).glance.seen
     sizes = run.weights(2, 4).abs()
@@ -75,7 +75,7 @@ def test_measures_are_those_of_sizes_over_the_sum_of_their_row() -> None:
     assert_close(seen.measures["distance"][6 + 3], (plain * steps).sum(-1).mean())
 
 
-def test_a_map_of_them_has_sizes_as_colours_and_signs_in_its_numbers() -> None:
+def test_a_map_of_them_has_sizes_as_colours_and_signs_in_its_numbers():
     run = recorded(601)
     shown, whole = HeadMap(run, 0, 4), run.weights(0, 4)
     assert bool((whole < 0).any())

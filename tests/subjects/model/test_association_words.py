@@ -27,14 +27,12 @@ ALONE = Association(METHODS["raw-mean"], ("a",), torch.zeros(1, 1), torch.zeros(
 def shown(
     found: Tensor = FOUND, *, aside: bool = False, words: bool = False, **settings: object
 ) -> Association:
-    chosen = AssociationSettings(**settings)  # type: ignore[arg-type]
+    chosen = AssociationSettings(**settings)
     return association_words.association("alti", found, PIECES, chosen, aside, words, causal=False)
 
 
 @over("words", [False, True])
-def test_attention_sinks_get_no_share_and_are_in_no_pair_but_where_they_are_shown(
-    words: bool,
-) -> None:
+def test_attention_sinks_get_no_share_and_are_in_no_pair_but_where_they_are_shown(words):
     found = shown(words=words)
     assert found.sinks == (0,)
     assert found.words == (
@@ -55,7 +53,7 @@ def test_attention_sinks_get_no_share_and_are_in_no_pair_but_where_they_are_show
     assert [pair.key for pair in association_words.pairs(decoder)] == [1]
 
 
-def test_each_row_is_divided_by_its_sum_and_the_word_itself_is_left_out() -> None:
+def test_each_row_is_divided_by_its_sum_and_the_word_itself_is_left_out():
     found = shown(sinks=SHOWN)
     assert (found.layers, found.of) == (2, 2)
     expected = [[0, 1 / 6, 2 / 6, 3 / 6], [0.5, 0, 3 / 8, 1 / 8], [1 / 3, 2 / 3, 0, 0]]
@@ -64,7 +62,7 @@ def test_each_row_is_divided_by_its_sum_and_the_word_itself_is_left_out() -> Non
     assert_close(shown(itself=SHOWN, sinks=SHOWN).shares[2], torch.tensor([0.1, 0.2, 0.7, 0]))
 
 
-def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
+def test_special_pieces_are_left_out_before_pieces_become_words():
     found = shown(aside=True, words=True)
     assert found.tokens == ("undo", "it")
     # "undo": rows (8, 3, 1) and (2, 7, 0) averaged, columns added up: 10 itself, 0.5 to "it"
@@ -74,13 +72,13 @@ def test_special_pieces_are_left_out_before_pieces_become_words() -> None:
 
 
 @over("after", [0, 1, 2, 64])
-def test_the_layer_is_the_chosen_one_or_the_last(after: int) -> None:
+def test_the_layer_is_the_chosen_one_or_the_last(after):
     found, layer = shown(after=after, sinks=SHOWN), "layer 0" if after == 1 else "the last layer"
     assert found.layers == (1 if after == 1 else 2)
     assert found.words == f"ALTI after {layer}. Each row is divided by its sum."
 
 
-def test_pairs_are_ranked_by_their_share() -> None:
+def test_pairs_are_ranked_by_their_share():
     found = shown(sinks=SHOWN)
     pairs = association_words.pairs(found)
     assert [(pair.query, pair.key) for pair in pairs[:3]] == [(2, 1), (0, 3), (1, 0)]
@@ -89,7 +87,7 @@ def test_pairs_are_ranked_by_their_share() -> None:
     assert association_words.pairs(ALONE) == []
 
 
-def test_the_answer_names_the_words_without_which_it_changes_most() -> None:
+def test_the_answer_names_the_words_without_which_it_changes_most():
     erased = shown(sinks=SHOWN)
     here = {"raw-mean": 0.25, "alti": 0.5, "rollout": float("nan")}
     words = association_words.answer(erased, here, 1)
@@ -105,7 +103,7 @@ def test_the_answer_names_the_words_without_which_it_changes_most() -> None:
     assert association_words.answer(ALONE, {}, 0).startswith("There is no other word")
 
 
-def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes() -> None:
+def test_a_sentence_is_too_long_for_a_method_where_that_would_take_minutes():
     assert association_words.is_quick("alti", 128, 30)
     assert association_words.is_quick("erasure", 14, 6)
     assert not association_words.is_quick("erasure", 14, 30)
@@ -131,7 +129,7 @@ BY_HAND: dict[str, list[list[float]]] = {
 
 
 @over("method", [*METHODS])
-def test_a_small_case_comes_out_as_by_hand_and_ends_in_what_the_method_gives(method: str) -> None:
+def test_a_small_case_comes_out_as_by_hand_and_ends_in_what_the_method_gives(method):
     one = METHODS[method]
     last = one.by_hand[-1].parts[-1]
     assert isinstance(last, Matrix)
@@ -140,7 +138,7 @@ def test_a_small_case_comes_out_as_by_hand_and_ends_in_what_the_method_gives(met
     assert_close(last.numbers[-1], one(one.case)[1][ROW])
 
 
-def test_weights_mislead_in_the_example() -> None:
+def test_weights_mislead_in_the_example():
     example = association_words.misleading()
     assert "with weight 0.625 and at itself with 0.375" in example.before
     assert example.choices[example.answer] == "cat"
@@ -148,24 +146,20 @@ def test_weights_mislead_in_the_example() -> None:
     assert "moves by 0.03 without “the” and by 0.76 without “cat”" in example.because
 
 
-def test_a_page_opens_with_the_method_that_the_study_trusts_most_for_its_model() -> None:
+def test_a_page_opens_with_the_method_that_the_study_trusts_most_for_its_model():
     assert AssociationSettings().method == association_words.TRUSTED
     for name in ("minilm", "smollm2"):
         model, trusted = packaged(name), study.most_trusted(name)
-        assert trusted is not None
         for title in (association_words.TRUSTED, "no such method"):
             assert association_words.method_of(title, model).name == trusted.method
         assert association_words.method_of("Rollout", model).name == "rollout"
 
 
-def test_the_table_of_agreement_has_the_study_beside_it() -> None:
+def test_the_table_of_agreement_has_the_study_beside_it():
     here = {"gradient": 0.25, "rollout": float("nan"), "alti": 0.75}
     names, columns = association_words.agreement_table(here, "minilm")
     assert names == ["ALTI", "Gradient × attention", "Rollout"]
     main = study.STUDIES["minilm"].main().agreement
     expected = [study.share(main[name].value) for name in ("alti", "gradient", "rollout")]
-    assert columns == {
-        "on this sentence": ["0.75", "0.25", "–"],
-        "over 100 sentences": expected,
-    }
+    assert columns == {"on this sentence": ["0.75", "0.25", "–"], "over 100 sentences": expected}
     assert [*association_words.agreement_table(here, "nobody")[1]] == ["on this sentence"]

@@ -52,7 +52,7 @@ def association(
     return association_words.association(method, found, pieces, chosen, aside, words, causal)
 
 
-def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
+def test_two_methods_stand_side_by_side_as_shares_of_one_scale():
     app = visit(method="ALTI")
     shown = [association("minilm", method) for method in ("alti", "rollout")]
     for at, one in enumerate(shown):
@@ -67,7 +67,7 @@ def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
 
 
 @over(
-    "case",
+    "name, link, more",
     [
         (
             "minilm",
@@ -78,12 +78,8 @@ def test_two_methods_stand_side_by_side_as_shares_of_one_scale() -> None:
         ("smollm2", {"special": "ignored"}, {"aside": True, "causal": True}),
     ],
 )
-def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
-    case: tuple[str, dict[str, Any], dict[str, Any]],
-) -> None:
-    name, link, more = case
+def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(name, link, more):
     trusted = most_trusted(name, decoder=goes_on(packaged(name)))
-    assert trusted is not None
     expected = association(name, trusted.method, **more)
     view = viewed("model", model=name, s=SENTENCE, **link)
     shown = association_scene.picture(
@@ -95,7 +91,7 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(
     assert [*picture.masks] == ["causal"] * bool(more.get("causal"))
 
 
-def test_pairs_agreement_and_curves_are_those_of_the_shown_methods() -> None:
+def test_pairs_agreement_and_curves_are_those_of_the_shown_methods():
     app = visit(query=2)
     model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
     shown, pairs = association("minilm", "alti"), app.table_with("has to do with")
@@ -124,7 +120,7 @@ def test_pairs_agreement_and_curves_are_those_of_the_shown_methods() -> None:
     assert order == sorted(order, reverse=True)
 
 
-def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
+def test_every_method_is_defined_with_its_source_and_worked_by_hand():
     shown = association_scene.by_hand([*METHODS])
     for name, method in METHODS.items():
         assert {method.definition, f"{method.title} · "} < {*words(shown)}
@@ -135,7 +131,7 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand() -> None:
             assert part(shown, f"small_{name}_{place}", Matrices).parts is step.parts
 
 
-def test_the_methods_that_the_study_trusts_are_told() -> None:
+def test_the_methods_that_the_study_trusts_are_told():
     trusted = [each.words for about in ABOUT if (each := most_trusted("smollm2", about))]
     assert len(trusted) == len(ABOUT)
     shown = association_scene.explained(packaged("smollm2"), association_words.misleading())
@@ -144,16 +140,14 @@ def test_the_methods_that_the_study_trusts_are_told() -> None:
 
 
 @pytest.mark.usefixtures("hurried")
-def test_the_example_asks_before_it_explains() -> None:
+def test_the_example_asks_before_it_explains():
     app, because = visit(), association_words.misleading().because
     assert because not in app.all_words
     for word, verdict in (("the", "Not quite."), ("cat", "Yes.")):
         assert f"{verdict} {because}" in app.choose("misled", word).all_words
 
 
-def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(monkeypatch):
     monkeypatch.setattr(association_words, "AT_ONCE", 0)
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = visit(s="a sentence of its own, which nobody has worked out so far")
@@ -168,7 +162,7 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(
 
 
 @pytest.mark.usefixtures("hurried")
-def test_too_long_a_sentence_is_refused_with_a_word() -> None:
+def test_too_long_a_sentence_is_refused_with_a_word():
     assert visit(s="word " * 200).notes == [
         "Words are followed in sentences of up to 128 pieces; this one has 202. Make it shorter."
     ]

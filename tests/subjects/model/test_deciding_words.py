@@ -37,15 +37,13 @@ TITLES = {
 
 
 @over("case", TITLES)
-def test_a_claim_names_a_head_once_all_are_tried_and_no_guess_is_decided(
-    case: tuple[str, str, float, Deciding | None],
-) -> None:
+def test_a_claim_names_a_head_once_all_are_tried_and_no_guess_is_decided(case):
     kind, word, share, found = case
     assert told.heading(packaged("minilm"), answered(kind, word, share), found) == TITLES[case]
 
 
 @pytest.mark.parametrize("words", [("·", "a space"), ("··", "2 spaces"), ("#", "“#”")])
-def test_an_answer_of_spaces_is_named_in_words(words: tuple[str, str]) -> None:
+def test_an_answer_of_spaces_is_named_in_words(words):
     word, named = words
     assert quoted(word) == named
     title = told.heading(packaged("minilm"), answered(word=word), ONE)

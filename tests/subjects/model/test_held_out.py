@@ -51,7 +51,6 @@ def recomputed(text: str, heads: Sequence[int]) -> Tensor:
     assert isinstance(model, Transformer)
     _, piece = answer_at(model, run, -1)
     there = on_corpus(MODEL)
-    assert there is not None
     found = []
     for at in heads:
         states = states_without(model, run, [divmod(at, HEADS)], there.means)
@@ -70,10 +69,9 @@ def opened_by_typing(text: str) -> App:
     return opened("model", s=PARIS, model=MODEL, layer=20, head=1).choose("s", text)
 
 
-def test_no_sentence_that_is_held_out_is_among_those_prepared() -> None:
+def test_no_sentence_that_is_held_out_is_among_those_prepared():
     packaged(MODEL)
     there = on_corpus(MODEL)
-    assert there is not None
     prepared = {*SENTENCES, *there.effects, *(example.s for example in EXAMPLES)}
     prepared |= {text for opening in OPENINGS.values() for text in opening.sentences}
     assert not prepared & {*HELD_OUT}
@@ -88,8 +86,8 @@ def test_no_sentence_that_is_held_out_is_among_those_prepared() -> None:
     ],
 )
 def test_a_held_out_sentence_opens_on_its_last_word_and_a_head_that_costs_it_about_as_much_as_any(
-    text: str, one_of: int
-) -> None:
+    text, one_of
+):
     """Typed and by a link alike, with a title that is true of a recomputation."""
     packaged(MODEL)
     run, asked = run_model(MODEL, text), numbers.Asked(MODEL, text, -1, MEAN)

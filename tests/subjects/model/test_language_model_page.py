@@ -35,14 +35,13 @@ def model_and_run(text: str = TEXT) -> tuple[Transformer, Run]:
     return model, run_model("smollm2", text)
 
 
-def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_changed() -> None:
+def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_changed():
     app, (_, run) = (
         how(layer=5, head=4, step="rotated keys", query=2, column=35),
         (model_and_run()),
     )
     before, after = app.sent["matrices"].matrices
     trace = run.inputs[5].layer.trace(run.inputs[5].x)
-    assert trace.unrotated is not None
     assert_close(before, trace.unrotated[1][4], atol=1e-5, rtol=1e-4)
     assert_close(after, trace.keys[4], atol=1e-5, rtol=1e-4)
     assert app.tables[0][""] == ["dimension 35, × cos θ", "dimension 3, × sin θ", "sum"]
@@ -52,7 +51,7 @@ def test_queries_and_keys_are_rotated_in_a_step_of_their_own_or_marked_as_change
     assert "the model's own positions: removed" in app.all_words
 
 
-def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
+def test_lines_lead_from_the_chosen_token_through_all_layers():
     _, run = model_and_run()
     link = {"model": "smollm2", "s": TEXT, "all_layers": "greatest", "cover": 0.8}
     for query in (2, 1):
@@ -72,7 +71,7 @@ def test_lines_lead_from_the_chosen_token_through_all_layers() -> None:
         assert f"{int(drawn.sum())} lines hold {held} of these weights." in words(shown)[-1]
 
 
-def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page() -> None:
+def test_a_run_of_the_longest_sentence_is_kept_for_all_parts_of_the_page():
     limit = packaged("smollm2").limit
     run = runs.run_model("smollm2", "cat " * limit)
     assert len(run.pieces.ids) == limit

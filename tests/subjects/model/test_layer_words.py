@@ -1,7 +1,5 @@
 """Words on layers and heads: lines through layers, names, translations, why nothing is added."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch
@@ -13,14 +11,13 @@ from attention.analysis.names import WORDS
 from attention.atlas.earned import names_of
 from attention.core.printing import percent
 from attention.subjects.model import layer_words
-from attention.trained.models import Transformer
 from tests.cases import over
 from tests.subjects.explore.how.making import drawn
 from tests.trained.built import writer
 
 
 @over("name", ["minilm", "smollm2", "en-pt"])
-def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name: str) -> None:
+def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name):
     """A sink takes the greatest weight of most words; other names are earned without it."""
     names = names_of(name)
     apart = "Special tokens or the first one aside, "
@@ -36,11 +33,10 @@ def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name:
 
 
 @over("share", [0.5, 0.9, 1.0])
-def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(share: float) -> None:
+def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(share):
     rows = drawn(5, 3, 7).mul(2).softmax(-1)
     mean, most = (layer_words.layer_lines(rows, kind, share) for kind in ("mean", "greatest"))
     assert mean.heads is None
-    assert most.heads is not None
     assert_close(mean.weights, rows.mean(1))
     assert_close(most.weights, rows.amax(1))
     assert_close(rows.gather(1, most.heads[:, None])[:, 0], most.weights)
@@ -50,7 +46,7 @@ def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(sha
         assert f"{int(lines.drawn.sum())} lines hold {percent(held)} of these" in lines.words
 
 
-def test_where_nothing_is_added_the_reason_is_said(written: Transformer) -> None:
+def test_where_nothing_is_added_the_reason_is_said(written):
     why, small = layer_words.why_nothing_added, writer(Path(), limit=2)
     for more in ("the cat", "the cats", None):
         assert why(small, "the cat", more) == "Nothing was added: no more than 2 pieces fit."

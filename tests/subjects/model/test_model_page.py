@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,9 +95,8 @@ def model_and_run(name: str, text: str = SENTENCE) -> tuple[Model, Run]:
     return packaged(name), run_model(name, text)
 
 
-@over("case", [("minilm", 3), ("en-pt", 1)])
-def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> None:
-    name, query = case
+@over("name, query", [("minilm", 3), ("en-pt", 1)])
+def test_all_heads_their_rows_and_effects_are_sent(name, query):
     app, (model, run) = visit(name, query=query), model_and_run(name)
     titles = [model.title_of(at) for at in range(len(model.layers))]
     assert [layer["name"] for layer in header(app)["layers"]] == titles
@@ -114,7 +112,7 @@ def test_all_heads_their_rows_and_effects_are_sent(case: tuple[str, int]) -> Non
     assert header(app)["greatest"] == int(effects_of(app).abs().argmax())
 
 
-def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the_link() -> None:
+def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the_link():
     app = at_once(**SMOLLM2, layer=23, head=4, query=PARIS.query)
     assert app.heading[0] == "“Paris” hangs on head 23.4"
     (trained,) = header(app)["bars"]
@@ -142,7 +140,7 @@ def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the
     assert header(app)["answer"]["now"] == header(app)["answer"]["before"]
 
 
-def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_too() -> None:
+def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_too():
     app = at_once(s="nobody has chosen a head of this").tell("model_window", "head", 3 * 12 + 5)
     app.finished()
     assert header(app)["chosen"] == 3 * 12 + 5
@@ -154,7 +152,7 @@ def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_t
     assert header(visit(s=app.values["s"]))["chosen"] != 0
 
 
-def test_full_colour_is_the_most_that_the_sentence_loses_and_it_is_said() -> None:
+def test_full_colour_is_the_most_that_the_sentence_loses_and_it_is_said():
     lost = there("smollm2").effects[PARIS.s][..., 0].abs().max()
     sent = said(**SMOLLM2)
     assert sent["darkest"]["lost"] == pytest.approx(float(lost))
@@ -163,7 +161,7 @@ def test_full_colour_is_the_most_that_the_sentence_loses_and_it_is_said() -> Non
         assert {name for name, _ in each["lenses"]} <= {*each["legends"]}
 
 
-def test_no_head_is_named_before_all_are_tried() -> None:
+def test_no_head_is_named_before_all_are_tried():
     text = "nobody has tried a head of this sentence"
     sent = said(model="minilm", s=text)
     assert (sent["chosen"], sent["tried"]) == (-1, "Trying 0 of 72 heads …")
@@ -174,12 +172,11 @@ def test_no_head_is_named_before_all_are_tried() -> None:
     assert (sent["chosen"], sent["tried"]) == (-1, "Trying 60 of 72 heads …")
     model_numbers._effects_of(asked, 0, lambda done, of: None)
     found = model_numbers.deciding_of(asked)
-    assert found is not None
     view = model_numbers.on_its_head(viewed("model", model="minilm", s=text))
     assert window.chosen(view, packaged("minilm")) == found.head
 
 
-def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports() -> None:
+def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports():
     app = at_once(**SMOLLM2, layer=23, head=4).tell("model_window", "act", "passport")
     assert app.sent["passport"].header["passport"]["name"] == "23.4"
     app.tell("model_window", "lens", "passports").tell("model_window", "shade", "unexplained")
@@ -195,16 +192,14 @@ def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports()
     assert header(app.tell("passport", "head", near))["chosen"] == near
 
 
-def test_without_passports_the_command_that_makes_them_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_path):
     monkeypatch.setattr(files, "FOLDER", tmp_path)
     app = at_once(more=told.PASSPORT)
     assert "passports" not in dict(map(tuple, header(app)["lenses"]))
     assert any("python -m attention.atlas minilm" in words for words in app.missing)
 
 
-def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown() -> None:
+def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown():
     app = at_once(model="smollm2", s="The opposite of good is")
     assert app.heading[0] == "“bad” hangs on head 24.7; 1.6 costs about as much"
     assert header(app)["chosen"] == 24 * 9 + 7
@@ -213,7 +208,7 @@ def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown() 
     )
 
 
-def test_what_a_head_says_stands_beside_what_is_lost_without_it() -> None:
+def test_what_a_head_says_stands_beside_what_is_lost_without_it():
     head, (model, run) = (23, 4), model_and_run("smollm2", PARIS.s)
     assert isinstance(model, Transformer)
     word, other = model.scores(run.hidden[-1]).topk(2).indices.tolist()
@@ -226,7 +221,7 @@ def test_what_a_head_says_stands_beside_what_is_lost_without_it() -> None:
     assert "at zero" not in told_of_all[23 * 9 + 5]
 
 
-def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> None:
+def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other():
     app = at_once(query=3).tell("model_window", "pair", (4, 2))
     assert (header(app)["queries"], header(app)["pair"]) == ([4], 2)
     words = header(app)["sequences"][0]
@@ -241,14 +236,14 @@ def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other() -> 
     assert header(app.move(query=1))["pair"] == -1
 
 
-def test_heads_come_on_again_with_another_sentence_that_is_typed() -> None:
+def test_heads_come_on_again_with_another_sentence_that_is_typed():
     app = at_once(off="3.4", erased=2)
     assert header(app)["offWords"]
     app.choose("s", "a dog ran away")
     assert (app.values["off"], header(app)["off"]) == ("", [])
 
 
-def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
+def test_heads_are_set_as_in_another_sentence_of_as_many_pieces():
     link = {"off_to": AS_IN, "off": "3 4", "query": 2}
     model, run = model_and_run("minilm")
     other = run_model("minilm", "the blue cat sat")
@@ -262,7 +257,7 @@ def test_heads_are_set_as_in_another_sentence_of_as_many_pieces() -> None:
         assert any(words in note for note in app.notes)
 
 
-def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
+def test_the_search_switches_off_the_heads_that_the_answer_needs_most():
     app = at_once(query=2).tell("model_window", "act", "needs")
     app.until(lambda: len(told.read_off(str(app.values["off"]), packaged("minilm"))) == 4)
     model, run = model_and_run("minilm")
@@ -277,7 +272,7 @@ def test_the_search_switches_off_the_heads_that_the_answer_needs_most() -> None:
     assert all("tried" in stage["tried"] for stage in film(app)["stages"][2:])
 
 
-def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back() -> None:
+def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back():
     app = at_once(query=2, off="3.1 0.4 2.7")
     stages = film(app)["stages"]
     assert [stage["head"] for stage in stages] == [-1, 37, 4, 31]
@@ -293,7 +288,7 @@ def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back() -> None
         assert len(film(app)["stages"]) == 3
 
 
-def test_heads_that_are_off_stand_beside_the_same_search_among_random_directions() -> None:
+def test_heads_that_are_off_stand_beside_the_same_search_among_random_directions():
     app = at_once(query=2, off="3.1 0.4").tell("team", "act", "beside")
     app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
     elsewhere, chance = (doubt["text"] for doubt in film(app)["doubts"])
@@ -307,14 +302,14 @@ def test_heads_that_are_off_stand_beside_the_same_search_among_random_directions
     assert f"among 72 random directions takes {told.points(turned[-1].metric)} %" in chance
 
 
-def test_more_heads_than_can_be_followed_are_shown_by_the_window_alone() -> None:
+def test_more_heads_than_can_be_followed_are_shown_by_the_window_alone():
     assert "team" not in at_once(off="3").sent
     assert "team" not in at_once().sent
 
 
 def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_that_are_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = at_once(s="nobody knew of this before", more=told.ASSOCIATIONS)
     assert len({button.key for button in app.button if button.label == "Stop"}) == 2
@@ -327,9 +322,7 @@ def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_th
     assert not model_numbers.effects_so_far(asked)[5].isnan().any()
 
 
-def test_effects_of_another_replacement_fill_in_while_one_looks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_effects_of_another_replacement_fill_in_while_one_looks(monkeypatch):
     """The window alone runs again: it then has to be drawn anew by itself, as at first."""
     app = visit(s="nobody has set heads of this to zero")
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
@@ -340,19 +333,18 @@ def test_effects_of_another_replacement_fill_in_while_one_looks(
 
 
 @over(
-    "case",
+    "state, crowded, expected",
     [(State(), False, works.MOMENT), (State(others=1), False, 0.0), (State(), True, 0.0)],
 )
 def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wait(
-    case: tuple[State, bool, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state, crowded, expected = case
+    state, crowded, expected, monkeypatch
+):
     monkeypatch.undo()
     monkeypatch.setattr(reruns, "is_crowded_for", lambda address: crowded)
     assert works.patience(state, "") == expected
 
 
-def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> None:
+def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches():
     figure = figure_of(model="smollm2", s="cat " * 80, off="20.1")
     assert [name for name, _ in figure.said["lenses"]] == ["looks", "passports"]
     assert len(figure.said["sequences"][0]) == 81
@@ -361,7 +353,7 @@ def test_a_long_sentence_shows_where_heads_look_and_still_has_its_switches() -> 
     assert len(figure.content()) < 1_500_000
 
 
-def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> None:
+def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told():
     app, (model, run) = at_once(**SMOLLM2, query=4, key=3), model_and_run("smollm2", PARIS.s)
     assert ("erase", "Erase “France”") in [tuple(act) for act in header(app)["acts"]]
     app.tell("model_window", "act", "erase")
@@ -375,7 +367,7 @@ def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told() -> 
     assert header(app.tell("model_window", "act", "erase"))["erased"] == -1
 
 
-def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
+def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word():
     model, run = model_and_run("minilm")
     masked = without_piece(model, run.pieces, 4)
     assert (masked.ids != run.pieces.ids).nonzero().flatten().tolist() == [4]
@@ -388,7 +380,7 @@ def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word() -> None:
         assert said(query=2, erased=kept)["erased"] == -1
 
 
-def test_words_are_coloured_by_the_method_that_the_study_trusts() -> None:
+def test_words_are_coloured_by_the_method_that_the_study_trusts():
     now, trusted = (
         said(model="smollm2", words_by=told.WHOLE_MODEL),
         most_trusted("smollm2", "fall", decoder=True),
@@ -400,7 +392,7 @@ def test_words_are_coloured_by_the_method_that_the_study_trusts() -> None:
     assert said(model="smollm2")["whole"] == []
 
 
-def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
+def test_only_what_the_window_offers_is_taken_from_a_browser():
     app = visit(layer=1, head=1)
     before = effects_of(app)
     events = (("head", 72), ("switched", (72, 1)), ("switched", (1, 2)), ("lens", "says"))
@@ -416,9 +408,7 @@ def test_only_what_the_window_offers_is_taken_from_a_browser() -> None:
 
 @pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("model", MODELS)
-def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_asked_for(
-    model: str,
-) -> None:
+def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_asked_for(model):
     app = opened("model", model=model, s="\u00ad")
     asked = app.missing
     assert asked == ["Type a sentence above, or take one of the examples."] or app.sent.keys() & {
@@ -429,9 +419,7 @@ def test_any_piece_that_is_typed_is_read_as_text_and_where_none_is_left_one_is_a
     assert len(marks["sequences"][0]) > 3
 
 
-def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sentence_is_translated_once_for_all_that_is_shown_of_it(monkeypatch):
     times: list[str] = []
     write = EncoderDecoder.write
 

@@ -39,7 +39,6 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
     """A tiny model and the same with other values in its last layer, as an owner names them."""
     base, tuned = writer(tmp_path, name="first"), writer(tmp_path, name="second")
     W_v, _ = tuned.layers[1].attention.projection("values")
-    assert W_v is not None
     W_v.copy_(W_v.roll(1, 0))
     tuned.about = replace(tuned.about, base="first")
     own = OwnModels()
@@ -54,7 +53,7 @@ def visit(**link: object) -> App:
     return app.until(lambda: not effects_of(app).isnan().any())
 
 
-def test_the_window_of_a_tuned_model_puts_heads_of_its_base_back(pair: Pair) -> None:
+def test_the_window_of_a_tuned_model_puts_heads_of_its_base_back(pair):
     base, tuned = pair
     app, (before, run) = visit(off="1.2"), (base.run(TEXT), tuned.run(TEXT))
     sent = app.sent["model_window"]
@@ -82,7 +81,7 @@ def test_the_window_of_a_tuned_model_puts_heads_of_its_base_back(pair: Pair) -> 
     assert "it" not in sent.header["told"]
 
 
-def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair: Pair) -> None:
+def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair):
     base, tuned = pair
     app = visit(model="first", heads_of="second")
     both = transplants(base, tuned, TEXT, answer_at(base, base.run(TEXT), -1)[0])
@@ -93,7 +92,7 @@ def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair: 
         assert (header["other"], header["states"]) == ("", ["on", "off"])
 
 
-def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair: Pair) -> None:
+def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair):
     app = visit().tell("model_window", "act", "needs")
     app.until(lambda: "team" in app.sent and not app.sent["team"].header["doubts"][0]["act"])
     film = app.sent["team"].header
@@ -102,7 +101,7 @@ def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair: P
     assert "of as many other heads" in chance["text"]
 
 
-def test_other_answers_are_worked_out_and_a_click_asks_one(pair: Pair) -> None:
+def test_other_answers_are_worked_out_and_a_click_asks_one(pair):
     app = visit().press("Work it out")
     app.until(lambda: "moved" in app.sent)
     by = [abs(card["shares"][1] - card["shares"][0]) for card in app.sent["moved"].header["cards"]]
@@ -113,7 +112,7 @@ def test_other_answers_are_worked_out_and_a_click_asks_one(pair: Pair) -> None:
     assert app.values["s"] == first.text
 
 
-def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it() -> None:
+def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it():
     packaged("smollm2-giver")
     several = moved.packaged()["smollm2-giver"]
     assert [one.kind for one in several].index("") == 0
@@ -177,9 +176,7 @@ HEADINGS = {
 
 
 @over("case", HEADINGS)
-def test_the_claim_above_two_models_holds_for_any_numbers(
-    case: tuple[float, float, tuple[float, ...], tuple[float, ...]],
-) -> None:
+def test_the_claim_above_two_models_holds_for_any_numbers(case):
     before, other, changes, ov = case
     known = weights(*ov) if ov else None
     said = pair_words.heading(answered(before, other), torch.tensor([changes]), known)
@@ -187,7 +184,7 @@ def test_the_claim_above_two_models_holds_for_any_numbers(
 
 
 @given(st.lists(st.floats(-0.5, 0.5, width=16), min_size=2, max_size=7))
-def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes: list[float]) -> None:
+def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes):
     numbers: Tensor = torch.tensor([changes])
     title, _ = pair_words.heading(answered(0.5, 0.0), numbers, weights(*changes))
     carries = sorted(-change for change in changes)
@@ -198,7 +195,7 @@ def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes: list[float
         assert carries[-1] < pair_words.LEAST or carries[-1] == carries[-2]
 
 
-def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all() -> None:
+def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all():
     maps, both = torch.tensor([[0.25, 0.5]]), weights(0.5, 0.25)
     told = pair_words.map_words(maps, (0, 0), "It looks at “a”.")
     assert told == "The map of head 0.0 moved by 0.250 bits, the 2nd of 2. It looks at “a”."
@@ -214,7 +211,7 @@ def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all() 
     ]
 
 
-def test_a_team_of_two_models_is_told_beside_chance() -> None:
+def test_a_team_of_two_models_is_told_beside_chance():
     now = answered(0.75, 0.25, 0.5)
     told = pair_words.chance_words(now, [0.75, 0.625])
     assert told == (
@@ -225,7 +222,7 @@ def test_a_team_of_two_models_is_told_beside_chance() -> None:
     assert step.startswith("Head 2.3 as in the base: “Tom” falls from 75 % to 50 %")
 
 
-def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named() -> None:
+def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named():
     one = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
     other = replace(one, after=0.375, leader="·c")
     assert pair_words.moved_words([one, other]).startswith(

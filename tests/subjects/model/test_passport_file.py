@@ -16,7 +16,7 @@ def parts(scene: Scene) -> tuple[HeadAtlas, HeadPassport]:
     return tiles, passport
 
 
-def test_each_head_is_led_to_from_the_map_from_a_passport_and_by_its_name() -> None:
+def test_each_head_is_led_to_from_the_map_from_a_passport_and_by_its_name():
     _, answers, opens = as_file(making.atlas(layers=2, heads=3))
     assert [*opens] == ["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]
     for position, (name, done) in enumerate(opens.items()):
@@ -27,7 +27,7 @@ def test_each_head_is_led_to_from_the_map_from_a_passport_and_by_its_name() -> N
         assert passport.said["passport"]["name"] == name
 
 
-def test_each_colour_is_held_with_its_list() -> None:
+def test_each_colour_is_held_with_its_list():
     opened = Opened(making.atlas())
     _, answers, _ = as_file(opened.atlas)
     for shade in opened.shades:
@@ -36,7 +36,7 @@ def test_each_colour_is_held_with_its_list() -> None:
         assert tiles.listed == heads_by(opened, shade)
 
 
-def test_a_link_leads_to_the_app_or_a_file_beside_it_or_is_left_out() -> None:
+def test_a_link_leads_to_the_app_or_a_file_beside_it_or_is_left_out():
     atlas = making.atlas("minilm")
     for app, beside, linked, kin in (
         ("", (), "", ""),

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from attention.atlas import files
-from attention.atlas.passport import Atlas
 from attention.subjects.model import passport_numbers as numbers
 from attention.subjects.model import passport_words as words
 from attention.subjects.model.passport_words import Tried
@@ -33,7 +32,7 @@ def numbers_in(part: Any) -> list[float]:
 
 @settings(max_examples=25)
 @given(st.integers(0, 999).map(making.shaken))
-def test_any_passport_is_read(atlas: Atlas) -> None:
+def test_any_passport_is_read(atlas):
     for passport in atlas.passports:
         said = passport_of(atlas, passport.place).said
         assert all(map(math.isfinite, numbers_in(said)))
@@ -53,9 +52,7 @@ def test_any_passport_is_read(atlas: Atlas) -> None:
 
 @settings(max_examples=25)
 @given(st.integers(0, 999).map(making.shaken))
-def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
-    atlas: Atlas,
-) -> None:
+def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(atlas):
     shades = shades_of(atlas)
     assert len({shade.name for shade in shades}) == len(shades)
     for shade in shades:
@@ -73,7 +70,7 @@ def test_each_shade_has_a_number_of_each_head_on_a_scale_that_its_legend_tells(
         assert atlas.of(layer, head)
 
 
-def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty() -> None:
+def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty():
     ragged = making.atlas(layers=2, heads=3)
     ragged = replace(ragged, passports=ragged.passports[:-1])
     for shade in shades_of(ragged):
@@ -84,31 +81,23 @@ def test_a_shade_without_heads_everywhere_leaves_their_tiles_empty() -> None:
 @pytest.mark.parametrize(
     ("right", "says"),
     [
-        (
-            [True, True, False],
-            "2 of 3 words that could. So it holds here. At “c” it looks at “a”.",
-        ),
+        ([True, True, False], "2 of 3 words that could. So it holds here. At “c” it looks at “a”."),
         (
             [True, False, False],
             "1 of 3 words that could. So it fails here. At “b” it looks at itself.",
         ),
         ([True, True, True], "3 of 3 words that could. So it holds here."),
         ([True], "1 of 1 word that could. So it holds here."),
-        (
-            [True, False],
-            "1 of 2 words that could. So it fails here. At “b” it looks at itself.",
-        ),
+        ([True, False], "1 of 2 words that could. So it fails here. At “b” it looks at itself."),
     ],
 )
-def test_a_name_that_is_tried_is_said_to_hold_on_more_than_half_of_what_it_is_asked(
-    right: list[bool], says: str
-) -> None:
+def test_a_name_that_is_tried_is_said_to_hold_on_more_than_half_of_what_it_is_asked(right, says):
     count = len(right)
     tried = Tried("previous", [1, 2, 3][:count], right, [0, 2, 0][:count])
     assert words.tried_words(tried, ["x", "a", "b", "c"]).endswith(says.replace("“a”", "“x”"))
 
 
-def test_an_even_row_shows_no_name() -> None:
+def test_an_even_row_shows_no_name():
     pieces = numbers.run_model("constructed", "x b c").pieces
     count = len(pieces.ids)
     even = torch.ones(count, count).tril()
@@ -130,7 +119,7 @@ def words_in(part: Any) -> set[str]:
     return {*part.lower().replace(":", " ").split()} if isinstance(part, str) else set()
 
 
-def test_no_passport_or_tile_of_a_model_of_vectors_speaks_of_an_answer() -> None:
+def test_no_passport_or_tile_of_a_model_of_vectors_speaks_of_an_answer():
     atlas = files.read(files.packaged()["minilm"])
     said: set[str] = set()
     for one in atlas.passports:

@@ -1,9 +1,5 @@
 """Tabs of the window of a model: guesses layer by layer, and why a head looks where it does."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import torch
 from torch.testing import assert_close
@@ -14,7 +10,6 @@ from attention.figures.matrices import Matrices
 from attention.subjects.model import effect_words, scene
 from attention.subjects.model.effect_charts import guess_lines, part_bars
 from attention.subjects.model.words import LAYERS, REASONS
-from attention.trained.models import Transformer
 from tests.running import opened, viewed
 from tests.subjects.explore.how.making import shown as read
 from tests.subjects.model.shown import part
@@ -24,16 +19,14 @@ from tests.trained.packaged import packaged, run_model
 SENTENCE, TEXT = "she sat by the river bank", "Mary saw John. Mary saw"
 
 
-def test_a_decoder_shows_the_guesses_of_its_layers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_decoder_shows_the_guesses_of_its_layers(tmp_path, monkeypatch):
     offer(writer(tmp_path), monkeypatch)
     app = opened("model", model="writer", s="the cat sat", more=LAYERS)
     assert len(app.sent["guesses"].header["data"]) == 2
     assert app.table_with("likeliest")
 
 
-def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None:
+def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key():
     link = {"model": "minilm", "s": SENTENCE, "layer": 3, "head": 1, "query": 6}
     model, run = packaged("minilm"), run_model("minilm", SENTENCE)
     shown = scene.reasons(viewed("model", **link, key=5))
@@ -49,7 +42,7 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key() -> None
     assert app.sent["lengths"].header["chosen"] == [0, 2]
 
 
-def test_the_last_guess_is_the_models(written: Transformer) -> None:
+def test_the_last_guess_is_the_models(written):
     run = written.run("abcab")
     found = effect_words.guesses(written, run)
     shares = written.scores(run.hidden[-1]).softmax(-1)
@@ -66,7 +59,7 @@ def test_the_last_guess_is_the_models(written: Transformer) -> None:
         ("minilm", 3, 1, " first token and special tokens."),
     ],
 )
-def test_terms_sum_to_the_score_and_rows_to_one(name: str, layer: int, head: int, end: str) -> None:
+def test_terms_sum_to_the_score_and_rows_to_one(name, layer, head, end):
     model, run = packaged(name), run_model(name, TEXT)
     found = effect_words.reasons(model, run, layer, head, 4, 2)
     trace = run.inputs[layer].trace()
@@ -86,7 +79,7 @@ def test_terms_sum_to_the_score_and_rows_to_one(name: str, layer: int, head: int
     assert words.endswith(end)
 
 
-def test_figures_hold_the_numbers_they_were_given() -> None:
+def test_figures_hold_the_numbers_they_were_given():
     lines = guess_lines(
         ["a"], torch.tensor([[3, 1]]), torch.tensor([[0.1, 0.9]]), ["<b>", "c"], [("c", 0.9)]
     )

@@ -31,15 +31,13 @@ STEPS = {
 
 
 @over("case", STEPS)
-def test_a_step_tells_how_the_answer_moves_and_who_leads(
-    case: tuple[float, float, float, int],
-) -> None:
+def test_a_step_tells_how_the_answer_moves_and_who_leads(case):
     before, now, leads, stage = case
     words = team_words.step_words(answered(before, 0.25), answered(now, leads), (23, 4), stage)
     assert words == STEPS[case]
 
 
-def test_a_step_of_a_vector_tells_how_far_it_has_moved() -> None:
+def test_a_step_of_a_vector_tells_how_far_it_has_moved():
     before, now = answered(0.25, 0.0, "vector"), answered(0.5, 0.0, "vector")
     for stage, more in ((1, ""), (2, ", before by 25 %")):
         words = team_words.step_words(before, now, (2, 3), stage)
@@ -55,7 +53,7 @@ COSTS = {
 
 
 @over("case", COSTS)
-def test_a_cost_elsewhere_is_told_with_its_interval(case: tuple[str, Mean, int]) -> None:
+def test_a_cost_elsewhere_is_told_with_its_interval(case):
     assert team_words.elsewhere_words(*case) == COSTS[case]
 
 
@@ -73,9 +71,7 @@ CHANCES = {
 
 
 @over("case", CHANCES)
-def test_a_team_is_believed_only_where_no_search_by_chance_takes_half_as_much(
-    case: tuple[int, float],
-) -> None:
+def test_a_team_is_believed_only_where_no_search_by_chance_takes_half_as_much(case):
     words = team_words.chance_words("piece", *case, 270, 0.25, [-0.125, 0.0625])
     assert words == CHANCES[case]
 
@@ -88,7 +84,7 @@ HOLDS = {
 
 
 @over("case", HOLDS)
-def test_other_words_tell_what_a_team_is_of(case: tuple[float, float]) -> None:
+def test_other_words_tell_what_a_team_is_of(case):
     texts = [(f"text {at}", 0.8, now) for at, now in enumerate(case)]
     words = team_words.reworded_words(0.3, 0.6, texts)
     assert words.endswith(HOLDS[case])
@@ -98,7 +94,7 @@ def test_other_words_tell_what_a_team_is_of(case: tuple[float, float]) -> None:
     assert f"holds behind {sum(now < 0.5 for now in case)} of 2 other beginnings; the" in begun
 
 
-def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_answer() -> None:
+def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_answer():
     model = packaged("smollm2")
     for _, text in ANSWERED:
         answers = [
@@ -108,7 +104,7 @@ def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_
         assert {*answers} == {answers[0]}, text
 
 
-def test_how_many_were_tried_is_told_where_it_is_known() -> None:
+def test_how_many_were_tried_is_told_where_it_is_known():
     assert team_words.tried_words(24, 270) == "strongest of 24 of 270 tried"
     assert team_words.tried_words(270, 270) == "strongest of all 270"
     assert team_words.tried_words(None, 270) == ""
@@ -118,7 +114,5 @@ def test_how_many_were_tried_is_told_where_it_is_known() -> None:
     ("stage", "head", "title"),
     [(0, None, "All on"), (1, (0, 7), "0.7 off"), (2, (23, 3), "and 23.3")],
 )
-def test_a_stage_is_called_after_the_head_that_goes_out(
-    stage: int, head: tuple[int, int] | None, title: str
-) -> None:
+def test_a_stage_is_called_after_the_head_that_goes_out(stage, head, title):
     assert team_words.title_of(answered(0.75, 0.25), stage, head) == title

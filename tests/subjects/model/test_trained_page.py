@@ -80,7 +80,7 @@ def sides(picture: Sent) -> tuple[list[str], list[str]]:
 # The page
 
 
-def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> None:
+def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered():
     first = sources.names()[1] if len(sources.names()) > 1 else "minilm"
     packaged(first)
     app = opened("model")
@@ -90,11 +90,8 @@ def test_without_a_choice_the_first_model_is_shown_and_none_is_not_offered() -> 
     assert not app.controls.keys() & {"variant", "vectors", "scale", "mask", "cut"}
 
 
-@over("case", [("minilm", 3, 7), ("en-pt", 2, 5), ("pt-en", 7, 3), ("en-pt", 6, 3)])
-def test_the_chosen_head_of_the_window_is_a_link_away_on_explore(
-    case: tuple[str, int, int],
-) -> None:
-    name, layer, head = case
+@over("name, layer, head", [("minilm", 3, 7), ("en-pt", 2, 5), ("pt-en", 7, 3), ("en-pt", 6, 3)])
+def test_the_chosen_head_of_the_window_is_a_link_away_on_explore(name, layer, head):
     app = visit("model", name, layer=layer, head=head, query=1)
     window = app.sent["model_window"].header
     assert (app.notes, divmod(window["chosen"], window["heads"])) == ([], (layer, head))
@@ -108,10 +105,9 @@ def test_the_chosen_head_of_the_window_is_a_link_away_on_explore(
     assert app.selection["query"] == 1
 
 
-def test_heads_of_joined_words_are_told_by_words() -> None:
+def test_heads_of_joined_words_are_told_by_words():
     result = result_of("minilm", layer=1, join="words")
     seen, words = layer_words.overview(result), layer_words.words_of(result)
-    assert words is not None
     link = {"layer": 1, "join": "words", "query": words.tokens.index("river")}
     app = visit("explore", "minilm", fold="all heads", **link)
     sent = app.sent["rows"]
@@ -125,13 +121,13 @@ def test_heads_of_joined_words_are_told_by_words() -> None:
 
 
 @over("page", ["model", *OFFERING])
-def test_where_nothing_is_typed_there_is_a_word_on_it(page: str) -> None:
+def test_where_nothing_is_typed_there_is_a_word_on_it(page):
     app = visit(page, "minilm", s="\x00")
     assert app.missing[-1] == "Type a sentence above, or take one of the examples."
     assert app.tables == []
 
 
-def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> None:
+def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown():
     app = visit("model", "minilm", layer=63, head=49, query=77)
     assert sorted(app.notes) == [
         "There is no head 49 of 12; showing the last, 11.",
@@ -144,7 +140,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown() -> Non
 
 
 @pytest.mark.usefixtures("no_models")
-def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever() -> None:
+def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever():
     app = opened("model")
     assert [code.value for code in app.code] == [sources.installing()]
     assert app.missing == [
@@ -161,9 +157,7 @@ def test_without_any_model_one_page_says_how_to_add_them_and_others_are_as_ever(
         assert len(app.sent) > 2
 
 
-def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(monkeypatch, capsys):
     packaged("minilm")
     broken = replace(sources.MINILM, hashes={"config.json": "0" * 64})
     monkeypatch.setitem(sources.PACKAGED, "minilm", broken)
@@ -185,11 +179,10 @@ def test_a_model_that_cannot_be_read_at_start_is_told_of_and_not_offered(
 # On other pages
 
 
-@over("case", [("all heads", "smollm2"), ("how", "minilm"), ("against", "en-pt")])
+@over("fold, name", [("all heads", "smollm2"), ("how", "minilm"), ("against", "en-pt")])
 def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a_variants(
-    case: tuple[str, str],
-) -> None:
-    fold, name = case
+    fold, name
+):
     app, run = visit("explore", name, layer=1, head=2, fold=fold).unfold(), run_of(name)
     pieces, special, layer = list(run.pieces.texts), sum(run.pieces.special), run.inputs[1].layer
     assert any(names[: len(pieces)] == pieces for names in app.names_sent)
@@ -201,7 +194,7 @@ def test_with_a_model_tokens_are_its_pieces_and_its_settings_take_the_place_of_a
     assert app.sent["examples"].header["words"].startswith(f"{words}. ")
 
 
-def test_folds_show_the_numbers_of_the_chosen_layer() -> None:
+def test_folds_show_the_numbers_of_the_chosen_layer():
     settings: dict[str, Any] = {"layer": 4, "head": 7, "special": "ignored"}
     settings |= {"mask": ("causal",), "scale": "factor", "factor": 0.35}
     result = result_of("minilm", **settings)
@@ -214,7 +207,7 @@ def test_folds_show_the_numbers_of_the_chosen_layer() -> None:
     assert_close(steps.sent["matrices"].result.nan_to_num(0), result.trace.weights)
 
 
-def test_what_is_not_as_it_was_trained_is_said() -> None:
+def test_what_is_not_as_it_was_trained_is_said():
     as_learned = visit("explore", "minilm", layer=1)
     assert "Not as it was trained" not in as_learned.all_words
     app = visit("explore", "minilm", layer=1, scale="none", mask="window", radius=9, cut="3,1,77")
@@ -224,14 +217,14 @@ def test_what_is_not_as_it_was_trained_is_said() -> None:
 
 
 @over("fold", FOLDS)
-def test_a_layer_that_looks_at_another_sentence_has_its_weights_and_no_folds(fold: str) -> None:
+def test_a_layer_that_looks_at_another_sentence_has_its_weights_and_no_folds(fold):
     app = visit("explore", "en-pt", layer=7, fold=fold)
     assert sides(app.sent["picture"])[0] != sides(app.sent["picture"])[1]
     assert not app.sent.keys() & {"rows", "matrices", "head_grid", "comparison"}
     assert "fold" not in app.controls
 
 
-def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after() -> None:
+def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after():
     packaged("minilm")
     chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "ignored", "head": 3}
     app = opened("explore").unfold()
@@ -244,9 +237,7 @@ def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after() -> None:
 
 
 @over("page", [page.name for page in PAGES if not page.models])
-def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_without(
-    page: str,
-) -> None:
+def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_without(page):
     app = visit(page, "minilm", layer=2, cut="1", special="ignored", join="words")
     without = opened(page, s=SENTENCE)
     assert (app.notes, app.values) == (without.notes, without.values)
@@ -264,7 +255,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
     return model
 
 
-def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) -> None:
+def test_where_nothing_comes_next_there_is_a_word_on_it(written):
     def after(label: str, s: str = "the cat", seed: int = 0) -> App:
         return opened("model", model="writer", s=s, sample_seed=seed).press(label)
 
@@ -287,9 +278,7 @@ def test_where_nothing_comes_next_there_is_a_word_on_it(written: Transformer) ->
     assert app.choose("s", "the").notes == []
 
 
-def test_it_writes_on_piece_by_piece_until_it_is_stopped(
-    written: Transformer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_writes_on_piece_by_piece_until_it_is_stopped(written, monkeypatch):
     monkeypatch.setattr(continuations, "AT_ONCE", 0.0)
     texts = [
         continuing.go_on(written, "the cat", pieces, SamplingSettings(), likeliest=False)
@@ -306,8 +295,8 @@ def test_it_writes_on_piece_by_piece_until_it_is_stopped(
 
 
 def test_it_stops_writing_where_there_is_no_more_room_or_a_piece_ends_the_text(
-    written: Transformer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    written, monkeypatch
+):
     monkeypatch.setattr(continuations, "AT_ONCE", math.inf)
     app = opened("model", model="writer", s="the cat").press("Keep writing")
     whole = continuing.go_on(written, "the cat", 99, SamplingSettings(), likeliest=False)
@@ -323,7 +312,7 @@ def test_it_stops_writing_where_there_is_no_more_room_or_a_piece_ends_the_text(
     assert (app.values["s"], "Keep writing" in app.buttons) == (text, True)
 
 
-def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written: Transformer) -> None:
+def test_a_piece_that_no_text_says_is_not_added_and_any_other_is(written):
     shares = next_scores(written, written.run("the cat")).softmax(-1)
     said = [written.text_of([piece], [0]) for piece in shares.topk(4).indices.tolist()]
     assert None in said

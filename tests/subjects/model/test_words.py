@@ -28,7 +28,7 @@ def answer(before: float, now: float, kind: str = "piece") -> Answered:
 
 
 @given(shares)
-def test_a_share_is_read_as_what_it_is(share: float) -> None:
+def test_a_share_is_read_as_what_it_is(share):
     words = model_words.percent(share)
     if words.startswith("<"):
         assert 0 < share < 0.0005
@@ -49,18 +49,14 @@ FALLS = {
 
 
 @over("case", FALLS)
-def test_an_answer_falls_rises_or_stays_as_its_shares_are_read(
-    case: tuple[float, float, int],
-) -> None:
+def test_an_answer_falls_rises_or_stays_as_its_shares_are_read(case):
     before, after, least = case
     words = model_words.fall_words(answer(before, after), after, "head 23.4", least)
     assert words == f"Without head 23.4 “Paris” {FALLS[case]}."
 
 
 @given(near, near)
-def test_two_shares_are_told_with_the_fewest_decimals_that_tell_them_apart(
-    one: float, other: float
-) -> None:
+def test_two_shares_are_told_with_the_fewest_decimals_that_tell_them_apart(one, other):
     least = model_words.decimals(one, other)
     for digits in range(least):
         assert model_words.percent(one, digits) == model_words.percent(other, digits)
@@ -79,9 +75,7 @@ LOOKS = {
 
 
 @over("case", LOOKS)
-def test_a_head_looks_most_at_the_key_with_the_greatest_weight(
-    case: tuple[tuple[float, float], int, int | None],
-) -> None:
+def test_a_head_looks_most_at_the_key_with_the_greatest_weight(case):
     row, itself, seen = case
     words = model_words.looks_words("word", ["key0", "key1"], torch.tensor(row), itself, seen, {0})
     assert words == f"From “word” {LOOKS[case]}"
@@ -89,8 +83,8 @@ def test_a_head_looks_most_at_the_key_with_the_greatest_weight(
 
 @given(st.integers(0, 99), st.floats(0, 9), st.integers(2, 7))
 def test_a_sink_is_a_mark_that_all_heads_together_look_at_more_than_twice_an_even_spread(
-    seed: int, more: float, seen: int
-) -> None:
+    seed, more, seen
+):
     scores = torch.randn(3, seen, generator=torch.Generator().manual_seed(seed))
     scores[:, 0] += more
     rows = scores.softmax(-1)
@@ -112,9 +106,7 @@ OFF: dict[tuple[float, tuple[float, ...], str], str] = {
 
 
 @over("case", OFF)
-def test_the_sentence_on_all_that_is_off_holds_for_its_numbers(
-    case: tuple[float, tuple[float, ...], str],
-) -> None:
+def test_the_sentence_on_all_that_is_off_holds_for_its_numbers(case):
     now, singles, erased = case
     off = [(layer, 1) for layer in range(len(singles))]
     assert model_words.off_words(answer(0.75, now), off, singles, erased) == OFF[case]
@@ -132,14 +124,12 @@ LINKED = {
 
 
 @over("case", LINKED)
-def test_heads_that_link_two_words_are_counted_and_the_first_named_is_the_strongest(
-    case: tuple[float, float],
-) -> None:
+def test_heads_that_link_two_words_are_counted_and_the_first_named_is_the_strongest(case):
     assert model_words.link_words("it", "animal", torch.tensor(case)[:, None]) == LINKED[case]
 
 
 @pytest.mark.parametrize("name", ["minilm", "en-pt"])
-def test_heads_are_written_and_read_back_and_a_whole_layer_is_its_number(name: str) -> None:
+def test_heads_are_written_and_read_back_and_a_whole_layer_is_its_number(name):
     model = packaged(name)
     count = model.layers[0].attention.heads
     whole = [(1, head) for head in range(count)]
@@ -148,7 +138,7 @@ def test_heads_are_written_and_read_back_and_a_whole_layer_is_its_number(name: s
     assert model_words.read_off("99.0 0.99 <b> 1.x ٣.1 " + "9" * 500, model) == []
 
 
-def test_each_head_is_told_in_each_lens_by_its_own_numbers() -> None:
+def test_each_head_is_told_in_each_lens_by_its_own_numbers():
     answered = answer(0.75, 0.75)
     looks = "From “is” it looks most at “France” (90 %)."
 
@@ -165,7 +155,7 @@ def test_each_head_is_told_in_each_lens_by_its_own_numbers() -> None:
 
 
 @over(
-    "case",
+    "says, lost, words",
     [
         (2.0, 0.5, "that lead falls by 0.50: later parts make up for 1.50"),
         (2.0, -0.25, "that lead grows by 0.25: later parts make up for 2.25"),
@@ -173,17 +163,14 @@ def test_each_head_is_told_in_each_lens_by_its_own_numbers() -> None:
         (-2.0, -0.5, "that lead falls by 0.50: later parts make up for 1.50"),
     ],
 )
-def test_the_gap_between_a_heads_vote_and_what_is_lost_without_it_is_named(
-    case: tuple[float, float, str],
-) -> None:
-    says, lost, words = case
+def test_the_gap_between_a_heads_vote_and_what_is_lost_without_it_is_named(says, lost, words):
     told = model_words.head_words(
         model_words.SAYS, answer(0.75, 0.75), (23, 4), "Looks.", 0.0, says, "the", "", lost
     )
     assert f"; with it at zero {words}. Looks." in told
 
 
-def test_a_vector_that_moves_is_told_by_how_far() -> None:
+def test_a_vector_that_moves_is_told_by_how_far():
     moved = answer(0.0, 0.25, "vector")
     assert model_words.fall_words(moved, 0.25, "head 3.1").endswith("moves by 25 %.")
     assert model_words.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
@@ -196,8 +183,8 @@ methods = st.lists(st.sampled_from([*METHODS]), min_size=2, max_size=2, unique=T
 
 @given(methods, st.sampled_from([*BASELINES]), st.floats(0, 1))
 def test_what_colours_words_is_not_called_best_and_a_surely_better_method_is_named(
-    names: list[str], baseline: str, p: float
-) -> None:
+    names, baseline, p
+):
     (method, better), title = names, BASELINES[baseline].title.lower()
     means = {method: 0.25, better: 0.5, baseline: 0.125}
     figures = {name: Figure(rho, rho - 0.1, rho + 0.1) for name, rho in means.items()}
@@ -211,7 +198,7 @@ def test_what_colours_words_is_not_called_best_and_a_surely_better_method_is_nam
     assert words.endswith(f"of the model: {figures[baseline]} ({title}).")
 
 
-def test_a_sentence_ends_with_its_point_and_with_no_comma() -> None:
+def test_a_sentence_ends_with_its_point_and_with_no_comma():
     model = packaged("smollm2")
     assert isinstance(model, Transformer)
     texts = (".", "!", "?", ",", " Paris")
