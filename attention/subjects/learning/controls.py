@@ -1,7 +1,8 @@
 """Trainings of this server: one worker for all, in fair turns, each worked out once for everybody.
 
 A training is a job, see `jobs`: it goes on for as long as somebody asks, and is ended a while after
-nobody does. A turn is from one progress to the next.
+nobody does. A turn is from one progress to the next. Tunings of a known model, whose turns are
+long, have a worker of their own, one at a time: no small task waits for them.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ LEFT = "Nobody was there for a minute, so this training was ended. Learn begins 
 # A turn is paid in seconds of the worker: whoever waits for it has none of their own.
 jobs = Jobs(patience=GRACE, kept=GRACE, most=MOST, least=TURN, cpu=time.monotonic)
 worker = Worker()
+tunings = Jobs(patience=GRACE, kept=GRACE, most=1, least=TURN, cpu=time.monotonic)
+tuner = Worker()
 _lock = Lock()
 _runs: LRUCache[TrainingSettings, Run] = LRUCache(RUN_BYTES, getsizeof=lambda run: run.nbytes)
 _so_far: LRUCache[TrainingSettings, Run] = LRUCache(RUN_BYTES, getsizeof=lambda run: run.nbytes)
@@ -50,8 +53,9 @@ _ended: LRUCache[TrainingSettings, str] = LRUCache(256)
 
 def end() -> None:
     """Give all trainings up, and end the worker: to be called before this process ends."""
-    jobs.end()
-    worker.end()
+    for line, process in ((jobs, worker), (tunings, tuner)):
+        line.end()
+        process.end()
 
 
 atexit.register(end)
@@ -149,16 +153,18 @@ def task_of(settings: TrainingSettings) -> Task:
     steps = []
     if finished(settings) is None:
         steps = [Step("Learning", ("learn", settings), partial(_learn, settings, sizes.steps))]
-    return Task(("learn", settings), steps, False, False, "learn", jobs=jobs)
+    line = tunings if TASKS[settings.task].model else jobs
+    return Task(("learn", settings), steps, False, False, "learn", jobs=line)
 
 
 def _learn(settings: TrainingSettings, steps: int, tell: Tell) -> None:
     """Train to the end, or to where the worker ends; keep what it tells."""
     progress: list[Progress] = []
+    process = tuner if TASKS[settings.task].model else worker
     with _lock:
         _ended.pop(settings, None)
     try:
-        while (made := worker.next(settings)) is not None:
+        while (made := process.next(settings)) is not None:
             progress.append(made)
             run = Run(settings, tuple(progress))
             with _lock:
@@ -169,7 +175,7 @@ def _learn(settings: TrainingSettings, steps: int, tell: Tell) -> None:
             _ended[settings] = ENDED
         return
     except BaseException:
-        worker.drop(settings)
+        process.drop(settings)
         with _lock:
             _ended[settings] = LEFT
         raise
