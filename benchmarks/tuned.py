@@ -3,7 +3,7 @@
 SmolLM2 is tuned to three tasks at several seeds and two rates, and every head of the base is put
 back into each of these models. One tuning is worked out after the other and kept in a file of its
 own, so that a study that was stopped goes on where it was. From these come benchmarks/tuned.json
-and the tables of docs/tuned.md.
+and the tables of docs/tuned_heads.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from attention.trained.models import Transformer, goes_on
 from attention.training.tuning import tune
 from benchmarks.study_tables import PLACE, markdown
 
-PAPER = Path(__file__).parents[1] / "docs" / "tuned.md"
+PAPER = Path(__file__).parents[1] / "docs" / "tuned_heads.md"
 RESULTS = Path(__file__).with_suffix(".json")
 STEPS, RATES, SEEDS = 12, (0.001, 0.003), (0, 1, 2)
 MEMBERS, DRAWS = 8, 4  # heads of a team, and teams at random of each size
