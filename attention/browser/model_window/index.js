@@ -312,7 +312,7 @@ function drawSentence(view) {
       if (answer.before !== answer.now) make("s", "", end, { textContent: answer.before })
       if (answer.other) {
         make("small", "", end, { textContent: answer.other })
-        make("em", "", end, { textContent: content.other })
+        if (content.chosen >= 0) make("em", "", end, { textContent: content.other })
       }
     }
   }

@@ -22,6 +22,8 @@ MOST_MOVED = 12  # prompts that are shown
 
 def heading(shown: Shown) -> tuple[str, str]:
     """The claim above the window of two models, and the line below it."""
+    if numbers.is_long(shown.asked):
+        return pair_words.TOO_LONG, pair_words.both_words(shown.answered)
     weights = pair_numbers.weights_moved(pair_numbers.pair_of(shown.asked))
     return pair_words.heading(shown.answered, numbers.effects_so_far(shown.asked), weights)
 

@@ -13,7 +13,6 @@ from attention.changing.transplants import WeightChanges
 from attention.core.printing import fixed
 from attention.subjects.model.words import (
     Answered,
-    Other,
     apart,
     fall_words,
     name_of,
@@ -26,6 +25,7 @@ from attention.subjects.model.words import (
 LEAST = 0.005  # of a change that is spoken of
 MATRICES = ("W_QK", "W_OV")
 MOVED, INTRODUCED = "What else changed?", "What did tuning change?"
+TOO_LONG = "This sentence is too long to try each head on it"
 QUESTION = "Which heads carry the change?"
 
 
@@ -37,7 +37,7 @@ def heading(answered: Answered, changes: Tensor, weights: WeightChanges | None) 
     """
     word, heads, other = quoted(answered.word), changes.numel(), answered.other
     assert other is not None
-    line = both_words(answered, other)
+    line = both_words(answered)
     if not changes.isfinite().all():
         return f"Which of {heads} heads carries what tuning changed?", line
     if abs(answered.before - other.share) < LEAST:
@@ -54,8 +54,10 @@ def heading(answered: Answered, changes: Tensor, weights: WeightChanges | None) 
     )
 
 
-def both_words(answered: Answered, other: Other) -> str:
+def both_words(answered: Answered) -> str:
     """The answer in both models."""
+    other = answered.other
+    assert other is not None
     if answered.kind == "vector":
         moved = percent(other.share, 1)
         return f"The vector of {quoted(answered.word)} is {moved} away in {other.name}."

@@ -17,6 +17,7 @@ from attention.changing.answers import answer_at
 from attention.changing.effects import effects
 from attention.changing.known import states_without
 from attention.changing.transplants import WeightChanges, map_changes, transplants, weight_changes
+from attention.subjects.model import numbers as model_numbers
 from attention.subjects.model import pair_words, team_words
 from attention.subjects.model.words import BASE, TUNED, Answered, Other, percent
 from attention.trained import sources
@@ -90,6 +91,14 @@ def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair):
         again = opened("model", **{"model": "second", "s": TEXT} | link).run()
         header = again.sent["model_window"].header
         assert (header["other"], header["states"]) == ("", ["on", "off"])
+
+
+def test_a_long_sentence_has_both_answers_and_no_head_that_is_being_looked_for(pair, monkeypatch):
+    monkeypatch.setattr(model_numbers, "MAX_PIECES", 2)
+    app = opened("model", model="second", s=TEXT)
+    assert app.heading[0] == pair_words.TOO_LONG
+    lenses = [name for name, _ in app.sent["model_window"].header["lenses"]]
+    assert lenses == ["elsewhere", "weights"]
 
 
 def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair):
