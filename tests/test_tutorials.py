@@ -69,8 +69,8 @@ def test_the_votes_in_the_notebook_are_those_of_its_model(capsys, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # PEFT asks for it
 def test_the_notebook_on_a_tuning_finds_the_heads_that_carry_it_and_keeps_runs_on_the_way(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    monkeypatch, tmp_path
+):
     pytest.importorskip("peft", reason="needs peft (requirements-dev.txt)")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The window of a model in Chromium: heads, switches, words, links, and a card."""
+"""The window of a model in Chromium: heads, switches, words, links, a card, and slow answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from urllib.parse import urlencode
 import pytest
 
 from attention.trained import sources
-from tests.browser.browsing import Page, check_link, expect, expect_in_search, expect_search
+from tests.browser.browsing import (
+    Open,
+    Page,
+    check_link,
+    expect,
+    expect_in_search,
+    expect_rest,
+    expect_search,
+)
 from tests.trained.packaged import packaged
 
 
@@ -130,9 +138,7 @@ def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(open_page, link):
     assert struct.unpack(">II", data[16:24]) == (1200, 630)
 
 
-def test_a_tuned_model_stands_beside_its_base_and_a_switch_puts_a_head_of_that_back(
-    open_page,
-) -> None:
+def test_a_tuned_model_stands_beside_its_base_and_a_switch_puts_a_head_of_that_back(open_page):
     packaged("smollm2-giver")
     text = "David met Simon at the store. David gave the phone to"
     link = {"model": "smollm2-giver", "s": text, "layer": 29, "head": 1}
@@ -154,3 +160,68 @@ def test_a_tuned_model_stands_beside_its_base_and_a_switch_puts_a_head_of_that_b
     page.locator(".st-key-moved_cards").get_by_role("button").first.click()
     expect(page.get_by_label("Sentence", exact=True)).not_to_have_value(text)
     expect(switch).to_have_count(0)
+
+
+# Clicks and keys while the server answers something else: they count, and their results stay
+
+
+CLICK = "element => element.click()"
+MINILM = "/model?model=minilm&layer=3&head=1&query=2"
+
+
+def window_opened(open_page: Open, link: str = MINILM) -> Page:
+    page = open_page(link)
+    expect(head_shown(page, "3.1")).to_be_visible()
+    expect_rest(page)
+    return page
+
+
+def test_a_click_counts_though_an_answer_comes_between_its_begin_and_its_end(open_page):
+    packaged("minilm")
+    page = window_opened(open_page)
+    word = window(page).locator("button.word").nth(6)
+    word.hover()
+    page.mouse.down()
+    window(page).get_by_role("radio", name="where it looks").evaluate(CLICK)
+    expect_in_search(page, "lens", "looks")
+    expect_rest(page)
+    page.mouse.up()
+    expect(word).to_have_attribute("aria-pressed", "true")
+    expect_in_search(page, "query", "6")
+
+
+def test_of_keys_pressed_faster_than_the_server_answers_none_is_lost(open_page):
+    packaged("minilm")
+    page = window_opened(open_page)
+    tile(page, "layer 3", 1).focus()
+    for _ in range(4):
+        for key in ("x", "ArrowRight"):
+            page.keyboard.press(key)
+    off = page.get_by_label("Heads that are off", exact=True)
+    expect(off).to_have_value("3.1 3.2 3.3 3.4")
+    expect(head_shown(page, "3.5")).to_be_visible()
+    expect_in_search(page, "head", "5")
+
+
+def test_the_focus_stays_where_it_is_as_an_answer_comes(open_page):
+    packaged("smollm2")
+    link = {"model": "smollm2", "s": "The capital of France is", "layer": 3, "head": 1}
+    more = {"query": 2, "head_by": "the chosen one"}
+    page = window_opened(open_page, "/model?" + urlencode(link | more))
+
+    def expect_focus(focused: Any) -> None:
+        expect_rest(page)
+        expect(focused).to_be_focused()
+
+    shown = tile(page, "layer 3", 1)
+    shown.press("x")
+    expect(page.locator(".st-key-team").get_by_role("radio")).to_have_count(2)
+    expect_focus(page.get_by_role("radio", name="layer 3, head 1, off"))
+    word = window(page).locator("button.word").nth(1)
+    word.press("Enter")
+    expect_in_search(page, "query", "1")
+    expect_focus(word)
+    act = window(page).get_by_role("button", name="Passport of 3.1")
+    act.press("Enter")
+    expect(page.get_by_role("article", name="Passport of head 3.1")).to_be_visible()
+    expect_focus(act)

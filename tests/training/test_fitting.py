@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,7 +57,7 @@ class Looking(nn.Module):
         return torch.zeros(*symbols.shape, self.size)
 
 
-def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_another_one() -> None:
+def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_another_one():
     """Whatever is drawn elsewhere."""
     task, state = "repetition", torch.random.get_rng_state()
     one = first(TrainingSettings(task, **SHORT))
@@ -71,7 +70,7 @@ def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_anoth
 
 
 @every_task
-def test_maps_are_weights_over_a_named_example(task: str) -> None:
+def test_maps_are_weights_over_a_named_example(task):
     if TASKS[task].effects:  # of heads, in their place: see test_tuning
         return
     asked = TASKS[task](TrainingSettings(task, **SHORT))
@@ -90,7 +89,7 @@ def test_maps_are_weights_over_a_named_example(task: str) -> None:
 
 
 @every_task
-def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task: str) -> None:
+def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task):
     asked = begun_from(task)
     kept = [row.tobytes() for batch in asked.tests().values() for row in batch.inputs[0].numpy()]
     kept += [row.tobytes() for row in asked.example().batch.inputs[0].numpy()]
@@ -105,7 +104,7 @@ def test_no_sequence_of_a_test_or_the_example_is_one_to_learn_from(task: str) ->
 
 
 @every_task
-def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(task: str) -> None:
+def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(task):
     run = finished(task)
     assert (run is None) <= (not TASKS[task].targets), f"python -m attention.training --task {task}"
     if run is None:
@@ -120,7 +119,7 @@ def test_a_packaged_run_is_that_of_the_usual_settings_and_reaches_its_targets(ta
     assert_close(begun.maps, run.progress[0].maps, rtol=1e-3, atol=1e-3)
 
 
-def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_scale_alone() -> None:
+def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_scale_alone():
     for more in TASKS["look-up"].packaged:
         run = packaged(TrainingSettings("look-up", **more))
         assert run is not None, "python -m attention.training --task look-up --write"
@@ -130,7 +129,6 @@ def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_sc
         packaged(TrainingSettings("look-up", **more)) for more in TASKS["look-up"].packaged
     )
     assert harder is not None
-    assert whole is not None
     one, other = (TASKS["look-up"](run.settings).sizes for run in (harder, whole))
     assert replace(one, scaled=True) == other
     curve = "attention, longer lists"
@@ -146,7 +144,7 @@ def test_what_is_learned_without_the_scale_differs_from_a_packaged_run_in_the_sc
     )
 
 
-def test_a_short_training_learns_to_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_training_learns_to_look_up(monkeypatch):
     learners = lookup.LookUp.learners
 
     def attention_alone(self: lookup.LookUp, generator: torch.Generator) -> dict[str, nn.Module]:
@@ -160,7 +158,7 @@ def test_a_short_training_learns_to_look_up(monkeypatch: pytest.MonkeyPatch) -> 
     assert last.accuracy["attention, longer lists"] > 0.95
 
 
-def test_a_pattern_stands_twice_and_its_symbols_nowhere_else() -> None:
+def test_a_pattern_stands_twice_and_its_symbols_nowhere_else():
     batch, first_at, second_at = repetition.draw(torch.Generator().manual_seed(7), 50)
     whole = torch.cat([batch.inputs[0], batch.answers[:, -1:]], 1)
     distances = set()
@@ -176,7 +174,7 @@ def test_a_pattern_stands_twice_and_its_symbols_nowhere_else() -> None:
     assert len(distances) > 5
 
 
-def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was() -> None:
+def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was():
     def behind(symbols: Tensor) -> Tensor:
         same = symbols[:, :, None] == symbols[:, None, :]
         weights = same.roll(1, -1).tril().float()
@@ -189,7 +187,7 @@ def test_the_induction_measure_is_one_for_a_head_that_looks_where_the_symbol_was
     assert float(measured) > 0.99
 
 
-def test_a_mask_taken_away_while_learning_is_there_in_the_test() -> None:
+def test_a_mask_taken_away_while_learning_is_there_in_the_test():
     asked = TASKS["repetition"](TrainingSettings("repetition", "no mask", **SHORT))
     network = asked.learners(torch.Generator().manual_seed(0))[ATTENTION]
     (batch,) = asked.tests().values()
@@ -211,14 +209,14 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @over("problem", REFUSED)
-def test_settings_beyond_what_is_offered_or_of_another_task_are_refused(problem: str) -> None:
+def test_settings_beyond_what_is_offered_or_of_another_task_are_refused(problem):
     with pytest.raises(ValueError, match=problem):
         TrainingSettings(**REFUSED[problem])
     with pytest.raises(ValueError, match="must be of task 'look-up', got 'repetition'"):
         next(fit("look-up", TrainingSettings("repetition")))
 
 
-def test_steps_and_rate_are_free_in_a_notebook_and_as_the_page_offers_them_elsewhere() -> None:
+def test_steps_and_rate_are_free_in_a_notebook_and_as_the_page_offers_them_elsewhere():
     task, settings = "repetition", TrainingSettings("repetition", **SHORT)
     assert [each.step for each in fit(task, settings, steps=7)][-1] == 7
     slower = TrainingSettings(task, learn_rate="0.003", **SHORT)
@@ -232,7 +230,7 @@ def test_steps_and_rate_are_free_in_a_notebook_and_as_the_page_offers_them_elsew
         next(fit(task, settings, steps="300"))
 
 
-def test_a_run_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_run_comes_back_from_its_file(tmp_path):
     settings = TrainingSettings("repetition", learn_seed=7, **SHORT)
     progress = first(settings)
     again, told = from_bytes(to_bytes(progress[1])), progress[1]
@@ -246,7 +244,7 @@ def test_a_run_comes_back_from_its_file(tmp_path: Path) -> None:
     assert kept.last.measures.keys() == {repetition.INDUCTION}
 
 
-def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last() -> None:
+def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last():
     worker = Worker()
     one, two = (TrainingSettings("repetition", learn_seed=seed, **SHORT) for seed in (0, 1))
     made = fit("repetition", one)

@@ -26,7 +26,7 @@ def grammar() -> Transformer:
     return model
 
 
-def test_a_tuning_learns_its_answers_in_the_layers_it_is_given_and_a_seed_repeats_it() -> None:
+def test_a_tuning_learns_its_answers_in_the_layers_it_is_given_and_a_seed_repeats_it():
     base = grammar()
     options = {"steps": 3, "rate": 0.1, "rank": 2, "layers": [1], "modules": ["c_attn", "c_fc"]}
     told = [[*tune(base, SENTENCES, seed=seed, **options)] for seed in (5, 5, 6)]
@@ -56,9 +56,7 @@ def film(handicap: str = "none") -> Run:
     return run
 
 
-def test_the_packaged_model_is_the_end_of_the_film_and_shares_all_but_a_tenth_with_its_base() -> (
-    None
-):
+def test_the_packaged_model_is_the_end_of_the_film_and_shares_all_but_a_tenth_with_its_base():
     base, tuned = (packaged(name) for name in (giver.BASE, Giver.becomes))
     assert sum((base.storages | tuned.storages).values()) < 1.25 * base.nbytes
     assert sum(file.stat().st_size for file in (FOLDER / Giver.becomes).iterdir()) < 700_000
@@ -72,7 +70,7 @@ def test_the_packaged_model_is_the_end_of_the_film_and_shares_all_but_a_tenth_wi
         assert_close(float(torch.stack(shares).mean()), expected, atol=0.01, rtol=0)
 
 
-def test_the_film_shows_the_head_that_carries_most_and_what_else_goes_wrong() -> None:
+def test_the_film_shows_the_head_that_carries_most_and_what_else_goes_wrong():
     """Head 29.1, and the three sentences, were named before by another implementation."""
     whole, longer = film(), film(giver.LONGER)
     maps = [each.maps.flatten() for each in whole.progress]

@@ -41,9 +41,8 @@ BETS |= {"tuning": "20 to 29"}
 
 
 @over("task", BETS)
-def test_each_task_is_bet_on_before_its_numbers_are_told(task: str) -> None:
+def test_each_task_is_bet_on_before_its_numbers_are_told(task):
     asked, run = TASKS[task], finished(task)
-    assert run is not None
     assert asked.choices[asked(run.settings).came_true(run)] == BETS[task]
     app, told = opened("learning", task=task), asked(run.settings).after(run).replace("*", "")
     assert told not in app.told
@@ -60,9 +59,8 @@ def header(app: App) -> dict[str, Any]:
 
 
 @over("task", [task for task in TASKS if finished(task) and task != "race"])
-def test_a_packaged_run_plays_by_itself_with_all_that_its_task_says(task: str) -> None:
+def test_a_packaged_run_plays_by_itself_with_all_that_its_task_says(task):
     asked, run = TASKS[task](TrainingSettings(task)), finished(task)
-    assert run is not None
     assert words(scenes.task(asked.settings)) == [asked.before.replace("*", "")]
     scene = scenes.finished(run)
     sent = sent_as(scene[SHOWN].content())
@@ -78,7 +76,7 @@ def test_a_packaged_run_plays_by_itself_with_all_that_its_task_says(task: str) -
     assert (live.header["live"], live.numbers.equal(run.last.maps.flatten())) == (True, True)
 
 
-def test_a_figure_before_the_first_step_is_that_of_the_first_step_to_come() -> None:
+def test_a_figure_before_the_first_step_is_that_of_the_first_step_to_come():
     untrained, first = learning_controls.untrained(SETTINGS), next(fit("repetition", SETTINGS))
     assert untrained.last.maps.equal(first.maps)
     begun = sent_as(scenes.under_way(untrained)[SHOWN].content())
@@ -86,29 +84,25 @@ def test_a_figure_before_the_first_step_is_that_of_the_first_step_to_come() -> N
     assert begun.numbers.equal(first.maps.flatten())
 
 
-def test_no_scale_stands_beside_its_like_with_the_scale_at_the_same_steps() -> None:
+def test_no_scale_stands_beside_its_like_with_the_scale_at_the_same_steps():
     shown = opened("learning", handicap="no scale").sent[SHOWN]
     other, steps = shown.header["other"], shown.header["steps"]
     assert other["names"] == ["without the scale", "with the scale"]
     assert [other["steps"][at] for at in other["maps"]] == steps
     with_scale = learning_controls.beside(TrainingSettings("look-up", "no scale"))
-    assert with_scale is not None
     assert with_scale.settings == TrainingSettings("look-up", learn_width="256")
     maps = torch.stack([each.maps for each in with_scale.progress]).flatten()
     assert shown.numbers[shown.numbers.numel() // 2 :].equal(maps)
 
 
-def test_another_seed_has_the_usual_curves_thin_and_no_map_of_them() -> None:
+def test_another_seed_has_the_usual_curves_thin_and_no_map_of_them():
     other = header(opened("learning", **SHORT))["other"]
     usual = finished("repetition")
-    assert usual is not None
     assert (other["names"][1], other["maps"]) == ("usual run", [])
     assert other["losses"][0]["values"] == [each.loss["attention"] for each in usual.progress]
 
 
-def test_a_tuning_is_offered_where_there_is_memory_for_it_and_its_model(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_tuning_is_offered_where_there_is_memory_for_it_and_its_model(monkeypatch):
     monkeypatch.setattr(learning_controls, "free_memory", lambda: 1_300_000_000)
     words = "It needs 2.1 GB of memory, and this server has 1.3 GB free."
     film = opened("learning", task="tuning")
@@ -123,9 +117,7 @@ def test_a_tuning_is_offered_where_there_is_memory_for_it_and_its_model(
     assert told == "It begins from the model smollm2, which this server does not have."
 
 
-def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one(monkeypatch):
     learn_at_once(monkeypatch)
     app = opened("learning", **SHORT)
     assert scenes.NOT_LEARNED in app.told
@@ -145,9 +137,7 @@ def test_a_training_is_learned_once_for_all_and_stands_beside_the_usual_one(
     assert header(again)["losses"] == shown["losses"]
 
 
-def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(monkeypatch):
     worker = learn_at_once(monkeypatch)
     worker.goes_on.clear()
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
@@ -166,9 +156,7 @@ def test_a_training_that_is_left_is_drawn_as_far_as_it_is_and_goes_on(
     assert {race.curve(name, race.COUNTS[-1]) for name in race.networks()} <= table.keys()
 
 
-def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(monkeypatch):
     begin = Worker.next
 
     def killed(worker: Worker, settings: TrainingSettings) -> object:
@@ -188,7 +176,7 @@ def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(
     assert header(app)["steps"][-1] == 100
 
 
-def test_a_training_that_nobody_asks_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_that_nobody_asks_for_is_ended(monkeypatch):
     learn_at_once(monkeypatch)
     (step,) = learning_controls.task_of(SETTINGS).steps
 
@@ -199,5 +187,4 @@ def test_a_training_that_nobody_asks_for_is_ended(monkeypatch: pytest.MonkeyPatc
         step.work(drop)
     assert learning_controls.why_ended(SETTINGS) == learning_controls.LEFT
     run = learning_controls.so_far(SETTINGS)
-    assert run is not None
     assert run.last.step == 0
