@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -119,6 +120,7 @@ REFUSED: dict[str, Callable[[Path], object]] = {
     r"must have rank_pattern = null or .*, got \{'k_proj': 8\}": _set(rank_pattern={"k_proj": 8}),
     "must have init_lora_weights = true or .*, got 'pissa'": _set(init_lora_weights="pissa"),
     "must have r, a whole number of at least 1, .*, got None and 4": _set(r=None),
+    "must have r, .* and lora_alpha, a number, got 4 and nan": _set(lora_alpha=math.nan),
     "must be a whole safetensors file": lambda folder: (folder / adapters.WEIGHTS).unlink(),
     "must have both lora_A and lora_B, got one": _without("layers.0.self_attn.q_proj.lora_B"),
     "of matrices alone, got .*magnitude": _with(f"{LAYER}self_attn.q_proj.magnitude", 3),

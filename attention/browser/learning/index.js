@@ -160,12 +160,12 @@ function lay(view) {
   const wide = view.width >= BESIDE && !brief ? view.width - PLOT.width - 3 * GAP : view.width
   const pair = Boolean(other?.maps.length)
   const columns = heads + (pair ? 1 : 0)
-  const large = effects ? ROOMY * keys.length : LARGE
-  const [least, most] = columns > FEW ? SMALL : [SMALL[0], large]
+  const [least, most] = columns > FEW ? SMALL : [SMALL[0], LARGE]
   const longest = Math.max(...tokens.map((token) => token.length))
   const names = longest > 4 ? LETTER * longest : columns > FEW ? 0 : MARGIN
   const each = Math.floor(wide / columns) - 2 * GAP - names
-  const room = alone && !pair ? Math.min(wide - 60, large) : Math.max(least, Math.min(most, each))
+  const single = Math.min(wide - 60, effects ? ROOMY * keys.length : LARGE)
+  const room = alone && (effects || !pair) ? single : Math.max(least, Math.min(most, each))
   const cell = room / Math.max(tokens.length, keys.length)
   const lines = Array.from({ length: layers }, () => make("div", "layer", rows))
   for (const [layer, line] of lines.entries())

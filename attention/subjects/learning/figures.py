@@ -137,7 +137,8 @@ class StepsOfTraining(Figure, kind="learning", header=LearningHeader):
         runs = [run for run in (self.run, self.other) if run is not None]
         most = max(float(each.maps.abs().max()) for run in runs for each in run.progress)
         most = max(most, 0.01)
-        return {"title": f"{self.task.effects} (darkest: {100 * most:.0f})", "most": most}
+        scale = f"blue: gains; darkest: {100 * most:.0f}"
+        return {"title": f"{self.task.effects} ({scale})", "most": most}
 
     def content(self) -> bytes:
         task, moments = self.task, self.run.progress
