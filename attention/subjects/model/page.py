@@ -34,7 +34,7 @@ from attention.subjects.model import scene as scenes
 from attention.subjects.model import words as model_words
 from attention.subjects.model.figures import HeadCards
 from attention.subjects.model.known_heads import EXAMPLES, EXHIBITED, KnownHead, known_of
-from attention.subjects.model.words import AS_IN, DECIDES
+from attention.subjects.model.words import AS_IN, DECIDES, kind_of
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -149,7 +149,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
                 widgets.widget(view, "off_second", live="200ms", width=340)
         further(view, words=True)
         draw(scenes.to_play(view), key="to_play")
-    if numbers.other_model(view):
+    if numbers.other_model(view) and kind_of(shared.load_model(view["model"])) == "piece":
         draw_moved(view)
 
 

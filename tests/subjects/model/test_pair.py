@@ -101,6 +101,16 @@ def test_a_long_sentence_has_both_answers_and_no_head_that_is_being_looked_for(p
     assert lenses == ["elsewhere", "weights"]
 
 
+def test_an_encoder_that_no_tuning_changed_has_its_vectors_where_its_base_has_them(monkeypatch):
+    packaged("minilm")
+    monkeypatch.setattr(sources, "base_of", lambda name: "minilm" if name == "minilm" else "")
+    app = visit(model="minilm", s="the red cat sat", off="3.1", query=2)
+    assert app.heading[0] == "Tuning left “red” as it was"
+    header = app.sent["model_window"].header
+    assert header["offWords"].endswith("the vector of “red” stays as it is.")
+    assert (header["bars"], "moved" in app.sent) == ([], False)
+
+
 def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair):
     app = visit().tell("model_window", "act", "needs")
     app.until(lambda: "team" in app.sent and not app.sent["team"].header["doubts"][0]["act"])
