@@ -79,7 +79,7 @@ class Visit:
 
 
 @to_its_end
-async def test_who_finds_all_places_taken_gets_a_place_in_the_queue_and_later_the_app() -> None:
+async def test_who_finds_all_places_taken_gets_a_place_in_the_queue_and_later_the_app():
     asked = Asked(sessions=1)
     async with asked.visit() as inside:
         assert inside.has_a_place
@@ -104,7 +104,7 @@ async def test_who_finds_all_places_taken_gets_a_place_in_the_queue_and_later_th
 
 
 @to_its_end
-async def test_a_websocket_takes_a_place_by_its_first_message() -> None:
+async def test_a_websocket_takes_a_place_by_its_first_message():
     asked = Asked(sessions=1)
     async with asked.visit(says=b"") as silent:
         assert silent.answers[0] == {"type": "websocket.accept", "subprotocol": "streamlit"}
@@ -119,7 +119,7 @@ async def test_a_websocket_takes_a_place_by_its_first_message() -> None:
 @to_its_end
 async def test_a_websocket_that_says_nothing_is_closed_and_the_server_hears_nothing_of_it(
     monkeypatch,
-) -> None:
+):
     monkeypatch.setattr(admission, "FIRST_MESSAGE_SECONDS", 0.01)
     heard: list[str] = []
 
@@ -135,7 +135,7 @@ async def test_a_websocket_that_says_nothing_is_closed_and_the_server_hears_noth
 
 
 @to_its_end
-async def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypatch) -> None:
+async def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypatch):
     monkeypatch.setattr(admission, "FIRST_MESSAGE_SECONDS", 0.0)
     asked = Asked(sessions=7)
     back = asked.visit(says=b"")
@@ -153,7 +153,7 @@ async def test_a_page_that_comes_back_after_a_cut_need_not_say_anything(monkeypa
 
 
 @to_its_end
-async def test_one_request_of_an_address_goes_on_in_a_turn_of_the_loop_and_others_between() -> None:
+async def test_one_request_of_an_address_goes_on_in_a_turn_of_the_loop_and_others_between():
     asked, done = Asked(), []
 
     async def get(address: str) -> None:
@@ -167,7 +167,7 @@ async def test_one_request_of_an_address_goes_on_in_a_turn_of_the_loop_and_other
 
 
 @to_its_end
-async def test_few_come_in_at_once_in_order_of_arrival(monkeypatch) -> None:
+async def test_few_come_in_at_once_in_order_of_arrival(monkeypatch):
     monkeypatch.setattr(admission, "FIRST_PAGE_SECONDS", LONG)
     came, end = list[str](), dict[str, asyncio.Event]()
 
@@ -199,7 +199,7 @@ async def test_few_come_in_at_once_in_order_of_arrival(monkeypatch) -> None:
 
 
 @to_its_end
-async def test_a_first_page_that_takes_long_lets_the_next_one_come(monkeypatch) -> None:
+async def test_a_first_page_that_takes_long_lets_the_next_one_come(monkeypatch):
     monkeypatch.setattr(admission, "FIRST_PAGE_SECONDS", 0.01)
     control = Asked().admission
     for _ in range(FIRST_PAGES + 1):

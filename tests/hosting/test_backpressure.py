@@ -76,7 +76,7 @@ async def settled(true: Callable[[], bool]) -> None:
 
 
 @to_its_end
-async def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads() -> None:
+async def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads():
     server = Backpressure(None, per_connection=100)
     async with Browser(server) as browser:
         await browser.sent(3, 5, 7)
@@ -88,7 +88,7 @@ async def test_what_a_browser_has_not_read_is_counted_and_comes_once_it_reads() 
 
 
 @to_its_end
-async def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_more() -> None:
+async def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_more():
     server = Backpressure(None, per_connection=100)
     async with Browser(server) as lagging, Browser(server) as reading:
         reading.read()
@@ -105,7 +105,7 @@ async def test_who_lags_by_more_than_one_may_is_cut_off_and_nothing_waits_any_mo
 
 
 @to_its_end
-async def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_goes_first() -> None:
+async def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_goes_first():
     server = Backpressure(None, per_connection=100, total=200)
     async with AsyncExitStack() as there:
         browsers = [await there.enter_async_context(Browser(server)) for _ in range(3)]
@@ -123,7 +123,7 @@ async def test_an_address_has_as_much_as_it_leaves_free_and_its_longest_queue_go
 
 
 @to_its_end
-async def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch) -> None:
+async def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch):
     monkeypatch.setattr(backpressure, "HIGH_WATER", 10)
     async with Browser(Backpressure(None)) as browser:
         browser.said.put_nowait({"type": "websocket.receive", "bytes": b"first"})
@@ -140,7 +140,7 @@ async def test_of_a_browser_that_is_behind_nothing_new_is_taken(monkeypatch) -> 
 
 
 @to_its_end
-async def test_a_message_that_is_not_taken_in_time_is_the_last(monkeypatch) -> None:
+async def test_a_message_that_is_not_taken_in_time_is_the_last(monkeypatch):
     monkeypatch.setattr(backpressure, "SEND_TIMEOUT", 0.0)
     server = Backpressure(None)
     async with Browser(server) as browser:
@@ -151,7 +151,7 @@ async def test_a_message_that_is_not_taken_in_time_is_the_last(monkeypatch) -> N
 
 
 @to_its_end
-async def test_a_connection_that_ends_while_something_waits_is_not_kept_for_it() -> None:
+async def test_a_connection_that_ends_while_something_waits_is_not_kept_for_it():
     server = Backpressure(None)
     async with Browser(server) as browser:
         await browser.sent(1, 2)
@@ -162,7 +162,7 @@ async def test_a_connection_that_ends_while_something_waits_is_not_kept_for_it()
 
 
 @to_its_end
-async def test_a_websocket_that_the_app_closes_is_closed_after_all_that_waits() -> None:
+async def test_a_websocket_that_the_app_closes_is_closed_after_all_that_waits():
     async with Browser(Backpressure(None)) as browser:
         await browser.sent(3)
         closing = asyncio.create_task(browser.send({"type": "websocket.close"}))

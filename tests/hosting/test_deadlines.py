@@ -66,9 +66,7 @@ BODY = b"Content-Length: 9\r\n\r\nabc"
     ],
 )
 @to_its_end
-async def test_a_connection_without_a_whole_request_is_closed(
-    monkeypatch, sent: bytes, then: bytes | None
-) -> None:
+async def test_a_connection_without_a_whole_request_is_closed(monkeypatch, sent, then):
     async with served(monkeypatch) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(sent)
@@ -80,7 +78,7 @@ async def test_a_connection_without_a_whole_request_is_closed(
 
 
 @to_its_end
-async def test_a_head_that_comes_letter_by_letter_is_late_all_the_same(monkeypatch) -> None:
+async def test_a_head_that_comes_letter_by_letter_is_late_all_the_same(monkeypatch):
     async with served(monkeypatch) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         closed = asyncio.create_task(reader.read())
@@ -95,7 +93,7 @@ async def test_a_head_that_comes_letter_by_letter_is_late_all_the_same(monkeypat
 
 
 @to_its_end
-async def test_a_websocket_stays(monkeypatch) -> None:
+async def test_a_websocket_stays(monkeypatch):
     async with served(monkeypatch) as port, websockets.connect(f"ws://127.0.0.1:{port}") as socket:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(socket.recv(), 2 * SECONDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -95,9 +94,7 @@ class Files(Limit):
     ids=["IPv4", "64", "56", "48"],
 )
 @to_its_end
-async def test_a_network_has_its_share_and_leaves_others_theirs(
-    limit: Any, address: Callable[[int], str], most: float
-) -> None:
+async def test_a_network_has_its_share_and_leaves_others_theirs(limit, address, most):
     def refused() -> float:
         labels = {"why": limit.why}
         return metrics.REGISTRY.get_sample_value("attention_refused_total", labels) or 0.0

@@ -109,7 +109,7 @@ def chunks(count: int) -> list[dict[str, Any]]:
 
 
 @to_its_end
-async def test_a_file_without_room_is_read_and_thrown_away_and_its_page_learns_why() -> None:
+async def test_a_file_without_room_is_read_and_thrown_away_and_its_page_learns_why():
     uploads, body = uploads_of(), chunks(5)
     server = Server(uploads)
     assert await server.ask(FILE.format("large"), 7 * MB + 1, body=body) == 204
@@ -138,22 +138,20 @@ FORM = "multipart/form-data; boundary=x"
     ],
 )
 @to_its_end
-async def test_a_file_comes_as_a_form_and_says_its_length(
-    method: str, path: str, length: Any, kind: str, status: int
-) -> None:
+async def test_a_file_comes_as_a_form_and_says_its_length(method, path, length, kind, status):
     server = Server()
     assert await server.ask(path, length, method, kind=kind) == status
     assert len(server.reached) == (status == 200)
 
 
 @to_its_end
-async def test_a_sender_who_is_gone_before_a_file_is_read_does_no_harm() -> None:
+async def test_a_sender_who_is_gone_before_a_file_is_read_does_no_harm():
     cut = [*chunks(3)[:2], {"type": "http.disconnect"}]
     assert await Server().ask(FILE.format("large"), 8 * MB, body=cut) == 204
 
 
 @to_its_end
-async def test_files_that_are_still_coming_count_and_no_longer_once_they_have_come() -> None:
+async def test_files_that_are_still_coming_count_and_no_longer_once_they_have_come():
     server, paths = Server(), [FILE.format(number) for number in range(5)]
     server.may_answer.clear()
     several = [asyncio.create_task(server.ask(path, 3 * MB)) for path in paths]
@@ -166,8 +164,8 @@ async def test_files_that_are_still_coming_count_and_no_longer_once_they_have_co
 @pytest.mark.parametrize(("slowest", "status"), [(1e9, 408), (1e-9, 200)])
 @to_its_end
 async def test_a_file_that_does_not_come_holds_no_room_and_what_has_come_gives_it_time(
-    monkeypatch, slowest: float, status: int
-) -> None:
+    monkeypatch, slowest, status
+):
     monkeypatch.setattr(room, "PATIENCE", 0.0)
     monkeypatch.setattr(room, "SLOWEST", slowest)
     uploads, (body, last) = uploads_of(), ([each] for each in chunks(2))
