@@ -13,6 +13,10 @@ from attention.trained.sources import MINILM, NONE
 
 ONE_WORD, ALL_WORDS = "one word", "all words"
 MAP, HOW, HEADS, AGAINST, NUMBERS = FOLDS = ("map", "how", "all heads", "against", "numbers")
+# Why the map is shown in place of a fold that a layer has not.
+MAP_INSTEAD = dict.fromkeys(
+    (HOW, NUMBERS), "Pieces joined into words have weights alone: the map shows them."
+) | {HEADS: "This layer has one head: the map shows it."}
 
 
 @dataclass(frozen=True)

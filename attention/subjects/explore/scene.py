@@ -7,14 +7,7 @@ from dataclasses import replace
 
 from attention.analysis import additions
 from attention.app.cached import kept, long_texts, pictures, runs
-from attention.app.state.openings import (
-    HEADS,
-    HOW,
-    NUMBERS,
-    OPENINGS,
-    Opening,
-    other_ending,
-)
+from attention.app.state.openings import MAP_INSTEAD, OPENINGS, Opening, other_ending
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.printing import percent
@@ -32,13 +25,6 @@ from attention.subjects.explore.heads import words as heads_words
 from attention.subjects.explore.word_map import MapSettings, Where, why_nowhere
 from attention.trained import sources
 
-# Why the map is shown in place of a fold.
-NO_FOLD = {
-    HEADS: "This layer has one head: the map shows it.",
-    **dict.fromkeys(
-        (HOW, NUMBERS), "Pieces joined into words have weights alone: the map shows them."
-    ),
-}
 CONTENT_BYTES = 4 << 20  # of an ordinary sentence 0.02 MB
 
 
@@ -137,8 +123,10 @@ def map_of_all(view: View, result: Result) -> Scene:
     apart = ("arcs", "mixture") if view["figure"] == "heatmap" else ("arcs",)
     parts = [part for part in picture.shown.parts if part not in apart]
     reader = Words(" ".join(_reader(result)))
-    absent = [note(NO_FOLD[view["fold"]])] if view["fold"] in NO_FOLD else []
-    return scene(*absent, replace(picture, drawn=parts), reader, *state(result))
+    instead = MAP_INSTEAD.get(view["fold"])
+    return scene(
+        note(instead) if instead else None, replace(picture, drawn=parts), reader, *state(result)
+    )
 
 
 def mixture(view: View, result: Result) -> Figure:

@@ -140,14 +140,11 @@ def test_a_fold_shows_the_same_word_of_the_same_sentence_and_stands_in_the_link(
         assert again.sent[key].numbers.equal(part.numbers), key
 
 
-def test_a_heatmap_alone_is_drawn_without_the_new_vector():
+def test_a_heatmap_alone_is_drawn_without_the_new_vector() -> None:
+    result = result_of(settings_of_link({}, CAT))
     for figure, drawn in (("all", ["heatmap", "mixture"]), ("heatmap", ["heatmap"])):
-        view = viewed("explore", s=CAT, figure=figure)
-        result = scene.opening_result(view)
-        assert result is not None
-        picture = scene.map_of_all(view, result)["map_picture"]
-        assert isinstance(picture, AttentionPicture)
-        assert picture.drawn == drawn
+        shown = scene.map_of_all(viewed("explore", s=CAT, figure=figure), result)
+        assert getattr(shown["map_picture"], "drawn", None) == drawn
 
 
 def test_settings_in_the_row_change_what_is_said_and_a_variant_takes_the_place_of_the_head():
