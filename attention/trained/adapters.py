@@ -94,8 +94,11 @@ def read_adapter(folder: Path, prefix: str = "") -> Adapter:
             expected = " or ".join(map(json.dumps, allowed))
             raise ValueError(f"{CONFIG} must have {key} = {expected}, got {config[key]!r}")
     rank, alpha = (config.get(key) for key in ("r", "lora_alpha"))
-    numbers = isinstance(rank, int) and isinstance(alpha, int | float)
-    if not numbers or rank < 1 or not math.isfinite(alpha):
+    if (
+        not (isinstance(rank, int) and isinstance(alpha, int | float))
+        or rank < 1
+        or not math.isfinite(alpha)
+    ):
         raise ValueError(
             f"{CONFIG} must have r, a whole number of at least 1, and lora_alpha, a number, "
             f"got {rank!r} and {alpha!r}"
