@@ -66,7 +66,7 @@ def both_words(answered: Answered) -> str:
 
 
 def rank_words(weights: WeightChanges | None, head: Head) -> str:
-    """The place of a head among all by the change of its W_OV; "" where that is not known."""
+    """The number of heads whose W_OV changed more than one's; "" where that is not known."""
     if weights is None or not weights.ov.isfinite().all():
         return ""
     if not weights.ov.any():
@@ -76,7 +76,7 @@ def rank_words(weights: WeightChanges | None, head: Head) -> str:
         return "No head's W_OV moved less."
     if rank == 1:
         return "No head's W_OV moved more."
-    return f"By the move of its W_OV it comes {ordinal(rank)} of {weights.ov.numel()}."
+    return f"The W_OV of {rank - 1} other head{'s' * (rank > 2)} moved more."
 
 
 def rank_of(numbers: Tensor, head: Head) -> int:

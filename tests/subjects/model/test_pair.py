@@ -166,7 +166,7 @@ HEADINGS = {
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.75, 0.5)): (CARRIES, f"{FALLS} {LESS[:-5]}more."),
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.0)): (
         CARRIES,
-        f"{FALLS} By the move of its W_OV it comes 2nd of 3.",
+        f"{FALLS} The W_OV of 1 other head moved more.",
     ),
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.0, 0.0, 0.0)): (CARRIES, f"{FALLS} No head's W_OV moved."),
     (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, FALLS),
