@@ -56,6 +56,7 @@ HEAVY = (
     ("model", {"s": f"{{}} {PIECES}", "model": "minilm"}),
     ("model", {"s": f"{{}} {PIECES}", "model": "en-pt"}),
     ("model", {"s": f"{{}} {PIECES[:200]}", "model": "smollm2", "off": "23.4"}),
+    ("model", {"s": f"{{}} {PIECES[:200]}", "model": "smollm2-giver"}),
     ("model", {"s": f"{{}} {PIECES[:200]}", "model": "smollm2", "more": "layer by layer"}),
     ("model", {"s": f"{{}} {PIECES[:200]}", "model": "minilm", "more": "associations"}),
     ("cross", {"target": f"{WORDS} {{}}", "memory": WORDS, "variant": "additive"}),
