@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 LOCK = deploy/requirements.lock
 # Chromium and its server begin in fresh workers, without the memory that models have taken
-TESTS = $(BIN)/python -m pytest --nothing-skips --numprocesses 2 --dist worksteal
+TESTS = $(BIN)/python -m pytest --nothing-skips -rs --numprocesses 2 --dist worksteal
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 

@@ -29,7 +29,10 @@ LINES = ["The cat sat.", "It ran.", "The cat ran.", "A dog sat.", "The dog ran h
 @pytest.fixture
 def minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model of this process, read once for all tests."""
-    monkeypatch.setattr(command, "model_of", packaged)
+    read = command.model_of
+    monkeypatch.setattr(
+        command, "model_of", lambda name: packaged(name) if name == "minilm" else read(name)
+    )
 
 
 def written(folder: Path, content: bytes) -> Path:
