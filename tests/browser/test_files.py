@@ -45,7 +45,7 @@ def test_what_is_masked_is_empty_in_the_files_and_the_sum_of_their_numbers_is_ri
 ):
     page = open_page("/?fold=numbers&s=a+cat+sat&mask=causal")
     expect_rest(page)
-    offered(page)
+    page.get_by_role("button", name="Download", exact=True).click()
     names = ("Masked scores", "Scaled scores", "Weights", "Vectors x", "New vectors y")
     masked, scaled, weights, x, y = (
         pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0).to_numpy()
