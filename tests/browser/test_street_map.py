@@ -57,8 +57,14 @@ def told(page: Page) -> Any:
     return page.locator(".told")
 
 
-def weight(run: Recording, query: int, key: int) -> str:
-    number = float(run.weights(0, 0, query)[0, key])
+def head_of(page: Page) -> tuple[int, int]:
+    """Layer and head that the file was opened on."""
+    asked = search(page)
+    return int(asked.get("layer", 0)), int(asked.get("head", 0))
+
+
+def weight(run: Recording, head: tuple[int, int], query: int, key: int) -> str:
+    number = float(run.weights(*head, query)[0, key])
     return f"{number:.4f}" if number >= 1e-3 or not number else f"{number:.3e}".split("e")[0]
 
 
@@ -79,7 +85,7 @@ def test_one_zooms_from_the_whole_to_a_cell_and_reads_its_weight(open_page, run)
     expect(pointed).to_have_text(re.compile(r"query \d+ “.*”, key \d+ “.*”: "))
     query, key = map(int, re.findall(r"(?:query|key) (\d+) “", pointed.inner_text()))
     expect(told(page)).to_have_text(re.compile(f"Query {query} “.*”, key {key} “"))
-    expect(told(page)).to_contain_text(weight(run[0], query, key))
+    expect(told(page)).to_contain_text(weight(run[0], head_of(page), query, key))
 
 
 def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cells(open_page, run):
@@ -99,14 +105,14 @@ def test_hostile_tokens_are_text_and_a_word_a_link_and_the_row_lead_to_their_cel
     expect(told(page)).to_contain_text("Query 470 “Needle”")
     expect(page.get_by_text("2 of 2")).to_be_visible()
     second = page.get_by_role("list", name="Its greatest weights").get_by_role("button").nth(1)
-    at = int(run[0].weights(0, 0, 470)[0].topk(2).indices[1])
+    at = int(run[0].weights(*head_of(page), 470)[0].topk(2).indices[1])
     second.click()
     expect(told(page)).to_contain_text(f"Query 470 “Needle”, key {at} ")
     page.get_by_text("The strongest far links").click()
     page.get_by_role("spinbutton", name="At least tokens apart").fill("500")
     page.get_by_role("button", name="Find the strongest").click()
     page.locator("details .links button").first.click()
-    whole = run[0].weights(0, 0)
+    whole = run[0].weights(*head_of(page))
     whole = whole.tril(-500)
     whole[:, 0] = 0
     query, key = divmod(int(whole.argmax()), TOKENS)
