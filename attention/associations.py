@@ -34,6 +34,7 @@ from attention.shards import (
     parts_of,
     problems,
     run,
+    status,
 )
 from attention.trained import sources
 from attention.trained.models import Model
@@ -168,30 +169,29 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0, or 1 where it could not be done, with a word on the reason."""
-    said = parser().parse_args(arguments)
-    try:
-        check_options(said.lines, said.workers)
-        model = model_of(said.model)
-        if said.method not in methods_for(model):
-            raise ValueError(f"{said.method} needs a layout that is known, {said.model} has none")
-        n_layers = sum(not layer.crosses for layer in model.layers)
-        if not -n_layers <= said.layer < n_layers:
-            raise ValueError(f"layer must be one of {n_layers}, counted from 0, got {said.layer}")
-        said.output.mkdir(parents=True, exist_ok=True)
-        layer = said.layer % n_layers
-        job = Associations(hash_of(said.file), said.lines, said.model, said.method, layer)
-        run(said.file, said.output, job, sys.stderr, said.workers, said.cluster)
-        out = said.output
-        table = out / "pairs.csv" if said.csv else None
-        n_pairs = pairs(out, job, out / "pairs.parquet", table)
-        n_problems = problems(out, job, out / "problems.csv")
-        if said.csv:
-            as_csv(parts_of(out, job), out / "associations.csv", SCHEMA)
-    except (OSError, ValueError, RuntimeError) as error:
-        print(f"\nnot done: {error}; what is done is kept, run it again to go on", file=sys.stderr)
-        return 1
-    print(f"{n_pairs:,} pairs of words, {n_problems:,} lines with a problem", file=sys.stderr)
-    return 0
+    return status(functools.partial(associate_file, parser().parse_args(arguments)))
+
+
+def associate_file(said: argparse.Namespace) -> str:
+    """Work out a file with the command's options; the line that it ends with."""
+    check_options(said.lines, said.workers)
+    model = model_of(said.model)
+    if said.method not in methods_for(model):
+        raise ValueError(f"{said.method} needs a layout that is known, {said.model} has none")
+    n_layers = sum(not layer.crosses for layer in model.layers)
+    if not -n_layers <= said.layer < n_layers:
+        raise ValueError(f"layer must be one of {n_layers}, counted from 0, got {said.layer}")
+    said.output.mkdir(parents=True, exist_ok=True)
+    layer = said.layer % n_layers
+    job = Associations(hash_of(said.file), said.lines, said.model, said.method, layer)
+    run(said.file, said.output, job, sys.stderr, said.workers, said.cluster)
+    out = said.output
+    table = out / "pairs.csv" if said.csv else None
+    n_pairs = pairs(out, job, out / "pairs.parquet", table)
+    n_problems = problems(out, job, out / "problems.csv")
+    if said.csv:
+        as_csv(parts_of(out, job), out / "associations.csv", SCHEMA)
+    return f"{n_pairs:,} pairs of words, {n_problems:,} lines with a problem"
 
 
 if __name__ == "__main__":

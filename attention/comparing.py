@@ -46,6 +46,7 @@ from attention.shards import (
     parts_of,
     problems,
     run,
+    status,
 )
 from attention.trained import sources
 from attention.trained.models import Model
@@ -464,22 +465,21 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0, or 1 where it could not be done, with a word on the reason."""
-    said = parser().parse_args(arguments)
-    try:
-        check_options(said.lines, said.workers)
-        weight_changes(*models_of(said.base, said.tuned))  # of other shapes: said before all else
-        said.into.mkdir(parents=True, exist_ok=True)
-        file = Path(said.answers).resolve()
-        answers = (str(file), hash_of(file)) if file.is_file() else (said.answers, "")
-        job = Comparing(hash_of(said.texts), said.lines, said.base, said.tuned, *answers)
-        run(said.texts, said.into, job, sys.stderr, said.workers, said.cluster)
-        n_problems = problems(said.into, job, said.into / "problems.csv")
-        n_lines = summary(said.into, job, said.into / "heads.csv")
-    except (OSError, ValueError, RuntimeError) as error:
-        print(f"\nnot done: {error}; what is done is kept, run it again to go on", file=sys.stderr)
-        return 1
-    print(f"{n_lines:,} lines compared, {n_problems:,} with a problem", file=sys.stderr)
-    return 0
+    return status(functools.partial(compare_file, parser().parse_args(arguments)))
+
+
+def compare_file(said: argparse.Namespace) -> str:
+    """Compare two models over a file with the command's options; the line that it ends with."""
+    check_options(said.lines, said.workers)
+    weight_changes(*models_of(said.base, said.tuned))  # of other shapes: said before all else
+    said.into.mkdir(parents=True, exist_ok=True)
+    file = Path(said.answers).resolve()
+    answers = (str(file), hash_of(file)) if file.is_file() else (said.answers, "")
+    job = Comparing(hash_of(said.texts), said.lines, said.base, said.tuned, *answers)
+    run(said.texts, said.into, job, sys.stderr, said.workers, said.cluster)
+    n_problems = problems(said.into, job, said.into / "problems.csv")
+    n_lines = summary(said.into, job, said.into / "heads.csv")
+    return f"{n_lines:,} lines compared, {n_problems:,} with a problem"
 
 
 if __name__ == "__main__":

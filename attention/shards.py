@@ -17,7 +17,8 @@ import itertools
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -274,3 +275,15 @@ def check_options(lines: int, workers: int) -> None:
     """Raise ValueError where there would be no shard, or nobody to work it out."""
     if lines < 1 or workers < 1:
         raise ValueError("lines and workers must be at least 1")
+
+
+def status(work: Callable[[], str]) -> int:
+    """Exit status of a command: 0 after the line that its work ends with, 1 after the reason why it
+    could not be done."""
+    try:
+        line = work()
+    except (OSError, ValueError, RuntimeError) as error:
+        print(f"\nnot done: {error}; what is done is kept, run it again to go on", file=sys.stderr)
+        return 1
+    print(line, file=sys.stderr)
+    return 0
