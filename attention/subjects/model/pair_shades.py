@@ -29,10 +29,14 @@ def shaded(asked: Asked, looks: Sequence[Sequence[str]], name: str) -> Shaded:
     matrices = [_shade(*each, "%") for each in zip(MATRICES, of_each, strict=True)]
     shown = next((each for each in matrices if each.name == name), matrices[0])
     heads = [divmod(at, maps.shape[1]) for at in range(maps.numel())]
-    told = {
-        ELSEWHERE: [pair_words.map_words(maps, head, looks[head[0]][head[1]]) for head in heads],
-        WEIGHTS: [pair_words.weight_words(weights, head) for head in heads],
-    }
+
+    def of_maps() -> list[str]:
+        return [pair_words.map_words(maps, head, looks[head[0]][head[1]]) for head in heads]
+
+    def of_weights() -> list[str]:
+        return [pair_words.weight_words(weights, head) for head in heads]
+
+    told = {ELSEWHERE: of_maps, WEIGHTS: of_weights}
     return Shaded({ELSEWHERE: moved, WEIGHTS: shown}, told, menu_of(WEIGHTS, matrices, shown))
 
 

@@ -53,11 +53,11 @@ class Shade:
 
 @dataclass(frozen=True, eq=False)
 class Shaded:
-    """Shades that the tiles of the window have, and sentences on each head, by lens; and the menu
-    of all those in place of which one of them is shown."""
+    """Shades that the tiles of the window have, by lens; for each lens a function that gives the
+    sentences on all heads; and the menu of all shades, of which one is shown."""
 
     by_lens: Mapping[str, Shade]
-    told: Mapping[str, Sequence[str]]
+    told: Mapping[str, Callable[[], Sequence[str]]]
     menu: Shades | None
 
 

@@ -173,8 +173,9 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "off": [at * heads + each for at, each in shown.off],
         "needed": [at * heads + each for at, each in needed],
         "told": {
-            each: shaded.told.get(each)
-            or told_of(shown, each, looks, effects, says, None if every_lens else head)
+            each: shaded.told[each]()
+            if each in shaded.told
+            else told_of(shown, each, looks, effects, says, None if every_lens else head)
             for each in through
         },
         "tried": model_words.tried_words(int(effects.isfinite().sum()), effects.numel())
@@ -217,7 +218,7 @@ def _of_passports(opened: Opened | None, name: str) -> Shaded:
     if opened is None:
         return Shaded({}, {}, None)
     shade, lens = shade_named(opened.shades, name), model_words.PASSPORTS
-    return Shaded({lens: shade}, {lens: opened.titles}, menu_of(lens, opened.shades, shade))
+    return Shaded({lens: shade}, {lens: lambda: opened.titles}, menu_of(lens, opened.shades, shade))
 
 
 def greatest(numbers: Tensor) -> float:
