@@ -101,11 +101,6 @@ class Comparison:
     others: pandas.DataFrame
     outside_heads: float
 
-    @property
-    def carries_half(self) -> bool:
-        """True if the team's heads, put back, undo half of the change."""
-        return bool(len(self.team)) and float(self.team["undone"].iloc[-1]) >= HALF
-
 
 class Question(NamedTuple):
     """A text as it is shown, what the model takes of it, and its answer."""

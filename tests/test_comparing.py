@@ -66,7 +66,6 @@ def test_other_tunings_stand_beside_with_ranks_and_their_agreement():
     lone = attention.compare(base, other, ids[0], 11, most=0)
     assert lone.heads["put_back_low"].isna().all()
     assert lone.team.empty
-    assert not lone.carries_half
 
 
 class Additive:
