@@ -16,8 +16,8 @@ def parts_of(trace: object) -> dict[str, Any]:
 def over(name: str, cases: Iterable[Any]) -> Callable[[Any], Any]:
     """Runs a test for each of these values of an argument; a failure names its value.
 
-    As `pytest.mark.parametrize`, but as one test: "name, other" has values of two arguments. What
-    the other arguments are is set up once.
+    As `pytest.mark.parametrize`, but as one test: "name, other" has values of two arguments. The
+    other arguments are set up once.
     """
     names, values = name.split(", "), list(cases)
     assert values, f"no case of {name}"

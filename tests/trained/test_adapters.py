@@ -163,7 +163,7 @@ def _adapter(of: Path, folder: Path) -> Path:
 
 
 NO_BASE = "before tuned=… there must be a base=… whose files can be had"
-# What the owner names, the models there are then with their bases, and what is told of others.
+# Names that the owner gives, models with their bases that are there then, reasons for others.
 PAIRS: dict[str, tuple[str, dict[str, str], str]] = {
     "two folders": ("base={llama},tuned={step}", {"llama": "", "step": "llama"}, ""),
     "an adapter": ("base={llama},tuned={adapter}", {"llama": "", "adapter": "llama"}, ""),
