@@ -100,3 +100,10 @@ def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_
     for seed in (2, 3):
         app.step_to("cross", {"vectors": "random", "seed": str(seed)}, monkeypatch)
         assert app.session_state["visit"].newest("seed", seed - 1) == seed
+
+
+def test_a_choice_stays_in_the_address_where_a_run_begins_anew_with_that_of_a_message_before():
+    packaged("minilm")
+    app = opened("model", model="minilm").tell("model_window", "lens", "looks")
+    del app.query_params["lens"]
+    assert app._run().query_params["lens"] == "looks"

@@ -233,6 +233,15 @@ def test_of_two_triggers_that_wait_for_a_run_the_first_is_lost(served, open_page
 
 
 @pytest.mark.browser
+def test_a_setting_leaves_the_address_where_a_fragment_reruns_the_app(served, open_page):
+    page = open_page(served("A setting leaves"), "a")
+    page.get_by_role("button", name="a", exact=True).click()
+    page.get_by_text("press b", exact=True).wait_for()
+    page.get_by_role("button", name="b", exact=True).click()
+    page.wait_for_url("**/?b=1")
+
+
+@pytest.mark.browser
 def test_a_field_loses_what_is_typed_while_the_server_is_away(served, open_page):
     port = served("A field loses")
     with cutting(f"http://127.0.0.1:{port}") as (address, cut):

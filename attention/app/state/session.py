@@ -145,7 +145,7 @@ def _write(name: str, value: Any) -> None:
     """Put a setting without a widget into the address; a default stands in none."""
     if name in st.query_params:
         st.session_state[AGAIN] = True  # its widget would take what the address said before
-    _write_address({name: None if value == every_setting()[name].default else _texts(value)})
+    _write_address({name: _in_address(name, value)})
 
 
 def _write_address(texts: Mapping[str, Sequence[str] | None]) -> None:
@@ -163,8 +163,12 @@ def _write_address(texts: Mapping[str, Sequence[str] | None]) -> None:
         st.query_params.update(written)
 
 
+def _in_address(name: str, value: Any) -> list[str] | None:
+    """A setting as it stands in an address: a default in none."""
+    return None if value == every_setting()[name].default else _texts(value)
+
+
 def _texts(value: Any) -> list[str]:
-    """A value as it stands in an address."""
     return [*map(str, value)] if isinstance(value, tuple) else [str(value)]
 
 
@@ -245,6 +249,8 @@ def enter(page: Page) -> View:
     now = visit().entered(page, entry, problems)
     keep(now)
     _correct_address(address, legal)
+    if entry is Entry.STAYED:
+        _restore_in_address(page)
     if entry in (Entry.OPENED, Entry.RETURNED) and now.drawn:
         _write_address({})  # a step in the history may have met the address of a run before
     if not now.selected:
@@ -279,6 +285,18 @@ def _correct_address(
     if wrong:
         _write_address({name: legal.get(name) for name in wrong})
         st.rerun()
+
+
+def _restore_in_address(page: Page) -> None:
+    """Put again into the address what code has chosen: a run begun anew may have the address of
+    a message sent before, see docs/upstream.md."""
+    now = view()
+    here = {*page.declared, *page.beside(now), *own_settings(now["variant"])}
+    chosen = here & now.visit.choices.keys() - now.visit.drawn
+    texts = {name: _in_address(name, now[name]) for name in chosen}
+    wrong = {name: t for name, t in texts.items() if st.query_params.get_all(name) != (t or [])}
+    if wrong:
+        _write_address(wrong)
 
 
 def _take_browsers_link() -> None:
