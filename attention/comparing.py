@@ -156,7 +156,8 @@ def compare(
         found.append(transplants_of(sides(at)))
         maps.append(map_changes(sides(at).base.own, sides(at).tuned.own).cpu())
         done()
-    unit = 1.0 if any(_is_no_share(one.answer) for one in questions) else POINTS
+    is_share = not any(callable(one.answer) or isinstance(one.answer, tuple) for one in questions)
+    unit = POINTS if is_share else 1.0
     numbers = Numbers(*(unit * torch.stack(each) for each in zip(*map(_parts, found), strict=True)))
     heads = heads_table(numbers, torch.stack(maps), base, tuned)
     losses = [_loss_elsewhere(base, tuned, one.inputs, done) for one in places]
@@ -240,10 +241,6 @@ def _inputs(text: Any, tokenizer: Any, model: Models) -> Any:
     return tokenizer(text, return_tensors="pt")
 
 
-def _is_no_share(answer: Any) -> bool:
-    return callable(answer) or isinstance(answer, tuple)
-
-
 def _loss_elsewhere(base: Models, tuned: Models, inputs: Any, done: Callable[[], None]) -> Tensor:
     """By how many nats a token a text costs more with each head put back, of all. (heads,)."""
     loss: Any = loss_of_tokens(inputs)
@@ -265,15 +262,11 @@ def heads_table(numbers: Numbers, maps: Tensor, base: Models, tuned: Models) -> 
     columns: dict[str, Tensor] = {}
     for name, moved in (("put_back", numbers.put_back), ("put_in", numbers.put_in)):
         mean = moved.mean(0)
-        width = mean * math.nan
-        if texts > 1:
-            width = student(texts - 1) * moved.std(0) / texts**0.5
+        width = student(texts - 1) * moved.std(0) / texts**0.5 if texts > 1 else mean * math.nan
         columns |= {name: mean, f"{name}_low": mean - width, f"{name}_high": mean + width}
     columns["map_change"] = maps.nanmean(0)
-    changes = weight_changes(base, tuned)
-    for name, change in (("qk_change", changes.qk), ("ov_change", changes.ov)):
-        known = change.shape == maps.shape[1:]
-        columns[name] = change if known else torch.full(maps.shape[1:], math.nan)
+    for name, change in zip(("qk_change", "ov_change"), weight_changes(base, tuned), strict=True):
+        columns[name] = change if change.shape == maps[0].shape else maps[0] * math.nan
     numbered = {name: each.flatten().cpu().numpy() for name, each in columns.items()}
     return pandas.DataFrame(numbered, index=index)
 
@@ -342,9 +335,8 @@ def _team_table(
         row["undone"] = (tuned - answer) / numbers.change
         for name, drawn in (("same_layers", one.same_layers), ("any", one.any)):
             drawn = drawn if len(drawn) else torch.full((1,), math.nan)
-            row[name] = unit * float(drawn.mean())
-            row |= {f"{name}_low": unit * float(drawn.min())}
-            row |= {f"{name}_high": unit * float(drawn.max())}
+            ends = {"": drawn.mean(), "_low": drawn.min(), "_high": drawn.max()}
+            row |= {name + end: unit * float(number) for end, number in ends.items()}
         for number in range(1, others + 1):
             ranks = heads[f"put_back_{number}"].abs().rank(ascending=False, method="min")
             row[f"rank_{number}"] = int(ranks[one.head])

@@ -18,7 +18,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -229,32 +229,29 @@ def parts_of(folder: Path, job: Job) -> list[Path]:
 
 def problems(folder: Path, job: Job, out: Path) -> int:
     """Write the lines that have a word said of them as CSV; how many there are."""
-    count, made = 0, out.with_name(f".{out.name}.{os.getpid()}")
-    with made.open("w", newline="", encoding="utf-8") as opened:
-        writer = csv.writer(opened)
-        writer.writerow(["line", "problem"])
-        for part in parts_of(folder, job):
-            read = pq.read_table(part, columns=["line", "problem"]).to_pylist()
-            for row in read:
-                if row["problem"] is not None:
-                    writer.writerow([row["line"], row["problem"]])
-                    count += 1
-    made.replace(out)
-    return count
+    names = ["line", "problem"]
+    tables = (pq.read_table(part, columns=names) for part in parts_of(folder, job))
+    rows = (row for table in tables for row in table.to_pylist() if row["problem"] is not None)
+    return _write_csv(out, names, rows)
 
 
 def as_csv(parts: Sequence[Path], out: Path, schema: pa.Schema) -> None:
-    """Rows of Parquet files as CSV, put in its place when it is whole."""
-    made = out.with_name(f".{out.name}.{os.getpid()}")
+    """Rows of Parquet files as CSV."""
+    batches = (batch for part in parts for batch in pq.ParquetFile(part).iter_batches())
+    _write_csv(out, schema.names, (row for batch in batches for row in batch.to_pylist()))
+
+
+def _write_csv(out: Path, names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows as CSV, put in its place when it is whole; how many there are."""
+    made, count = out.with_name(f".{out.name}.{os.getpid()}"), 0
     with made.open("w", newline="", encoding="utf-8") as opened:
-        writer = csv.writer(opened)
-        writer.writerow(schema.names)
-        for part in parts:
-            for batch in pq.ParquetFile(part).iter_batches():
-                writer.writerows(
-                    zip(*(column.to_pylist() for column in batch.columns), strict=True)
-                )
+        writer = csv.DictWriter(opened, names)
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(row)
+            count += 1
     made.replace(out)
+    return count
 
 
 def hash_of(file: Path) -> str:
