@@ -166,6 +166,7 @@ def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page
 
 def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page):
     page = open_page("/guide?chapter=softmax", viewport={"width": 390, "height": 844})
+    expect(page.locator(".lights")).to_be_attached()  # it knows of the chapter before
     page.get_by_role("button", name="Next").click()
     heading = page.get_by_role("heading", name=CHAPTERS[4].title)
     expect(heading).to_be_in_viewport()
