@@ -113,7 +113,7 @@ def test_the_library_alone_brings_no_streamlit_and_bounds_torch_and_pandas_from_
 def test_each_room_of_the_library_leans_on_what_is_installed_without_the_app(wheel):
     installed_as = importlib.metadata.packages_distributions()
     alone, needed = requirements_of(wheel, ""), requirements_of(wheel, "app")
-    extras = {"notebook": "notebook", "trained": "transformers"}
+    extras = {"notebook": "notebook", "trained": "transformers", "capture": "transformers"}
     extras |= {"analysis": "cluster", "atlas": "cluster"}
     streamlits = {
         canonicalize_name(Requirement(line).name)
