@@ -239,7 +239,10 @@ class Tab:
             return self.page.locator(self.site.button)
         scope = self.page.get_by_test_id(self.site.scope)
         if self.site.menu:
-            scope.get_by_role("combobox", name=self.site.group).click()
+            menu = scope.get_by_role("combobox", name=self.site.group)
+            menu.scroll_into_view_if_needed()
+            self.page.wait_for_timeout(RESTS_MS)  # a list closes where the page still scrolls
+            menu.click()
             return self.page.get_by_role("option", name=next(self.options), exact=True)
         group = scope.get_by_label(self.site.group, exact=True)
         return group.get_by_text(next(self.options), exact=True)
