@@ -127,7 +127,7 @@ IDENTITIES = replace(
 HEADS = replace(
     APP,
     name="12 heads",
-    heatmap=".st-key-all_heads canvas[data-version]",
+    heatmap="canvas[data-version]",
     parameters=lambda n: {
         **{"s": sentence(n), "vectors": "random", "d_model": "48", "variant": "multihead"},
         **{"heads": "12", "fold": "all heads", "words": ALL_WORDS},
