@@ -99,10 +99,6 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
         faults.append(f"dialog: {dialog}")
         dialog.dismiss()
 
-    def note_message(message: Any) -> None:
-        if "Content Security Policy" in message.text:
-            faults.append(message.text)
-
     def note_request(request: Any) -> None:
         known = [*addresses, *(address.replace("http", "ws") for address in addresses)]
         if not request.url.startswith((*known, "data:", "blob:")):
@@ -111,7 +107,7 @@ def open_page(browser: Any, profile: Any, server: str) -> Iterator[Open]:
     watches: dict[str, Callable[[Any], object]] = {
         "weberror": lambda error: faults.append(f"error: {error.error}"),
         "dialog": note_dialog,
-        "console": note_message,
+        "console": lambda said: faults.extend([said.text] * ("Security Policy" in said.text)),
         "request": note_request,
     }
 

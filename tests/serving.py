@@ -22,15 +22,16 @@ ROOT = Path(__file__).parent.parent
 def serving(script: str = "streamlit_app.py", **variables: str) -> Iterator[str]:
     """Serve the app on a free port for as long as the context lasts; gives its address.
 
-    variables: of the environment, which it has besides.
+    variables: of the environment, which it has besides. Its log stands in the report of a test that
+    fails.
     """
-    with started(script, subprocess.DEVNULL, **variables) as (port, _):
+    with started(script, None, **variables) as (port, _):
         yield f"http://127.0.0.1:{port}"
 
 
 @contextlib.contextmanager
 def started(
-    script: str, log: int | IO[str], **variables: str
+    script: str, log: int | IO[str] | None, **variables: str
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """A script served by Streamlit, once it is healthy: its port and its process."""
     command = [sys.executable, "-m", "streamlit", "run", script]
@@ -41,7 +42,7 @@ def started(
 @contextlib.contextmanager
 def running(
     command: list[str],
-    log: int | IO[str],
+    log: int | IO[str] | None,
     folder: Path = ROOT,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:

@@ -97,13 +97,9 @@ def test_rooms_lean_on_each_other_one_way():
     assert circles({room: may_import(room)[0] & rooms for room in rooms}) == {}
 
 
-def module_of(source: str) -> str:
-    """Full name of the module in a file."""
-    return source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
 def test_modules_of_all_rooms_and_parts_of_the_app_lean_on_each_other_one_way():
-    modules = {module_of(source): source for source in SOURCES}
+    names = [one.removesuffix(".py").removesuffix("/__init__") for one in SOURCES]
+    modules = {name.replace("/", "."): one for name, one in zip(names, SOURCES, strict=True)}
     below: dict[str, set[str]] = {}
     for module, source in modules.items():
         names = [name.split(".") for name in imports(source)]

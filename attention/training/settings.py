@@ -30,10 +30,6 @@ STEPS, RATES = ("100", "300", "600", "1000", "2000"), ("0.0003", "0.001", "0.003
 REGISTERED: dict[str, Any] = {}  # classes of tasks by name, see `tasks.base.TASKS`
 
 
-def _tasks() -> tuple[str, ...]:
-    return tuple(REGISTERED)
-
-
 def _usual(label: str, options: tuple[str, ...]) -> str:
     help = f"{USUAL}: as many as the task needs."
     field: str = choice(USUAL, label, (USUAL, *options), help=help)
@@ -44,7 +40,7 @@ def _usual(label: str, options: tuple[str, ...]) -> str:
 class TrainingSettings:
     """All that decides a training, on one machine to the last bit."""
 
-    task: str = choice("look-up", "Task", _tasks)
+    task: str = choice("look-up", "Task", lambda: tuple(REGISTERED))
     handicap: str = choice(
         NONE, "Take away", tuple(HANDICAPS), help="One thing less: watch learning suffer."
     )

@@ -114,11 +114,7 @@ def test_kin_that_is_alike_on_one_half_of_the_sentences_alone_is_not_told():
 def test_across_a_causal_model_only_keys_that_both_see_count():
     """The head of the other one looks ahead as well, which this one cannot."""
     one = subject([on(-1)], NOISE, TEXTS, "one", causal=True, special=False)
-
-    def both_sides(many: int) -> torch.Tensor:
-        return (on(-1)(many) + 3 * on(1)(many)) / 4
-
-    other = subject([both_sides], NOISE, TEXTS, "other")
+    other = subject([lambda many: (on(-1)(many) + 3 * on(1)(many)) / 4], NOISE, TEXTS, "other")
     ((found,),) = alike(one, other)
     assert (found.model, found.layer, found.head) == ("other", 0, 0)
     assert found.checked.mean > 0.9

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.browsing import Page, check_link, expect_in_search, expect_rest
+from tests.browser.browsing import Page, check_link, eventually, expect_rest, search
 from tests.trained.packaged import packaged
 
 Find = Callable[[Page], Any]
@@ -25,10 +25,6 @@ def option(figure: str, at: int) -> Find:
 
 def cell(figure: str, at: int) -> Find:
     return lambda page: page.locator(f".st-key-{figure} [role=grid] td.cell").nth(at)
-
-
-def name_of_row(page: Page) -> Any:
-    return page.locator(".down span").nth(1)
 
 
 # A link; where one clicks, and what the link says then; a key that follows, and what that says.
@@ -61,7 +57,7 @@ GESTURES = {
     "comparison": (
         "explore",
         SAID | {"fold": "against", "words": "all words"},
-        name_of_row,
+        lambda page: page.locator(".down span").nth(1),
         {"query": "1"},
         "Home",
         {"query": "0"},
@@ -91,12 +87,14 @@ def test_what_is_chosen_by_a_click_or_by_keys_stands_in_the_link(gesture, open_p
     if "model" in settings:
         packaged(settings["model"])
     page = open_page(f"/{name}?{urlencode(settings)}")
+
+    def chosen() -> dict[str, str]:
+        return {name: search(page)[name] for name in (clicked | moved).keys() & search(page).keys()}
+
     find(page).click()
-    for setting, value in clicked.items():
-        expect_in_search(page, setting, value)
+    eventually(page, chosen, clicked)
     expect_rest(page)
     focused = find(page).locator("xpath=ancestor-or-self::*[@tabindex='0'][1]")
     focused.press(key)
-    for setting, value in moved.items():
-        expect_in_search(page, setting, value)
+    eventually(page, chosen, moved)
     check_link(page, open_page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -15,7 +14,7 @@ from attention.changing.change import PARTS, PATH, Change, Intervention, Token, 
 from attention.changing.effects import means
 from attention.changing.known import changed_runs, check_same_length, hidden
 from attention.trained.models import Run
-from tests.analysis.conftest import CLOSE, Case, each_model, each_tiny
+from tests.analysis.conftest import CLOSE, each_model, each_tiny
 from tests.cases import over
 from tests.trained.making import doubled
 
@@ -24,16 +23,12 @@ def tokens_of(run: Run) -> list[Token]:
     return [Token(position, int(piece)) for position, piece in enumerate(run.pieces.ids)]
 
 
-def everywhere(case: Case, change: Callable[[int], Change]) -> list[Change | Token]:
-    return [change(layer) for layer in range(len(case.model.layers))]
-
-
 @each_model
 @torch.no_grad()
 def test_nothing_changed_changes_nothing_to_the_bit(case):
     assert torch.equal(hidden(case.model, case.run, [[]])[0], case.run.hidden)
     for part in (*PARTS, *PATH):
-        same = everywhere(case, lambda layer, part=part: Change(layer, part, case.run))
+        same = [Change(layer, part, case.run) for layer in range(len(case.model.layers))]
         assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)
     same = tokens_of(case.run)
     assert torch.equal(hidden(case.model, case.run, [same])[0], case.run.hidden)

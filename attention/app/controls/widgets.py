@@ -223,12 +223,8 @@ def parts_beside(view: View) -> list[Part]:
             if name == "cells":
                 sequences = two_sequences if page.attention == "cross" else sequence_tokens
                 grid = functools.partial(cell_grid, view, sequences)
-                parts.append(Part(name, grid, (_frozen(sequences(view)), view[name])))
+                parts.append(Part(name, grid, (tuple(map(tuple, sequences(view))), view[name])))
     return parts
-
-
-def _frozen(sequences: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(tuple, sequences))
 
 
 def two_sequences(view: View) -> tuple[Sequence[str], Sequence[str]]:

@@ -186,12 +186,9 @@ def style(view: View) -> None:
 def _print_rules() -> str:
     """A page on paper: in the colours of the light theme, whichever one is seen."""
     colours = ((name, st.get_option(f"theme.light.{option}")) for name, option in PAPER.items())
-    rules = (f"--st-{name}: {_of_css(colour)} !important;" for name, colour in colours)
+    listed = ((name, [one] if isinstance(one, str) else one) for name, one in colours)
+    rules = (f"--st-{name}: {', '.join(colour)} !important;" for name, colour in listed)
     return _read("print").replace("{colours}", " ".join(rules))
-
-
-def _of_css(colour: str | list[str]) -> str:
-    return colour if isinstance(colour, str) else ", ".join(colour)
 
 
 @functools.cache

@@ -114,7 +114,7 @@ def way(view: View, there: Sequence[Chapter]) -> None:
     words = chapter_page.words_of(view)
     answered = f", {words['answered']}"
     with st.container(key="way"):
-        session.set_widget_value("contents", at)
+        session.set_widget_value("contents", at, again=True)
         st.pills(
             words["chapters"],
             range(len(there)),
@@ -184,7 +184,7 @@ def question(view: View, chapter: Chapter) -> None:
     """Ask what to guess before the explanation is shown."""
     guess, answered = view["guess"], chapter_page.is_answered(view, chapter)
     words = chapter_page.words_of(view)
-    session.set_widget_value("guessed", guess if answered else None)
+    session.set_widget_value("guessed", guess if answered else None, again=True)
 
     def marked(index: int) -> str:
         choice = chapter.choices[index]
@@ -200,7 +200,9 @@ def question(view: View, chapter: Chapter) -> None:
         on_change=take_guess,
         args=(chapter,),
     )
-    if answered:
+    with st.container(key="verdict"):  # there from the start: what comes below keeps its place
+        if not answered:
+            return
         verdict = f"**{words['right' if guess == chapter.answer else 'wrong']}.**"
         reply = chapter.replies[guess] if chapter.replies else ""
         st.markdown(" ".join(filter(None, (verdict, reply, chapter.because))))

@@ -139,7 +139,8 @@ def read_file(content: bytes) -> OpenedWeights:
         unpacked_bytes(content)
         parts = _read_npz(content) if _is_npz(content) else _read_safetensors(content)
         if "weights" not in parts or "tokens" not in parts:
-            raise ValueError(f"the file must have weights and tokens, it has {_listed(parts)}")
+            there = ", ".join(name[:40] for name in parts) or "neither"
+            raise ValueError(f"the file must have weights and tokens, it has {there}")
         tokens = _read_tokens("tokens", parts["tokens"])
         keys = _read_tokens("keys", parts["keys"]) if "keys" in parts else None
         weights = fit_weights(_small(parts["weights"]), tokens, keys)
@@ -221,7 +222,3 @@ def _small(weights: Any) -> Tensor:
         raise ValueError(f"weights must be numbers, got {weights.dtype}")
     with numpy.errstate(over="ignore"):  # what is too large becomes ∞, which is no weight
         return torch.from_numpy(weights.astype(kept, copy=False))
-
-
-def _listed(parts: dict[str, Any]) -> str:
-    return ", ".join(name[:40] for name in parts) or "neither"

@@ -127,6 +127,7 @@ def way(draft: Draft) -> None:
     titles = [each.text("title") or each.text("question") for each in draft.cards]
     with st.container(horizontal=True, vertical_alignment="center", key="cards_way"):
         draft_page.field("opened_card", draft.opened, Draft.with_opened)
+        session.set_widget_value("opened_card", draft.opened, again=True)
         st.pills(
             "Card",
             draft.names,
@@ -310,6 +311,7 @@ def field_of(
     """A field of the open card. write: gives the card with what the field says."""
     key, name = f"{key}_{draft.opened}", draft.opened
     draft_page.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
+    session.set_widget_value(key, value, again=draw is st.pills)
     if draw in (st.text_input, st.text_area):
         more["max_chars"] = MAX_LINE if draw is st.text_input else MAX_CHAPTER
     if draw is st.text_area:

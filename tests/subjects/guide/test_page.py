@@ -234,6 +234,29 @@ def test_a_message_that_was_on_its_way_takes_back_no_chapter_guess_or_sentence()
     assert (app.query_params["s"], app.values[box(app)]) == ("good morning", "good morning")
 
 
+def test_what_is_chosen_is_sent_again_as_a_run_that_was_cut_off_may_have_lost_its_new_label():
+    app = opened("guide").choose("guessed", 0)
+    app.choose(box(app), "good morning")
+    for pills in app.pills(key="contents"), app.pills(key="guessed"):
+        assert (pills.proto.set_value, pills.proto.raw_values) == (True, pills.options[:1])
+
+
+def test_the_box_for_a_sentence_keeps_its_place_when_the_answer_comes():
+    app = chapter_of("trained")
+    before = place(app._tree, box(app))
+    app.choose("guessed", 0)
+    assert before == place(app._tree, box(app)) != []
+
+
+def place(block: Any, key: str) -> list[int]:
+    """The position of a widget in its block, and of that in its own, from the whole page down."""
+    for at, each in getattr(block, "children", {}).items():
+        below = place(each, key)
+        if below or getattr(each, "key", None) == key:
+            return [at, *below]
+    return []
+
+
 YOURS = "My grandmother bakes bread in the old kitchen"
 
 

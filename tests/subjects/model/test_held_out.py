@@ -18,7 +18,7 @@ from attention.subjects.model import numbers
 from attention.subjects.model.known_heads import EXAMPLES
 from attention.subjects.model.words import MEAN
 from attention.trained.models import Transformer
-from tests.running import App, opened
+from tests.running import opened
 from tests.trained.packaged import packaged, run_model
 
 MODEL, HEADS = "smollm2", 9
@@ -59,16 +59,6 @@ def recomputed(text: str, heads: Sequence[int]) -> Tensor:
     return torch.stack(found)
 
 
-def opened_by_link(text: str) -> App:
-    """The window of a link that names a sentence, and neither a head nor a word."""
-    return opened("model", s=text, model=MODEL)
-
-
-def opened_by_typing(text: str) -> App:
-    """The window of a prepared sentence and a chosen head, once another sentence is typed."""
-    return opened("model", s=PARIS, model=MODEL, layer=20, head=1).choose("s", text)
-
-
 def test_no_sentence_that_is_held_out_is_among_those_prepared():
     packaged(MODEL)
     there = on_corpus(MODEL)
@@ -101,7 +91,8 @@ def test_a_held_out_sentence_opens_on_its_last_word_and_a_head_that_costs_it_abo
     rows = torch.cat([one.trace().weights[:, -1] for one in run.inputs])[tried]
     rows[:, [0, -1]] = 0
     looks = rows.amax(-1)
-    for app in (opened_by_link(text), opened_by_typing(text)):
+    typed = opened("model", s=PARIS, model=MODEL, layer=20, head=1).choose("s", text)
+    for app in (opened("model", s=text, model=MODEL), typed):
         header = app.sent["model_window"].header
         at = tried.index(header["chosen"])
         assert near[at]
