@@ -14,7 +14,6 @@ from attention.core.printing import fixed
 from attention.subjects.model.words import (
     Answered,
     apart,
-    fall_words,
     name_of,
     percent,
     points,
@@ -47,11 +46,8 @@ def heading(answered: Answered, changes: Tensor, weights: WeightChanges | None) 
     if first < LEAST or first == second:
         return f"No single head carries the change of {word}", line
     head = divmod(int(carried.argmax()), changes.shape[1])
-    falls = fall_words(answered, answered.before + float(changes[head]), f"head {name_of(head)}")
-    return (
-        f"Head {name_of(head)} carries more of the change than any other",
-        f"{falls} {rank_words(weights, head)}".strip(),
-    )
+    title = f"Head {name_of(head)} carries more of the change than any other"
+    return title, rank_words(weights, head) or line
 
 
 def both_words(answered: Answered) -> str:

@@ -160,28 +160,25 @@ def weights(*ov: float) -> WeightChanges:
 
 
 LESS, CARRIES = "No head's W_OV moved less.", "Head 0.1 carries more of the change than any other"
-FALLS = "With head 0.1 as in the base “Tom” falls from 50 % to 25 %."
+BOTH = "“Tom”: 50 % in the tuned model, 0 % in the base."
 HEADINGS = {
-    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.5)): (CARRIES, f"{FALLS} {LESS}"),
-    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.75, 0.5)): (CARRIES, f"{FALLS} {LESS[:-5]}more."),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.5)): (CARRIES, LESS),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.75, 0.5)): (CARRIES, f"{LESS[:-5]}more."),
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.0)): (
         CARRIES,
-        f"{FALLS} The W_OV of 1 other head moved more.",
+        "The W_OV of 1 other head moved more.",
     ),
-    (0.5, 0.0, (0.0, -0.25, 0.0), (0.0, 0.0, 0.0)): (CARRIES, f"{FALLS} No head's W_OV moved."),
-    (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, FALLS),
-    (0.5, 0.0, (0.0, -0.25, 0.0), ()): (CARRIES, FALLS),
-    (0.25, 0.5, (-0.25, 0.25, 0.0), (0.0, 0.5, 0.0)): (
-        CARRIES,
-        "With head 0.1 as in the base “Tom” rises from 25 % to 50 %. No head's W_OV moved more.",
-    ),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (0.0, 0.0, 0.0)): (CARRIES, "No head's W_OV moved."),
+    (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, BOTH),
+    (0.5, 0.0, (0.0, -0.25, 0.0), ()): (CARRIES, BOTH),
+    (0.25, 0.5, (-0.25, 0.25, 0.0), (0.0, 0.5, 0.0)): (CARRIES, "No head's W_OV moved more."),
     (0.5, 0.0, (0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
         "No single head carries the change of “Tom”",
-        "“Tom”: 50 % in the tuned model, 0 % in the base.",
+        BOTH,
     ),
     (0.5, 0.0, (-0.25, -0.25, 0.0), (0.0, 0.5, 0.0)): (
         "No single head carries the change of “Tom”",
-        "“Tom”: 50 % in the tuned model, 0 % in the base.",
+        BOTH,
     ),
     (0.5, 0.5, (-0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
         "Tuning left “Tom” as it was",
@@ -189,7 +186,7 @@ HEADINGS = {
     ),
     (0.5, 0.0, (-0.25, torch.nan, 0.0), (0.0, 0.5, 0.0)): (
         "Which of 3 heads carries what tuning changed?",
-        "“Tom”: 50 % in the tuned model, 0 % in the base.",
+        BOTH,
     ),
 }
 
