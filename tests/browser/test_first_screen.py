@@ -110,11 +110,7 @@ def check_at_once(page: Page, wide: bool) -> None:
     for part in seen:
         expect(part).to_be_in_viewport(ratio=0.8)
     most = {"controls": MOST_CONTROLS, "words": MOST_WORDS, "numbers": MOST_NUMBERS}
-
-    def too_many() -> dict[str, int]:
-        return {name: n for name, n in page.evaluate(SEEN).items() if n > most[name]}
-
-    eventually(page, too_many, {})
+    eventually(page, lambda: {k: n for k, n in page.evaluate(SEEN).items() if n > most[k]}, {})
 
 
 def test_another_word_is_asked_about_by_a_click_and_by_keys_before_the_server_hears_of_it(

@@ -242,6 +242,15 @@ def test_a_setting_leaves_the_address_where_a_fragment_reruns_the_app(served, op
 
 
 @pytest.mark.browser
+def test_a_choice_is_lost_where_the_run_that_names_it_anew_is_cut(served, open_page):
+    page = open_page(served("A choice is lost"), "n is None")
+    page.get_by_role("radio").click()
+    page.get_by_role("button", name="name it anew").click()
+    page.get_by_role("radio", name="1 (new)", checked=False).wait_for()
+    page.get_by_text("n is 1", exact=True).wait_for()
+
+
+@pytest.mark.browser
 def test_a_field_loses_what_is_typed_while_the_server_is_away(served, open_page):
     port = served("A field loses")
     with cutting(f"http://127.0.0.1:{port}") as (address, cut):

@@ -114,8 +114,7 @@ def _set(name: str, value: Any) -> None:
 def set_widget_value(key: str, value: Any, *, again: bool = False) -> None:
     """Have a widget that is about to be drawn, and is of no setting, show a value.
 
-    again: also where it showed that before. Its new labels may be lost with a run that was cut off,
-    and without a value a browser chooses none of them.
+    again: also where it showed that before, for labels that change: see docs/upstream.md.
     """
     if key not in st.session_state or st.session_state[key] != value:
         _set(key, value)

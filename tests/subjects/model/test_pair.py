@@ -160,6 +160,7 @@ def weights(*ov: float) -> WeightChanges:
 
 
 LESS, CARRIES = "No head's W_OV moved less.", "Head 0.1 carries more of the change than any other"
+NOBODY = "No single head carries the change of “Tom”"
 BOTH = "“Tom”: 50 % in the tuned model, 0 % in the base."
 HEADINGS = {
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.5)): (CARRIES, LESS),
@@ -172,14 +173,8 @@ HEADINGS = {
     (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, BOTH),
     (0.5, 0.0, (0.0, -0.25, 0.0), ()): (CARRIES, BOTH),
     (0.25, 0.5, (-0.25, 0.25, 0.0), (0.0, 0.5, 0.0)): (CARRIES, "No head's W_OV moved more."),
-    (0.5, 0.0, (0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
-        "No single head carries the change of “Tom”",
-        BOTH,
-    ),
-    (0.5, 0.0, (-0.25, -0.25, 0.0), (0.0, 0.5, 0.0)): (
-        "No single head carries the change of “Tom”",
-        BOTH,
-    ),
+    (0.5, 0.0, (0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (NOBODY, BOTH),
+    (0.5, 0.0, (-0.25, -0.25, 0.0), (0.0, 0.5, 0.0)): (NOBODY, BOTH),
     (0.5, 0.5, (-0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
         "Tuning left “Tom” as it was",
         "“Tom”: 50 % in the tuned model, 50 % in the base.",
