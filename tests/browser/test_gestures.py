@@ -89,7 +89,7 @@ def test_what_is_chosen_by_a_click_or_by_keys_stands_in_the_link(gesture, open_p
     page = open_page(f"/{name}?{urlencode(settings)}")
 
     def chosen() -> dict[str, str]:
-        return {name: search(page)[name] for name in (clicked | moved).keys() & search(page).keys()}
+        return {name: its for name, its in search(page).items() if name in {*clicked, *moved}}
 
     find(page).click()
     eventually(page, chosen, clicked)
