@@ -26,7 +26,6 @@ from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
 from attention.app.state.pages import PAGES, first_page
-from attention.app.state.session import RECEIVED
 from attention.app.state.view import viewed as viewed
 from attention.figures.matrix import Matrix
 from attention.hosting.reruns import Share
@@ -245,7 +244,7 @@ class App(AppTest):
     def controls(self) -> dict[str, Any]:
         """The widgets to be seen, by key: those that set something have the setting's name."""
         every = [item for item in (*self.main, *self.sidebar) if isinstance(item, Widget)]
-        return {item.key: item for item in every if item.key not in (None, RECEIVED)}
+        return {item.key.partition(":")[0]: item for item in every if item.key is not None}
 
     @property
     def values(self) -> dict[str, Any]:

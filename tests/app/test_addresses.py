@@ -99,11 +99,13 @@ def test_a_second_step_in_the_history_holds_before_the_browser_has_received_the_
     app = opened("cross", vectors="random", seed=1)
     for seed in (2, 3):
         app.step_to("cross", {"vectors": "random", "seed": str(seed)}, monkeypatch)
-        assert app.session_state["visit"].newest("seed", seed - 1) == seed
+        assert app.values["seed"] == seed
 
 
-def test_a_choice_stays_in_the_address_where_a_run_begins_anew_with_that_of_a_message_before():
+def test_the_address_of_a_message_that_was_sent_before_takes_nothing_back():
     packaged("minilm")
     app = opened("model", model="minilm").tell("model_window", "lens", "looks")
     del app.query_params["lens"]
-    assert app._run().query_params["lens"] == "looks"
+    app.run()
+    assert app.query_params["lens"] == "looks"
+    assert app.sent["model_window"].header["lens"] == "looks"

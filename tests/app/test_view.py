@@ -12,7 +12,7 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import PAGES, Page
 from attention.app.state.view import View, view_of
-from attention.app.state.visit import Entry, Visit
+from attention.app.state.visit import Visit, legal_selection
 from attention.trained import sources
 from attention.trained.sources import NONE
 from tests.cases import over
@@ -25,65 +25,51 @@ page_named = {page.name: page for page in PAGES}
 EXPLORE, CROSS = page_named["explore"], page_named["cross"]
 
 
-def view(page: Page = EXPLORE, widgets: dict[str, Any] | None = None, **link: str) -> View:
-    texts = {name: [text] for name, text in link.items()}
-    return view_of(page, Visit(), texts, widgets or {})
+def visit(page: Page = EXPLORE, **link: str) -> Visit:
+    return Visit().opening(page, {name: [text] for name, text in link.items()}, ())
 
 
-def test_a_run_opens_a_link_stays_arrives_or_returns():
-    there = Visit().entered(EXPLORE, Entry.OPENED, ())
-    taking = replace(there, page="", drawn=frozenset({"head"}))  # the link of the step before
-    for visit, page, returned, entry in (
-        (Visit(), EXPLORE, False, Entry.OPENED),
-        (Visit(), EXPLORE, True, Entry.OPENED),
-        (there, EXPLORE, False, Entry.STAYED),
-        (there, CROSS, False, Entry.ARRIVED),
-        (there, CROSS, True, Entry.RETURNED),
-        (there, EXPLORE, True, Entry.RETURNED),
-        (taking, EXPLORE, False, Entry.OPENED),
-        (taking, CROSS, True, Entry.RETURNED),
-    ):
-        assert visit.entry(page, returned=returned) is entry
+def view(page: Page = EXPLORE, **link: str) -> View:
+    return view_of(page, visit(page, **link))
 
 
-@over("entry", Entry)
-def test_the_address_decides_where_a_link_is_opened_or_returned_to(entry):
-    anew = entry in (Entry.OPENED, Entry.RETURNED)
-    before = Visit(page="explore", problems=("old",), selected={"query": 3}, opened_as="as it was")
-    now = before.entered(CROSS, entry, ["new"])
-    assert (now.page, now.started) == ("cross", {"cross"})
-    assert now.problems == ("new" if anew else "old",)
-    assert dict(now.selected) == ({} if anew else {"query": 3})
-    assert now.opened_as == (None if anew else "as it was")
+def test_the_address_decides_where_a_link_is_opened_and_all_goes_along_from_page_to_page():
+    before = visit(EXPLORE, s="a cat", figure="heatmap", hide="mask", heads="7")
+    opened_as = replace(before, opened_as="as it was", problems=("old",))
+    assert (before.page, before.started) == ("explore", {"explore"})
+    there = opened_as.arriving(CROSS)
+    assert (there.page, there.started) == ("cross", {"explore", "cross"})
+    assert dict(there.settings) == {"s": "a cat", "heads": 7}, "what a link hid is drawn again"
+    assert (there.problems, there.opened_as) == (("old",), "as it was")
+    back = there.opening(CROSS, {"seed": ["3"]}, ["new"])
+    assert dict(back.settings) == {"seed": 3}
+    assert (back.problems, back.opened_as) == (("new",), None)
 
 
 def test_a_choice_in_the_pictures_is_taken_as_far_as_it_is_legal():
-    before = Visit(selected={"query": 1, "stage": "scores"})
-    chosen = before.selecting({"query": -1, "stage": "scaled"})
-    assert dict(chosen.selected) == {"query": 1, "stage": "scaled"}
+    chosen = legal_selection({"query": -1, "stage": "scaled", "seed": 5})
+    assert chosen == {"stage": "scaled"}
 
 
-def test_a_choice_from_code_holds_until_the_browser_has_received_it():
-    chosen = Visit().choosing("seed", 5, sent=0)
-    assert (chosen.newest("seed", 0), chosen.newest("seed", 7)) == (5, 7)
-    again = chosen.choosing("seed", 9, sent=0)
-    assert [again.newest("seed", sent) for sent in (0, 5, 9, 7)] == [9, 9, 9, 7]
-    assert again.last_choice == 2
-    received = dataclasses.replace(again, received=1)
-    assert received.newest("seed", 0) == 9
-    received = dataclasses.replace(again, received=2)
-    assert (received.newest("seed", 0), received.newest("heads", 3)) == (0, 3)
-    assert received.choosing("seed", 4, sent=0).newest("seed", 5) == 5
-    back = chosen.choosing("seed", 0, sent=0)
-    assert (back.newest("seed", 0), back.newest("seed", 5)) == (0, 0)
+def test_a_wish_outlives_what_cannot_be_had_for_a_while():
+    wished = visit(variant="multihead", heads="10", vectors="random", d_model="12")
+    shown = view_of(EXPLORE, wished)
+    assert (shown["heads"], shown.in_address["heads"]) == (6, 10)
+    assert view_of(EXPLORE, wished.choosing(d_model=20))["heads"] == 10
+    assert view_of(CROSS, visit(model=sources.names()[1]))["model"] == NONE
+    assert view_of(EXPLORE, visit(model=sources.names()[1]))["model"] != NONE
 
 
-def test_a_widget_decides_before_the_link_and_the_link_before_the_default_and_all_is_legal():
+def test_the_address_has_the_settings_with_an_effect_that_are_no_defaults():
+    wished = visit(s="a cat", radius="5", factor="2", scale="factor", seed="3", query="1", rho="1")
+    assert view_of(EXPLORE, wished).in_address == {"s": "a cat", "scale": "factor", "factor": 2.0}
+    assert view_of(CROSS, visit(fold="how", s="a cat")).in_address == {"s": "a cat"}
+
+
+def test_what_is_not_legal_has_its_default():
     assert view()["seed"] == 0
     assert view(seed="3")["seed"] == 3
-    assert view(widgets={"seed": 5}, seed="3")["seed"] == 5
-    assert view(widgets={"mask": ["window", "causal"]})["mask"] == ("causal", "window")
-    assert view(widgets={"seed": -1})["seed"] == 0
+    assert view_of(EXPLORE, Visit().choosing(seed=-1))["seed"] == 0
     shown = view(seed="10000", scale="<b>", hide="foo, seed")
     assert (shown["seed"], shown.hidden) == (0, {"seed"})
     with pytest.raises(TypeError):

@@ -27,7 +27,7 @@ def part(
     @st.fragment
     @functools.wraps(draw)
     def again(*args: Arguments.args, **more: Arguments.kwargs) -> None:
-        with telling_unknown_layouts():
+        with session.writing_address(), telling_unknown_layouts():
             draw(session.view(), *args, **more)
 
     def drawn(_: View, /, *args: Arguments.args, **more: Arguments.kwargs) -> None:

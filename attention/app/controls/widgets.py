@@ -1,7 +1,6 @@
-"""Settings -> widgets that live in the address.
+"""Settings -> widgets, which show what is in force and take what a visitor sets.
 
-Streamlit itself restores, checks and writes the bound settings (`bind="query-params"`). Nothing
-here knows a variant or a page by name: menus and fields follow from what is declared.
+Nothing here knows a variant or a page by name: menus and fields follow from what is declared.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ import streamlit as st
 from attention.app.cached.runs import pieces_of, sequence_tokens
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
-from attention.app.controls.notes import count_of
+from attention.app.controls.notes import count_of, note_quietly
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View, own_settings
 from attention.core import masks
-from attention.core.settings import Setting, divisors, settings_of
+from attention.core.settings import Value, divisors, settings_of
 from attention.core.variants import VARIANTS
 from attention.figures.captions import parameters_words
 from attention.figures.mask_grid import MaskGrid, Paint
@@ -50,6 +49,7 @@ NEEDED = (
     *("scale", "factor", "mask", "valid_len", "radius", "cells"),
 )
 
+Width = int | Literal["stretch", "content"]
 Sequences = Callable[[View], tuple[Sequence[str], Sequence[str]]]
 
 choose_head = functools.partial(session.choose, "head")
@@ -59,86 +59,77 @@ def widget(
     view: View,
     name: str,
     *,
+    shown: Value | None = None,
+    then: Callable[[], object] = lambda: None,
     offered: Sequence[str] | None = None,
     boxed: bool = False,
     narrow: bool = False,
     listed: bool = False,
+    width: Width = "stretch",
     **more: Any,
-) -> Any:
-    """The widget of one setting, bound to the address under the setting's name.
+) -> None:
+    """The widget of one setting, in a container of the setting's name.
 
-    One that the link hides is not drawn. offered: those of its choices that mean something here,
-    None = all; boxed: a box to write the number into, also where it is not whole; narrow: choices
-    that do not fit into one row of the side are a list to open; listed: so are choices of several.
+    One that the link hides is not drawn. shown: what is in force, None = as the view has it; then:
+    called once a visitor has set it; offered: those of its choices that mean something here, None =
+    all; boxed: a box to write the number into, also where it is not whole; narrow: choices that do
+    not fit into one row of the side are a list to open; listed: so are choices of several.
     """
     if name in view.hidden:
-        return view[name]
-    session.restore_choice(name)
-    about = every_setting()[name]
-    shared: dict[str, Any] = {
-        "label": about.label,
-        "key": name,
-        "help": about.help or None,
-        "bind": "query-params",
-        "persist_state": "session",
-    } | more
-    try:
-        return _drawn(view, about, offered, boxed, narrow, listed, shared)
-    finally:
-        session.mark_drawn(name)
+        return
+    about, now = every_setting()[name], view[name] if shown is None else shown
+    choices = offered or about.choices
+    if isinstance(now, str) and choices and now not in choices:
+        now = choices[0]
+
+    def take(value: Any) -> None:
+        session.choose(name, about.parse_all(value) if isinstance(value, list) else value)
+        then()
+
+    value: Any = list(now) if isinstance(now, tuple) else now
+    its_width: Width = "content" if width == "content" else "stretch"
+    shared = {"label": about.label, "help": about.help or None, "width": its_width, **more}
+    with st.container(key=name, width=width):
+        shared |= session.bound(name, value, take)
+        if choices:
+            _choices(value, choices, narrow, listed, shared)
+        elif isinstance(value, str):
+            st.text_input(value=value, max_chars=int(about.maximum or 0) or None, **shared)
+            _late_text(view, name)
+        elif about.divides:
+            numbers = divisors(view.divided(name), int(about.maximum or 1))
+            st.select_slider(options=numbers, value=value, **shared)
+        else:
+            slides = isinstance(value, float) and not boxed and not about.exact
+            draw: Callable[..., Any] = st.slider if slides else st.number_input
+            bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
+            all_digits = {"format": "%g"} if about.exact else {}  # in a browser, unlike in C
+            draw(value=value, **bounds, **all_digits, **shared)
 
 
-def _drawn(
-    view: View,
-    about: Setting,
-    offered: Sequence[str] | None,
-    boxed: bool,
-    narrow: bool,
-    listed: bool,
-    shared: dict[str, Any],
-) -> Any:
-    name, default = about.name, about.default
-    if choices := offered or about.choices:
-        shared.setdefault("width", "stretch")
-        if isinstance(default, tuple):
-            if listed:
-                return st.multiselect(
-                    options=choices, default=list(default), placeholder="none", **shared
-                )
-            return st.segmented_control(
-                options=choices, default=list(default), selection_mode="multi", **shared
-            )
-        first = default if default in choices else None
-        if st.session_state.get(name, first) not in choices:
-            session.replace_value(name, view[name] if view[name] in choices else choices[0])
-        if narrow and sum(map(len, choices)) > MOST_LETTERS:
-            at = (
-                choices.index(first) if first is not None else None
-            )  # a default is no part of a link
-            return st.selectbox(options=choices, index=at, **shared)
-        return st.segmented_control(options=choices, default=first, required=True, **shared)
-    if isinstance(default, str):
-        return st.text_input(value=default, max_chars=int(about.maximum or 0) or None, **shared)
-    if about.divides:
-        return _divisor(view, about, shared)
-    slides = isinstance(default, float) and not boxed and not about.exact
-    draw: Callable[..., Any] = st.slider if slides else st.number_input
-    bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
-    all_digits = {"format": "%g"} if about.exact else {}  # in a browser, unlike in C
-    return draw(value=default, **bounds, **all_digits, **shared)
+def _choices(
+    value: Any, choices: Sequence[str], narrow: bool, listed: bool, shared: dict[str, Any]
+) -> None:
+    """The widget of a choice, or of several; of those in a row one is always chosen."""
+    if isinstance(value, list):
+        if listed:
+            st.multiselect(options=choices, default=value, placeholder="none", **shared)
+        else:
+            st.segmented_control(options=choices, default=value, selection_mode="multi", **shared)
+    elif narrow and sum(map(len, choices)) > MOST_LETTERS:
+        st.selectbox(options=choices, index=choices.index(value), **shared)
+    else:
+        st.segmented_control(options=choices, default=value, required=True, **shared)
 
 
-def _divisor(view: View, about: Setting, shared: dict[str, Any]) -> Any:
-    """A slider over the numbers that divide what the setting must divide."""
-    offered = divisors(view.divided(about.name), int(about.maximum or 1))
-    if st.session_state.get(about.name, 1) not in offered:
-        st.session_state[about.name] = view[about.name]
-    usual: Any = about.default
-    default = max(number for number in offered if number <= usual)
-    return st.select_slider(options=offered, value=default, **shared)
+def _late_text(view: View, name: str) -> None:
+    """Offer the text that a visitor typed before a choice was received."""
+    if (text := view.visit.late.get(name)) is not None:
+        note_quietly(text)
+        st.button("Take what you typed", on_click=session.choose, args=(name, text))
 
 
-def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
+def sentence_box(view: View, typed: Callable[[], object] = lambda: None) -> None:
     """The sentence, which updates as one types. typed: to be called then, within a callback."""
     if "s" not in view.hidden:
         widget(
@@ -147,7 +138,7 @@ def sentence_box(view: View, typed: Callable[[], object] | None = None) -> None:
             live="200ms",
             placeholder=EXAMPLES[0],
             label_visibility="collapsed",
-            on_change=typed,
+            then=typed,
         )
 
 
@@ -297,26 +288,20 @@ def about_parameters(view: View, variant: str) -> str:
 def variant_menu(view: View) -> None:
     """The menu of variants."""
     if "variant" not in view.hidden:
-        widget(view, "variant", narrow=True, on_change=propose_scale, args=(view["variant"],))
+        propose = functools.partial(propose_scale, view["variant"])
+        widget(view, "variant", narrow=True, then=propose)
 
 
 def variant_instead(view: View) -> None:
     """The menu of variants where a trained model stands for one: to choose one in its place."""
     about = every_setting()["variant"]
-    st.session_state[INSTEAD] = None
-    st.selectbox(
-        about.label,
-        about.choices,
-        index=None,
-        key=INSTEAD,
-        placeholder=AS_TRAINED,
-        on_change=take_variant,
-    )
+    its = session.bound(INSTEAD, None, take_variant)
+    st.selectbox(about.label, about.choices, index=None, placeholder=AS_TRAINED, **its)
 
 
-def take_variant() -> None:
+def take_variant(chosen: str | None) -> None:
     """Show a variant on word vectors in place of a trained model, within a callback."""
-    if chosen := st.session_state[INSTEAD]:
+    if chosen:
         session.choose("model", NONE)
         session.choose("variant", chosen)
 

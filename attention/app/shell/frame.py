@@ -40,7 +40,7 @@ class Around:
     """Parts around a page that some have otherwise than most."""
 
     # called, within a callback, when another sentence has been typed
-    typed: Callable[[], object] | None = None
+    typed: Callable[[], object] = lambda: None
     # draws what stands below the sentence
     examples: Callable[[View], object] = long_text_box.examples
     # gives the tokens from which one is chosen in the pictures
@@ -65,13 +65,14 @@ def run() -> None:
         first_run.come_back()
         view = session.enter(page)
         server.warm_up()
-        style(view)
-        if view.calm:
-            session.change(beside=None)
-        elif not st.context.is_embedded:
-            with st.sidebar:
-                settings_beside(view)
-        shown.run()
+        with session.writing_address():
+            style(view)
+            if view.calm:
+                session.change(beside=None)
+            elif not st.context.is_embedded:
+                with st.sidebar:
+                    settings_beside(view)
+            shown.run()
         server.freeze()
         server.give_back()
 
@@ -97,7 +98,7 @@ def show(
 
 @st.fragment
 def _body(page: Page, draw: Callable[[View], object], told: PageHeading, around: Around) -> None:
-    with session.turn(page) as held:
+    with session.turn(page) as held, session.writing_address():
         if session.whole_run_is_due():
             st.rerun()
         now = session.view()
@@ -130,7 +131,6 @@ def _draw(
     else:
         with telling_unknown_layouts():
             draw(view)
-    session.send_choices()
 
 
 def _words_on_waiting(held: float) -> list[str]:

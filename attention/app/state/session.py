@@ -1,13 +1,16 @@
-"""State of a visit in Streamlit, read into a View and written by choices; nobody else reads it.
+"""The settings of a visit in Streamlit: one value, of which widgets and the address are copies.
 
-Streamlit has the values of widgets in `st.session_state`, under the names of the settings, and
-the address in `st.query_params`. All else that a visit keeps is one `Visit`.
+The value, `Visit.settings`, is read from the address when a link is opened and at a step in the
+browser's history, and never else. A widget shows what is in force and tells the value what a
+visitor sets (`bound`); code chooses with `choose`. At the end of each run the address is written
+once, where it says something else (`writing_address`). Nobody else reads Streamlit's state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
@@ -19,26 +22,23 @@ from attention.analysis.words import same_word
 from attention.app.state.links import every_setting, read_link, value_in
 from attention.app.state.pages import OF_MODELS, PAGES, Page
 from attention.app.state.shared import width_of
-from attention.app.state.view import View, model_on, own_settings, view_of
-from attention.app.state.visit import SELECTED, ChosenWord, Entry, Visit
-from attention.core.settings import Value
+from attention.app.state.view import View, model_on, view_of
+from attention.app.state.visit import SELECTED, ChosenWord, Visit, Widget, legal_selection
 from attention.hosting import reruns
 from attention.hosting.addresses import network
 from attention.hosting.jobs import Owner
 from attention.trained.sources import NONE
 
 VISIT = "visit"
+NOTHING = object()
 VIEW = "view"  # the last one, with all that it was made from
-RECEIVED = "received"  # the number of the last choice from code that the browser has received
 WHOLE_RUN = "whole_run"  # whether something beside the page has been chosen by code
-AGAIN = "again"  # whether the run is to begin anew, with the address as it is now
 
 
 def visit() -> Visit:
     """The state of this visit."""
-    kept: Visit = st.session_state.get(VISIT) or Visit()
-    received = st.session_state.get(RECEIVED, 0)
-    return kept if received <= kept.received else replace(kept, received=received)
+    kept: Visit | None = st.session_state.get(VISIT)
+    return kept or Visit()
 
 
 def change(**changes: Any) -> None:
@@ -52,15 +52,12 @@ def keep(now: Visit) -> None:
 
 
 def view() -> View:
-    """The view of this run, or within a callback of the next one.
-
-    It is made anew only where a widget, the address or the selection says something else.
-    """
+    """The view of this run, or within a callback of the next one; made anew for other settings."""
     now = visit()
-    source = page(), now.selected, link(), _widgets(now)
-    last: tuple[object, View] | None = st.session_state.get(VIEW)
-    if last is None or last[0] != source:
-        last = source, view_of(source[0], now, *source[2:])
+    source = page(), now.settings
+    last: tuple[tuple[Page, object], View] | None = st.session_state.get(VIEW)
+    if last is None or last[0][0] is not source[0] or last[0][1] is not source[1]:
+        last = source, view_of(source[0], now)
         st.session_state[VIEW] = last
     return replace(last[1], visit=now)
 
@@ -76,15 +73,8 @@ def _named(name: str) -> Page | None:
 
 def last_view() -> View | None:
     """The last view in this visit that can stand in a chapter, as it was left; None: no such."""
-    now = visit()
-    there = _named(now.viewed)
-    return view_of(there, now, {}, _widgets(now)) if there else None
-
-
-def _widgets(now: Visit) -> dict[str, Any]:
-    """The values of all widgets that there are, and of those set before they are drawn."""
-    names = now.drawn | now.choices.keys()
-    return {name: now.newest(name, st.session_state.get(name)) for name in names}
+    there = _named(visit().viewed)
+    return view_of(there, visit()) if there else None
 
 
 def link() -> dict[str, list[str]]:
@@ -93,84 +83,89 @@ def link() -> dict[str, list[str]]:
 
 
 def choose(name: str, value: Any) -> None:
-    """Set a setting from code, within a callback or before its widget is drawn.
-
-    One that has no widget stands in the address until it is drawn.
-    """
-    now = visit()
-    _set(name, value)
-    if name not in now.drawn:
-        _write(name, value)
-    if name in _beside(now):
+    """Set a setting from code, within a callback or before its widget is drawn."""
+    _note_held(name)
+    keep(visit().choosing(**{name: tuple(value) if isinstance(value, list) else value}))
+    if name in {name for name, _ in visit().beside or ()}:
         st.session_state[WHOLE_RUN] = True
 
 
-def _set(name: str, value: Any) -> None:
-    chosen = list(value) if isinstance(value, tuple) else value
-    keep(visit().choosing(name, chosen, st.session_state.get(name)))
-    st.session_state[name] = chosen
+def bound(
+    name: str, shown: Any, take: Callable[[Any], object], labels: object = None
+) -> dict[str, Any]:
+    """Key and callback of a widget that is about to be drawn and shows a value, as it gives it.
 
-
-def set_widget_value(key: str, value: Any, *, again: bool = False) -> None:
-    """Have a widget that is about to be drawn, and is of no setting, show a value.
-
-    again: also where it showed that before, for labels that change: see docs/upstream.md.
+    take: called with what a visitor sets it to; labels: of its choices, where these change (see
+    docs/upstream.md). Where it holds something else than what is shown, it is made anew under
+    another key, and a message sent before speaks to a key that is gone. Keys begin at a random
+    number: a browser that connects again meets none of its old ones.
     """
-    if key not in st.session_state or st.session_state[key] != value:
-        _set(key, value)
-    elif again:
-        st.session_state[key] = value
+    widgets = visit().widgets
+    before = widgets.get(name) or Widget(secrets.randbelow(1 << 30), None, take, labels)
+    key = f"{name}:{before.version}"
+    held = st.session_state.get(key, NOTHING)
+    if held is NOTHING or not _same(held, shown) or before.labels != labels:
+        before = replace(before, version=before.version + 1)
+        key = f"{name}:{before.version}"
+    change(widgets={**widgets, name: replace(before, held=shown, take=take, labels=labels)})
+    return {"key": key, "on_change": _take, "args": (name, key, shown)}
 
 
-def widget_value(key: str) -> Any:
-    """Value of such a widget, as the browser sent it unless it had not received the one told."""
-    return visit().newest(key, st.session_state.get(key))
+def _take(name: str, key: str, shown: Any) -> None:
+    """Take what a visitor has set, within a callback; a text that another choice has met on its
+    way is kept beside that."""
+    value, now = st.session_state[key], view()
+    widget = now.visit.widgets[name]
+    if key == f"{name}:{widget.version}":
+        _note_held(name)
+        widget.take(value)
+    elif not _same(value, shown):
+        if _same(now.get(name, shown), shown):
+            widget.take(value)
+        elif every_setting()[name].is_text:
+            change(late={**now.visit.late, name: value})
 
 
-def restore_choice(name: str) -> None:
-    """Have a widget that is about to be drawn take a choice that the browser has not received."""
-    sent = st.session_state.get(name)
-    if (newest := visit().newest(name, sent)) != sent:
-        st.session_state[name] = newest
+def _note_held(name: str) -> None:
+    """Note that what the widget of a name holds has been heard of."""
+    if widget := visit().widgets.get(name):
+        held = st.session_state.get(f"{name}:{widget.version}", widget.held)
+        change(widgets={**visit().widgets, name: replace(widget, held=held)})
 
 
-def send_choices() -> None:
-    """To be called when all widgets are drawn: with them the browser gets the number of the last
-    choice from code, in a hidden widget, whose value it sends back with theirs.
-
-    It is there from the start: of a widget that the browser does not know yet Streamlit would take
-    the server's own value for the browser's.
-    """
-    change(received=visit().received)
-    st.session_state[RECEIVED] = visit().last_choice
-    st.number_input("Choices received", key=RECEIVED, label_visibility="collapsed")
+def take_unheard() -> None:
+    """Take what a visitor has set where Streamlit has cut the callback, as the next message has it
+    do: to be called as a run begins."""
+    for name, widget in visit().widgets.items():
+        key = f"{name}:{widget.version}"
+        if not _same(st.session_state.get(key, widget.held), widget.held):
+            _take(name, key, widget.held)
 
 
-def _write(name: str, value: Any) -> None:
-    """Put a setting without a widget into the address; a default stands in none."""
-    if name in st.query_params:
-        st.session_state[AGAIN] = True  # its widget would take what the address said before
-    _write_address({name: _in_address(name, value)})
+def _same(one: Any, other: Any) -> bool:
+    """True if two values of a widget are equal; of several the order does not count, nor do spaces
+    around a text."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one.strip() == other.strip()
+    several = isinstance(one, list | tuple) and isinstance(other, list | tuple)
+    return bool(sorted(one) == sorted(other) if several else one == other)
 
 
-def _write_address(texts: Mapping[str, Sequence[str] | None]) -> None:
-    """Write the texts of settings into the address; None takes one out, nothing sends it again.
-
-    All that the server writes there goes through here, but what a widget writes of its own value
-    (`bind` in `widgets`) and a page is asked with (`first_run`); a browser writes the selection. It
-    is one message for all that is set: each may be a step in the browser's history.
-    """
-    for name in texts:
-        if texts[name] is None and name in st.query_params:
-            del st.query_params[name]
-    written = {name: [*some] for name, some in texts.items() if some is not None}
-    if written or not texts:
-        st.query_params.update(written)
-
-
-def _in_address(name: str, value: Any) -> list[str] | None:
-    """A setting as it stands in an address: a default in none."""
-    return None if value == every_setting()[name].default else _texts(value)
+@contextmanager
+def writing_address() -> Iterator[None]:
+    """Write the address once at the end of a run, or of a part of one, where it says something
+    else; also where the run is cut. A message that was sent before the last address was received
+    has an older one, so what was written last counts too."""
+    try:
+        take_unheard()
+        yield
+    finally:
+        texts = {name: _texts(value) for name, value in view().in_address.items()}
+        there = link()
+        selected = {name: there.pop(name) for name in SELECTED if name in there}
+        if not texts == visit().written == there:
+            change(written=texts)
+            st.query_params.from_dict(texts | selected)
 
 
 def _texts(value: Any) -> list[str]:
@@ -186,12 +181,7 @@ def go_to(name: str) -> None:
 def choose_query(query: int) -> None:
     """Choose a token from code, within a callback."""
     change(chosen_word=None)
-    _choose_query(query)
-
-
-def _choose_query(query: int) -> None:
-    now = visit()
-    keep(now.selecting({**_selected(), "query": query}))
+    select({"query": query})
 
 
 def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
@@ -205,7 +195,7 @@ def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
     before, position = now.visit.chosen_word, int(now["query"])
     asked = now.page.asks(now, tokens)
     if before is None:
-        by_visitor = position > 0 or "query" in st.query_params
+        by_visitor = "query" in now.visit.settings
         position = position if by_visitor or asked is None else asked
     else:
         by_visitor = before.by_visitor or position != before.position
@@ -217,107 +207,40 @@ def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
             position = gone if same is None else same
     change(chosen_word=ChosenWord(tuple(tokens), position, by_visitor))
     if position != now["query"]:
-        _choose_query(position)
-        return view()
-    return replace(now, visit=visit())
+        select({"query": position})
+    return view()
 
 
 def select(chosen: Mapping[str, Any]) -> None:
-    """Take over what has been chosen in the pictures, within a callback.
-
-    The browser has put it into the address itself, where it may say something newer by now.
-    """
-    keep(visit().selecting(chosen))
-
-
-def _selected() -> dict[str, Any]:
-    now = view()
-    return {name: now[name] for name in SELECTED}
+    """Take over what has been chosen in the pictures, within a callback; what they cannot show
+    changes nothing. The browser has put it into the address itself."""
+    keep(visit().choosing(**legal_selection(chosen)))
 
 
 def enter(page: Page) -> View:
-    """Begin a whole run of a page: what the address says wrongly is put right, and what is set
-    goes along from the page before. Gives the page's view."""
-    if st.session_state.pop(AGAIN, False) and not _returned():  # else the browser's is newer
-        st.rerun()
+    """Begin a whole run of a page, on which a link is opened, or what is set goes along from the
+    page before. Gives the page's view."""
     st.session_state.pop(WHOLE_RUN, None)
+    take_unheard()
     before = visit()
-    entry = before.entry(page, _returned())
-    if entry is Entry.RETURNED:
-        if before.page != page.name:
-            _take_browsers_link()
-        known = (before.drawn | before.choices.keys()) & every_setting().keys()
-        for name in known:  # Streamlit sets each only as its widget is drawn
-            _set(name, value_in(link(), name))
-    address = link()
-    legal, problems = read_link(address, width_of, {"model": model_on(page, NONE)})
-    now = visit().entered(page, entry, problems)
-    keep(now)
-    _correct_address(address, legal)
-    if entry is Entry.STAYED:
-        _restore_in_address(page)
-    if entry in (Entry.OPENED, Entry.RETURNED) and now.drawn:
-        _write_address({})  # a step in the history may have met the address of a run before
-    if not now.selected:
-        keep(replace(now, selected={name: value_in(legal, name) for name in SELECTED}))
-    if entry is Entry.ARRIVED:
-        chosen = _widgets(before).get("model") or value_in(address, "model")
-        _take_along(page, before)
-        _lend_model(page, before.lent, chosen)
+    if not before.page or _returned():
+        legal, wrong = read_link(link(), width_of, {"model": model_on(page, NONE)})
+        keep(before.opening(page, legal, wrong))
+    elif before.page != page.name:
+        keep(before.arriving(page))
+        if page.name not in before.started:
+            _start(page, before, view())
         swap_sentence(page)
     entered = view()
-    change(hidden={name: entered[name] for name in entered.hidden})
-    if now.problems and now.opened_as is None:
+    if entered.visit.problems and entered.visit.opened_as is None:
         change(opened_as=entered.settings())
-    return replace(entered, visit=visit())
+    return view()
 
 
 def _returned() -> bool:
     """True if this run follows a step in the browser's history."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
-
-
-def _correct_address(
-    address: Mapping[str, Sequence[str]], legal: Mapping[str, Sequence[str]]
-) -> None:
-    """Take out of the address what cannot be taken, so that no widget fails on it.
-
-    A widget that is there puts its own right.
-    """
-    drawn = visit().drawn
-    wrong = [name for name in address if address[name] != legal.get(name) and name not in drawn]
-    if wrong:
-        _write_address({name: legal.get(name) for name in wrong})
-        st.rerun()
-
-
-def _restore_in_address(page: Page) -> None:
-    """Put again into the address what code has chosen: a run begun anew may have the address of
-    a message sent before, see docs/upstream.md."""
-    now = view()
-    here = {*page.declared, *page.beside(now), *own_settings(now["variant"])}
-    chosen = here & now.visit.choices.keys() - now.visit.drawn
-    texts = {name: _in_address(name, now[name]) for name in chosen}
-    wrong = {name: t for name, t in texts.items() if st.query_params.get_all(name) != (t or [])}
-    if wrong:
-        _write_address(wrong)
-
-
-def _take_browsers_link() -> None:
-    """After a step to another page the address decides, as the browser has it; begin the run anew.
-
-    Streamlit would leave out of it what the page before has drawn too.
-    """
-    context = get_script_run_ctx()
-    address = parse_qs(context.query_string if context else "", keep_blank_values=True)
-    for name in visit().drawn:
-        _set(name, value_in(address, name))
-    lost = {name for name in visit().drawn & address.keys() if name not in st.query_params}
-    if lost:
-        _write_address({name: address[name] for name in lost})
-    change(page="")
-    st.rerun()
 
 
 def swap_sentence(page: Page) -> None:
@@ -334,54 +257,6 @@ def swap_sentence(page: Page) -> None:
         choose("s", given)
 
 
-def _take_along(page: Page, before: Visit) -> None:
-    """Have the settings of the page before on another one.
-
-    There they have other widgets, to which Streamlit gives what was typed, but not what a link
-    said, and it writes only those at the side into the address again. What a link hid is drawn
-    again, as it was in force, and so is what stood in the address alone.
-    """
-    undrawn = _undrawn(before)
-    for name, value in {**before.hidden, **undrawn}.items():
-        if name not in st.session_state:
-            _set(name, value)
-    arrived = view()
-    here = {"s", *page.declared, *page.beside(arrived)}
-    set_aside = {"s"} if page.own_sentences(arrived, arrived["s"]) else set()
-    address = {}
-    for name in (before.drawn | undrawn.keys()) & here:
-        if name in st.session_state and name not in st.query_params:
-            _set(name, before.newest(name, st.session_state[name]))
-            stays = name in _beside(before) or name in set_aside
-            if not stays and arrived[name] != every_setting()[name].default:
-                address[name] = _texts(arrived[name])
-    if address:
-        _write_address(address)
-    if page.name not in before.started:
-        _start(page, before, arrived)
-
-
-def _lend_model(page: Page, lent: str, chosen: Value) -> None:
-    """Have a model where a page needs one and none was chosen, and none again on the next page
-    that offers some. lent: the one of before, "" = none was; chosen: that of the page before."""
-    if page.models == "needed" and chosen == NONE:
-        change(lent=view()["model"])
-    elif page.models and lent:
-        change(lent="")
-        if page.models == "offered" and chosen == lent:
-            choose("model", NONE)
-
-
-def _undrawn(before: Visit) -> dict[str, Any]:
-    """The settings of the page before that had no widget at its side, where it was calm."""
-    last: tuple[object, View] | None = st.session_state.get(VIEW)
-    if last is None or last[1].page.name != before.page or not last[1].calm:
-        return {}
-    left = last[1]
-    names = [*left.page.beside(left), *own_settings(left["variant"])]
-    return {name: left[name] for name in names if name not in before.drawn}
-
-
 def _start(page: Page, before: Visit, arrived: View) -> None:
     """Have a page that one first comes to by the menu begin as its own link does, where nothing has
     been set but what that link says too. A sentence of one's own, or one seen before, stays."""
@@ -391,7 +266,7 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
     its_own = {*OF_MODELS, *page.beside({**arrived, **opening})}
     changed = {name: value for name, value in arrived.changed().items() if name in its_own}
     apart = any(opening.get(name) != value for name, value in changed.items())
-    begin = {} if before.hidden or apart else opening
+    begin = {} if before.settings.get("hide") or apart else opening
     if begin.get("model", arrived["model"]) == NONE:
         begin = {**begin, **page.starts}
     seen = any(known.models for known in PAGES if known.name in before.started)
@@ -405,28 +280,8 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
     if own:
         begin = {**begin, **page.fills(arrived)}
     for name, value in begin.items():
-        untouched = arrived[name] == declared[name].default
-        if name not in SELECTED and name not in before.hidden and untouched:
+        if name not in SELECTED and arrived[name] == declared[name].default:
             choose(name, value)
-
-
-def replace_value(name: str, value: Any) -> None:
-    """Have a widget that is about to be drawn take another value than it has."""
-    _set(name, value)
-    if name not in visit().drawn:
-        _write_address({name: _texts(value)})
-
-
-def mark_drawn(name: str) -> None:
-    """Note that a setting has a widget from now on."""
-    now = visit()
-    if name not in now.drawn:
-        change(drawn=now.drawn | {name})
-
-
-def _beside(now: Visit) -> set[str]:
-    """The settings that are drawn at the side of the page."""
-    return {name for name, _ in now.beside or ()}
 
 
 def turn(page: Page) -> AbstractContextManager[float]:

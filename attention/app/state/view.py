@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from attention.app.state.links import every_setting
-from attention.app.state.pages import SHARED, Page, hidden_names, page_named
+from attention.app.state.pages import OF_MODELS, SHARED, EmbedSettings, Page, hidden_names, page_named
 from attention.app.state.shared import load_model, width_of
-from attention.app.state.visit import SELECTED, Link, Visit
-from attention.core.settings import Declared, Setting, Value, settings_of, with_divisors
+from attention.app.state.visit import SELECTED, Visit
+from attention.core.settings import Declared, Value, settings_of, with_divisors
 from attention.core.variants import VARIANTS
 from attention.figures.scene_message import Selection
 from attention.inputs.text import tokenize
@@ -116,6 +116,23 @@ class View(Mapping[str, Any]):
         return {n: v for n, v in self.in_use().items() if v != declared[n].default}
 
     @property
+    def in_address(self) -> dict[str, Value]:
+        """The wishes that stand in the address: of the settings that have an effect, no defaults.
+
+        The selection is not among them: the browser writes it.
+        """
+        names = {"s", *self.page.beside(self), *self.page.declared, *settings_of(EmbedSettings)}
+        if self.page.models:
+            names |= {*OF_MODELS, "head"}
+        if self.has_variants and self["model"] == NONE:
+            names |= own_settings(self["variant"]).keys()
+        wished, declared = dict(self.visit.settings), every_setting()
+        if self.page.models == "needed":
+            wished["model"] = self["model"]
+        named = {n: wished[n] for n in declared if n in names & wished.keys() and self.applies(n)}
+        return {name: it for name, it in named.items() if it != declared[name].default}
+
+    @property
     def two_sequences(self) -> tuple[list[str], list[str]]:
         """The tokens of queries and keys where they are two sentences."""
         return tokenize(self["target"]), tokenize(self["memory"])
@@ -128,18 +145,16 @@ class View(Mapping[str, Any]):
         return int(self[divides]) if divides else 0
 
 
-def view_of(page: Page, visit: Visit, link: Link, widgets: Mapping[str, Any]) -> View:
-    """The view of a page: of each setting its widget decides, before it has one the link.
+def view_of(page: Page, visit: Visit) -> View:
+    """The view of a page: what is in force of the settings that the visit wishes.
 
-    Where neither says anything legal, it has its default. A page without trained models goes on as
-    if none were chosen, one that needs a model takes the first where none is; a number that must
-    divide another becomes the greatest below it that does.
+    One that is not legal has its default. A page without trained models goes on as if none were
+    chosen, one that needs a model takes the first where none is; a number that must divide another
+    becomes the greatest below it that does.
     """
     declared = every_setting()
-    values = {
-        name: _value(about, widgets.get(name), link.get(name)) for name, about in declared.items()
-    }
-    values |= visit.selected
+    values: dict[str, Any] = {name: about.default for name, about in declared.items()}
+    values |= {n: it for n, it in visit.settings.items() if not declared[n].problem(it)}
     values["model"] = model_on(page, values["model"])
     values |= _fitting(declared, values)
     return View(page, visit, values)
@@ -155,7 +170,8 @@ def viewed(page: str, /, **link: object) -> View:
         name: [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
         for name, value in link.items()
     }
-    return view_of(page_named(page), Visit(), texts, {})
+    there = page_named(page)
+    return view_of(there, Visit().opening(there, texts, ()))
 
 
 def model_on(page: Page, chosen: Value) -> Value:
@@ -164,16 +180,6 @@ def model_on(page: Page, chosen: Value) -> Value:
         return NONE
     models = every_setting()["model"].choices
     return models[1] if page.models == "needed" and chosen == NONE and len(models) > 1 else chosen
-
-
-def _value(about: Setting, widget: Any, texts: Sequence[str] | None) -> Value:
-    if widget is not None:
-        value = about.parse_all(widget) if isinstance(widget, list) else widget
-    elif texts:
-        value = about.parse_all(texts)
-    else:
-        return about.default
-    return about.default if about.problem(value) else value
 
 
 def _fitting(declared: Declared, values: Mapping[str, Any]) -> dict[str, Value]:

@@ -1,18 +1,17 @@
 """The state of one visit, from a tab's first run to its last: a value, replaced and never changed.
 
-Streamlit holds the widgets and the address; all else that a visit keeps between its runs is here.
-Nothing here knows Streamlit.
+Its settings are what was wished for last: by a link, by a visitor in a widget, or by code. Widgets
+and the address show them, see `session`. Nothing here knows Streamlit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any
 
-from attention.app.state.links import every_setting
-from attention.app.state.pages import Page
+from attention.app.state.links import every_setting, value_in
+from attention.app.state.pages import EmbedSettings, Page
 from attention.core.settings import Value, settings_of
 from attention.hosting.uploads import Reservation
 from attention.pipeline import Selection
@@ -20,27 +19,6 @@ from attention.training import TrainingSettings
 
 SELECTED = tuple(settings_of(Selection))  # in the pictures
 Link = Mapping[str, Sequence[str]]
-
-
-class Entry(Enum):
-    """Entry of a whole run to its page."""
-
-    OPENED = "a link was opened: the address decides"
-    STAYED = "the page was there already: its widgets decide"
-    ARRIVED = "the menu led here: the settings of the page before go along"
-    RETURNED = "a step in the browser's history led here: the address decides again"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A value set from code, and the values a browser may still send that has not received it.
-
-    number: how many such choices the visit had by then.
-    """
-
-    value: Any
-    before: tuple[Any, ...]
-    number: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +55,20 @@ class ChosenWord:
 
 
 @dataclass(frozen=True)
+class Widget:
+    """A widget of Streamlit's as it was drawn last, see `session.bound`.
+
+    version: a part of its key; held: what it held then; take: takes what a visitor sets it to;
+    labels: of its choices, where these change.
+    """
+
+    version: int
+    held: Any
+    take: Callable[[Any], object]
+    labels: object
+
+
+@dataclass(frozen=True)
 class Visit:
     """State of a visit, kept from one run to the next."""
 
@@ -88,18 +80,14 @@ class Visit:
     started: frozenset[str] = frozenset()  # pages whose `starts` were set
     viewed: str = ""  # the last page whose view can stand in a chapter
 
-    # Widgets, and what code has set in their place.
-    lent: str = ""  # the model of a page that needs one, where none was chosen, see `_lend_model`
-    # settings that a link hides, with their values
-    hidden: Mapping[str, Value] = field(default_factory=dict)
-    drawn: frozenset[str] = frozenset()  # settings that have had a widget
-    choices: Mapping[str, Choice] = field(default_factory=dict)  # set from code
-    received: int = 0  # so many of these the browser has received
+    # Settings, and how they are shown.
+    settings: Mapping[str, Value] = field(default_factory=dict)  # as wished, default if not named
+    widgets: Mapping[str, Widget] = field(default_factory=dict)
+    written: Link | None = None  # the address as it was written last
+    late: Mapping[str, str] = field(default_factory=dict)  # typed before a choice was received
     # the parts at the side, each with its setting and all that decides it; None: no side
     beside: tuple[tuple[str, object], ...] | None = None
-    # query and stage chosen in the pictures
-    selected: Mapping[str, Any] = field(default_factory=dict)
-    chosen_word: ChosenWord | None = None  # chosen there
+    chosen_word: ChosenWord | None = None  # in the pictures
 
     # Sentences and texts.
     aside: str = ""  # the visitor's sentence while a page shows its own
@@ -127,57 +115,28 @@ class Visit:
     map_asked: Mapping[int, Any] = field(default_factory=dict)
     asked_file: str = ""  # the mark of a file that a link has named and that is not open
 
-    def entry(self, page: Page, returned: bool) -> Entry:
-        """Entry of the run to a page. returned: by a step in the browser's history.
+    def opening(self, page: Page, link: Link, problems: Sequence[str]) -> Visit:
+        """The visit once a link is opened, or stepped back to. problems: see `links.read_link`."""
+        settings = {name: value_in(link, name) for name in link if name in every_setting()}
+        draft = None if self.draft and self.draft.link is not None else self.draft
+        anew = replace(self, opened_as=None, chosen_word=None, written=None, late={}, draft=draft)
+        return replace(anew, problems=tuple(problems)).on(page, settings)
 
-        A second such step may come before the run is over that takes the link of the first.
-        """
-        if returned and (self.page or self.drawn):
-            return Entry.RETURNED
-        if not self.page:
-            return Entry.OPENED
-        return Entry.STAYED if page.name == self.page else Entry.ARRIVED
+    def arriving(self, page: Page) -> Visit:
+        """The visit on another page: all goes along, but the parts that a link has hidden."""
+        parts = settings_of(EmbedSettings)
+        return self.on(page, {n: it for n, it in self.settings.items() if n not in parts})
 
-    def entered(self, page: Page, entry: Entry, problems: Sequence[str]) -> Visit:
-        """The visit on a page. problems: what of the address cannot be taken."""
-        decides = entry in (Entry.OPENED, Entry.RETURNED)
-        return replace(
-            self,
-            page=page.name,
-            problems=tuple(problems) if decides else self.problems,
-            opened_as=None if decides else self.opened_as,
-            selected={} if decides else self.selected,
-            chosen_word=None if decides else self.chosen_word,
-            started=self.started | {page.name},
-            viewed=page.name if page.chapter else self.viewed,
-            draft=None if decides and self.draft and self.draft.link is not None else self.draft,
-        )
+    def on(self, page: Page, settings: Mapping[str, Value]) -> Visit:
+        """The visit on a page, with these settings."""
+        viewed = page.name if page.chapter else self.viewed
+        started = self.started | {page.name}
+        return replace(self, page=page.name, settings=settings, started=started, viewed=viewed)
 
-    @property
-    def last_choice(self) -> int:
-        """The number of the last choice from code."""
-        return max((choice.number for choice in self.choices.values()), default=0)
-
-    def newest(self, name: str, sent: Any) -> Any:
-        """The value of a widget: as the browser sent it, unless it had not received a choice yet.
-
-        A browser sends the values of all widgets with each message.
-        """
-        choice = self.choices.get(name)
-        unreceived = choice is not None and choice.number > self.received
-        return choice.value if choice and unreceived and sent in choice.before else sent
-
-    def choosing(self, name: str, value: Any, sent: Any) -> Visit:
-        """The visit after code has set a value. sent: the one that the browser sent."""
-        last = self.choices.get(name)
-        before = (*last.before, last.value) if last and last.number > self.received else ()
-        older = tuple(other for other in (*before, sent) if other != value)
-        choice = Choice(value, older, self.last_choice + 1)
-        return replace(self, choices={**self.choices, name: choice})
-
-    def selecting(self, values: Mapping[str, Any]) -> Visit:
-        """The visit after a choice in the pictures; one that is not legal changes nothing."""
-        return replace(self, selected={**self.selected, **legal_selection(values)})
+    def choosing(self, **values: Value) -> Visit:
+        """The visit after settings were chosen."""
+        late = {name: text for name, text in self.late.items() if name not in values}
+        return replace(self, settings={**self.settings, **values}, late=late)
 
     def in_its_chapter(self, **chosen: Any) -> Visit:
         """The visit after something was chosen in the figure of the open chapter."""
@@ -187,4 +146,5 @@ class Visit:
 def legal_selection(values: Mapping[str, Any]) -> dict[str, Any]:
     """Of a choice in the pictures what they can show."""
     declared = every_setting()
-    return {name: values[name] for name in SELECTED if declared[name].problem(values[name]) is None}
+    named = {name: values[name] for name in SELECTED if name in values}
+    return {name: value for name, value in named.items() if not declared[name].problem(value)}

@@ -46,7 +46,7 @@ def choices(view: View) -> None:
         dropout(view)
 
 
-def text_boxes(view: View, **widths: str | int) -> None:
+def text_boxes(view: View, **widths: widgets.Width) -> None:
     """Texts that update as one types."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_texts"):
         for name, width in widths.items():

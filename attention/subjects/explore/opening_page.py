@@ -106,20 +106,12 @@ def controls(view: View, result: Result | None) -> None:
 
 
 def _more(view: View) -> None:
-    """All other settings, and other ways to read the sentence.
-
-    While they are not seen only those stay that have been drawn: else Streamlit forgets them.
-    """
+    """All other settings, and other ways to read the sentence."""
     more = st.popover("More", key="settings_of_play", on_change="rerun")
-    parts = widgets.parts_beside(view)
     if not more.open:
-        with st.container(key="unseen"):
-            for part in parts:
-                if part.name in view.visit.drawn and part.group != "words":
-                    part.draw()
         return
     with more:
-        widgets.draw_parts(view, parts)
+        widgets.draw_parts(view, widgets.parts_beside(view))
         long_text_box.offer(view)
         st.html(glossary(view.page.words))
         if WRITER in sources.names() and not (st.context.is_embedded or view.hidden):
@@ -145,19 +137,18 @@ def _reader_menu(view: View, width: int) -> None:
         widgets.variant_menu(view)
     elif not view.hidden & {"model", "variant"}:
         about = every_setting()["variant"]
-        st.session_state[READER] = variant if model == NONE else widgets.AS_TRAINED
+        shown = variant if model == NONE else widgets.AS_TRAINED
         options = (widgets.AS_TRAINED, *about.choices)
-        st.selectbox(
-            about.label, options, key=READER, width=width, on_change=_take_reader, args=(variant,)
-        )
+        with st.container(key=READER, width=width):
+            its = session.bound(READER, shown, partial(_take_reader, variant))
+            st.selectbox(about.label, options, options.index(shown), **its)
 
 
-def _take_reader(before: str) -> None:
+def _take_reader(before: str, chosen: str) -> None:
     """Show the trained model of the opening, or a variant on word vectors, within a callback.
 
     before: the variant that was chosen until now.
     """
-    chosen = st.session_state[READER]
     if chosen == widgets.AS_TRAINED:
         for name, value in opening().chosen.items():
             session.choose(name, value)

@@ -130,18 +130,16 @@ def language_menu(view: View) -> None:
 
 
 def _titled(view: View, name: str, titles: Mapping[str, str]) -> None:
-    """A menu of a setting whose values have titles; a bound one would have these in the link."""
+    """A menu of a setting whose values have titles."""
     if name in view.hidden:
         return
-    key = f"{name}_menu"
-    st.session_state[key] = view[name]
     st.segmented_control(
         every_setting()[name].label,
         list(titles),
         format_func=titles.__getitem__,
         required=True,
-        key=key,
-        on_change=lambda: session.choose(name, st.session_state[key]),
+        default=view[name],
         width="content",
         label_visibility="collapsed",
+        **session.bound(f"{name}_menu", view[name], functools.partial(session.choose, name)),
     )

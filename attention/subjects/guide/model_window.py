@@ -29,7 +29,8 @@ def view_in(view: View, chapter: Chapter) -> View:
     link = {**chapter.link, "s": [chapter_page.sentence_of(view, chapter)]}
     query = chapter_page.selection(view, chapter)["values"]["query"]
     chosen = {**chapter_page.kept(view, KEPT, {}), "query": query}
-    return numbers.on_its_head(view_of(page_named("model"), Visit(), link, chosen))
+    opened = Visit().opening(page_named("model"), link, ()).choosing(**chosen)
+    return numbers.on_its_head(view_of(page_named("model"), opened))
 
 
 def steps(view: View, chapter: Chapter) -> Sequence[Step]:

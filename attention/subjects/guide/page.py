@@ -1,5 +1,6 @@
 """Guide: a lesson, chapter by chapter, each with a live figure and a question to answer first."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -9,7 +10,7 @@ from attention.app.components.inputs import LightsHeader, examples, lights
 from attention.app.components.scene import draw
 from attention.app.components.selection import tell_selection
 from attention.app.components.turns import Handler
-from attention.app.controls import widgets, works
+from attention.app.controls import works
 from attention.app.controls.part import part
 from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
@@ -45,9 +46,6 @@ def guide(view: View) -> None:
     view = chapter_page.enter(view)
     lesson = chosen_lesson.lesson(view)
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
-    with st.container(key="unseen"):  # so that the address has them
-        for name in ("chapter", "guess", "s"):
-            widgets.widget(view, name)
     chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
     chosen_lesson.language_menu(view)
     if view["lesson"] == "guide":
@@ -62,11 +60,11 @@ def guide(view: View) -> None:
             f"There is no chapter “{view['chapter'][:40]}” here; showing the first.", key="nowhere"
         )
     chapter = chapter_page.on_yours(view, lesson.chapters[at or 0])
-    shown, box = chapter_page.shown(view, chapter), f"yours_{at or 0}"
+    shown = chapter_page.shown(view, chapter)
     with st.container(key="guide_wide" if chapter.figure in ("how", "against") else "guide"):
         with st.container(key="guide_words"):
             st.markdown(f"## {chapter.title}")
-            whose_words(view, shown, box)
+            whose_words(view, shown)
             st.markdown(chapter.body)
             if chapter.hint:
                 st.container(key="to_try").markdown(chapter.hint)
@@ -87,7 +85,7 @@ def guide(view: View) -> None:
                     show(view, shown, scenes.behind(view, chapter), key="behind_figure")
         with st.container(key="guide_question"):
             question(view, chapter)
-            try_yours(view, shown, box)
+            try_yours(view, shown)
             joining.offer_to_send(view, shown)
             joining.tell(view)
             if at == len(lesson.chapters) - 1 or (at is None and len(lesson.chapters) == 1):
@@ -112,32 +110,26 @@ def way(view: View, there: Sequence[Chapter]) -> None:
         if ticks
     ]
     words = chapter_page.words_of(view)
-    answered = f", {words['answered']}"
-    with st.container(key="way"):
-        session.set_widget_value("contents", at, again=True)
+    with st.container(key="way"), st.container(key="contents"):
         st.pills(
             words["chapters"],
             range(len(there)),
-            format_func=lambda index: (
-                f"{index + 1} · {there[index].title}{answered if done[index] else ''}"
-            ),
-            key="contents",
+            format_func=lambda index: f"{index + 1} · {there[index].title}",
             required=True,
-            on_change=lambda: chapter_page.turn_to(there[session.widget_value("contents")]),
+            default=at,
             label_visibility="collapsed",
+            **session.bound("contents", at, lambda index: chapter_page.turn_to(there[index])),
         )
         left = chapter_page.minutes_left(view)
         about = words["left"].format(minutes=left) if left else words["done"]
         place = words["place"].format(at=at + 1, count=len(there))
-        ticks = f"<style>{', '.join(ticked)} {{ content: '✓'; }}</style>" if ticked else ""
+        tick = f"{{ content: '✓' / {json.dumps(words['answered'])}; }}"
+        ticks = f"<style>{', '.join(ticked)} {tick}</style>" if ticked else ""
         st.html(f"<p class='quiet'>{place} · {about}</p>{ticks}")
 
 
-def whose_words(view: View, chapter: Chapter, box: str) -> None:
-    """Whose sentence the words of a chapter are about, where its figure shows the visitor's.
-
-    box: the key of the visitor's.
-    """
+def whose_words(view: View, chapter: Chapter) -> None:
+    """Whose sentence the words of a chapter are about, where its figure shows the visitor's."""
     words = chapter_page.words_of(view)
     if chapter_page.is_visitors(view, chapter):
         if not chapter_page.speaks_of_yours(view, chapter):
@@ -146,60 +138,47 @@ def whose_words(view: View, chapter: Chapter, box: str) -> None:
             about = words["about"].format(sentence=chapter.sentence, cut=cut)
             tell(about, key="whose_words")
         if "s" not in view.hidden:
-            st.button(words["own"], type="tertiary", on_click=take, args=("", box))
+            st.button(words["own"], type="tertiary", on_click=chapter_page.give, args=("",))
     elif why := chapter_page.why_not_brought(view, chapter):
         tell(words["keeps"].format(why=why), key="whose_words")
 
 
-def try_yours(view: View, chapter: Chapter, box: str) -> None:
-    """A box for the visitor's sentence, and the one of before. box: its key."""
+def try_yours(view: View, chapter: Chapter) -> None:
+    """A box for the visitor's sentence, and the one of before."""
     if not chapter_page.offers_box(view, chapter):
         return
-    session.restore_choice(box)
-    if box not in st.session_state:
-        st.session_state[box] = chapter_page.given(view)
-    words = chapter_page.words_of(view)
+    words, given = chapter_page.words_of(view), chapter_page.given(view)
     with st.container(key="try_yours"):
         st.text_input(
             words["yours"],
-            key=box,
+            given,
             live="200ms",
             placeholder=words["yours"],
             label_visibility="collapsed",
             max_chars=int(every_setting()["s"].maximum or 0) or None,
-            on_change=lambda: chapter_page.give(session.widget_value(box)),
+            **session.bound(f"yours_{view['chapter']}", given, chapter_page.give),
         )
         before = view.visit.aside
-        if before and before != chapter_page.given(view):
-            examples(words["before"], [before], lambda _: take(before, box), key="examples")
-
-
-def take(sentence: str, box: str) -> None:
-    """Show a sentence in the open chapter, its own for "", within a callback. box: its key."""
-    chapter_page.give(sentence)
-    session.set_widget_value(box, sentence)
+        if before and before != given:
+            examples(words["before"], [before], lambda _: chapter_page.give(before), key="examples")
 
 
 def question(view: View, chapter: Chapter) -> None:
     """Ask what to guess before the explanation is shown."""
     guess, answered = view["guess"], chapter_page.is_answered(view, chapter)
     words = chapter_page.words_of(view)
-    session.set_widget_value("guessed", guess if answered else None, again=True)
-
-    def marked(index: int) -> str:
-        choice = chapter.choices[index]
-        if not answered or index not in (guess, chapter.answer):
-            return choice
-        return f"{choice} {':material/check:' if index == chapter.answer else ':material/close:'}"
-
-    st.pills(
-        chapter.question,
-        range(len(chapter.choices)),
-        format_func=marked,
-        key="guessed",
-        on_change=take_guess,
-        args=(chapter,),
-    )
+    shown = guess if answered else None
+    with st.container(key="guessed"):
+        st.pills(
+            chapter.question,
+            range(len(chapter.choices)),
+            format_func=chapter.choices.__getitem__,
+            default=shown,
+            **session.bound(f"guessed_{view['chapter']}", shown, partial(take_guess, chapter)),
+        )
+        if answered:
+            marks = {guess: ("✗", words["wrong"]), chapter.answer: ("✓", words["right"])}
+            st.html(f"<style>{''.join(_mark(at, *mark) for at, mark in marks.items())}</style>")
     with st.container(key="verdict"):  # there from the start: what comes below keeps its place
         if not answered:
             return
@@ -212,6 +191,12 @@ def question(view: View, chapter: Chapter) -> None:
             st.button(label, key="reveal", on_click=chapter_page.reveal, args=(not revealed,))
 
 
+def _mark(at: int, mark: str, word: str) -> str:
+    """The style that marks a choice, and has it read with a word."""
+    choice = f".st-key-guessed button:nth-of-type({at + 1})::after"
+    return f"{choice} {{ content: '{mark}' / {json.dumps(word)}; margin-left: 0.4rem; }}"
+
+
 def hand_in(view: View, count: int) -> None:
     """At the end of a lesson how many first choices were right, and the code that says which."""
     if not chapter_page.learner(view):
@@ -221,9 +206,8 @@ def hand_in(view: View, count: int) -> None:
     st.code(code, language=None, width="content")
 
 
-def take_guess(chapter: Chapter) -> None:
+def take_guess(chapter: Chapter, guess: int | None) -> None:
     """Hold the guess, or that there is none any more, within a callback."""
-    guess = session.widget_value("guessed")
     if guess is not None:
         chapter_page.note_guess(session.view(), chapter, guess)
     session.choose("guess", -1 if guess is None else guess)

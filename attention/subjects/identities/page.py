@@ -1,6 +1,7 @@
 """Identities: claims about attention, both sides computed and compared."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -72,10 +73,8 @@ def card(at: int, guess: str) -> None:
             question.statement,
             [*questions.TITLES],
             format_func=questions.TITLES.__getitem__,
-            key=f"guess_{at}",
-            on_change=take_guess,
-            args=(at,),
             label_visibility="collapsed",
+            **session.bound(f"guess_{at}", None, partial(take_guess, at)),
         )
         return
     checked = question.checked()
@@ -85,9 +84,8 @@ def card(at: int, guess: str) -> None:
         st.button("Look closer", key=f"closer_{key}", on_click=choose, args=(question.settings,))
 
 
-def take_guess(at: int) -> None:
+def take_guess(at: int, guess: str | None) -> None:
     """Hold a guess, within a callback."""
-    guess = st.session_state[f"guess_{at}"]
     if guess is not None:
         guess_all(questions.with_guess(session.view()["guesses"], at, guess))
 
@@ -110,7 +108,7 @@ def controls(view: View) -> None:
             if name not in ("claim", "guesses") and view.applies(name):
                 about = every_setting()[name]
                 number = isinstance(about.default, int)
-                width = 130 if number else "content" if about.choices else 190
+                width: widgets.Width = 130 if number else "content" if about.choices else 190
                 widgets.widget(view, name, width=width)
 
 

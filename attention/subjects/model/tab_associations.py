@@ -52,7 +52,8 @@ def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], bool]:
     methods, shown, places = [], [], []
     for side, (column, name) in enumerate(zip(st.columns(2, gap="large"), SIDES, strict=True)):
         with column:
-            title = widgets.widget(view, name, offered=offered, narrow=True)
+            widgets.widget(view, name, offered=offered, narrow=True)
+            title = view[name] if view[name] in offered else offered[0]
             method = association_words.method_of(title, model).name
             ready = worked_out(view, pieces, [method], f"work_{side}")
             methods.append(method)

@@ -109,13 +109,13 @@ def live(drawn: str) -> None:
     )
     if sentences and offered and st.toggle(f"Sentences sent: {len(sentences)}", key="sentences"):
         told = "Click one to see it in the figure:"
-        take = partial(take_sentence, sentences, at)
+        take = partial(take_sentence, sentences)
         examples(told, sentences, take, key="examples")
 
 
-def take_sentence(sentences: list[str], at: int, chosen: int) -> None:
-    """Show a pupil's sentence in the figure, within a callback. at: of the open chapter."""
-    guide_page.take(sentences[chosen], f"yours_{at}")
+def take_sentence(sentences: list[str], chosen: int) -> None:
+    """Show a pupil's sentence in the figure, within a callback."""
+    chapter_page.give(sentences[chosen])
 
 
 def onward(lesson: Lesson, at: int, revealed: bool) -> None:
@@ -139,25 +139,25 @@ def onward(lesson: Lesson, at: int, revealed: bool) -> None:
 
 def figure(view: View, chapter: Chapter, at: int) -> None:
     """The figure of the question, on a pupil's sentence where one is chosen."""
-    box, shown = f"yours_{at}", chapter_page.shown(view, chapter)
+    shown = chapter_page.shown(view, chapter)
     with st.container(key="guide_seen"), st.container(key="guide_figure"):
         guide_page.figure(view, chapter)
     sentence = chapter_page.sentence_of(view, shown)
     if not chapter_page.is_visitors(view, shown):
-        guide_page.try_yours(view, shown, box)
+        guide_page.try_yours(view, shown)
         return
     with st.container(horizontal=True, key="whose_sentence"):
-        st.button("Back to the chapter's own sentence", on_click=guide_page.take, args=("", box))
+        st.button("Back to the chapter's own sentence", on_click=chapter_page.give, args=("",))
         room = CLASSES.find(name_of(view["teacher"]))
         if room is not None and sentence in room.sentences:
-            drop = partial(drop_sentence, view["teacher"], sentence, box)
+            drop = partial(drop_sentence, view["teacher"], sentence)
             st.button("Take this sentence away", type="tertiary", on_click=drop)
 
 
-def drop_sentence(key: str, sentence: str, box: str) -> None:
+def drop_sentence(key: str, sentence: str) -> None:
     """Take a pupil's sentence off the screen, within a callback."""
     CLASSES.drop_sentence(key, sentence)
-    guide_page.take("", box)
+    chapter_page.give("")
     st.session_state[BEFORE] = session.view()["codes"]
 
 
@@ -181,17 +181,13 @@ def codes(view: View, lesson: Lesson, room: Room | None) -> None:
         st.form_submit_button("Add", on_click=take_code, args=(lesson,))
     st.html(f"<p class='quiet' role='status'>{html.escape(st.session_state.get(SAID, ''))}</p>")
     if "codes" not in view.hidden:
-        about = every_setting()["codes"]
-        session.restore_choice("codes")
         st.text_area(
             "All codes typed so far; or paste a list",
-            key="codes",
+            view["codes"],
             height=130,
-            max_chars=int(about.maximum or 0),
-            bind="query-params",
-            persist_state="session",
+            max_chars=int(every_setting()["codes"].maximum or 0),
+            **session.bound("codes", view["codes"], partial(session.choose, "codes")),
         )
-        session.mark_drawn("codes")
     found = class_so_far(view, lesson)
     draw(scenes.codes(found), key="of_codes")
     with st.container(horizontal=True):

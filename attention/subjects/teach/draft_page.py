@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,15 +14,12 @@ from attention.subjects.guide import carried
 from attention.subjects.teach import view_to_chapter
 from attention.subjects.teach.cards import Draft
 
-FIELDS = "fields_of_draft"
-
 
 def draft_of(view: View) -> tuple[Draft, str]:
     """The draft of this visit, or else that of the link, or an example to begin with.
 
     Beside it is told that the link's cannot be read, "" for nothing.
     """
-    take_over()
     draft = session.visit().draft
     if draft is not None:
         said = session.link().get("carried", [""])[-1]
@@ -56,27 +52,11 @@ def change(make: Callable[[Draft], Draft]) -> None:
     session.change(draft=now)
 
 
-# Streamlit may drop the callback of a field when the click that ends the typing comes at once. So
-# each run looks itself for what has been typed.
-
-
-def field(key: str, value: Any, make: Callable[[Draft, Any], Draft]) -> None:
-    """Have a widget that is about to be drawn show a value. make: the draft with another one."""
-    session.set_widget_value(key, value)
-    st.session_state.setdefault(FIELDS, {})[key] = value, make
-
-
-def take_over() -> None:
-    """Take over into the draft what has been typed and chosen in its fields."""
-    fields = st.session_state.get(FIELDS, {})
-    for key, (told, make) in [*fields.items()]:
-        if key in st.session_state and (value := session.widget_value(key)) != told:
-            change(functools.partial(_made, make, value))
-            fields[key] = value, make
-
-
-def _made(make: Callable[[Draft, Any], Draft], value: Any, draft: Draft) -> Draft:
-    return make(draft, value)
+def field(
+    key: str, value: Any, make: Callable[[Draft, Any], Draft], labels: object = None
+) -> dict[str, Any]:
+    """Key and callback of a field that shows a value. make: the draft with another one."""
+    return session.bound(key, value, lambda said: change(lambda now: make(now, said)), labels)
 
 
 def take_view(name: int, key: str = "") -> str:

@@ -40,7 +40,7 @@ def of_link(address: str) -> View:
         raise ValueError(f"a link to one of {titles} is expected, not “{address[:40]}”")
     query = parts.query or (page.opens() if page.opens else "")
     taken, _ = read_link(parse_qs(query, keep_blank_values=True), width_of)
-    return view_of(page, Visit(), taken, {})
+    return view_of(page, Visit().opening(page, taken, ()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,12 +74,12 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
     link = urlencode({"lesson": CARRIED, "carried": packed})
     whole = bool(lesson.chapters) and not lesson.problems
     with st.container(horizontal=True, vertical_alignment="bottom", key="hand_out"):
-        draft_page.field("lesson_title", draft.title, Draft.titled)
         st.text_input(
             "Name of the lesson",
-            key="lesson_title",
+            draft.title,
             max_chars=MAX_LINE,
             placeholder="That of its first card",
+            **draft_page.field("lesson_title", draft.title, Draft.titled),
         )
         if packed:
             st.link_button(
@@ -126,17 +126,16 @@ def way(draft: Draft) -> None:
     """The cards, one of which is open, and a way to add one."""
     titles = [each.text("title") or each.text("question") for each in draft.cards]
     with st.container(horizontal=True, vertical_alignment="center", key="cards_way"):
-        draft_page.field("opened_card", draft.opened, Draft.with_opened)
-        session.set_widget_value("opened_card", draft.opened, again=True)
         st.pills(
             "Card",
             draft.names,
             format_func=lambda name: (
                 f"{(at := draft.names.index(name)) + 1} · {label(titles[at] or 'Untitled')}"
             ),
-            key="opened_card",
             required=True,
+            default=draft.opened,
             label_visibility="collapsed",
+            **draft_page.field("opened_card", draft.opened, Draft.with_opened, titles),
         )
         act("Add a card", Draft.added, icon=":material/add:")
     if before := draft.before:
@@ -309,14 +308,23 @@ def field_of(
     **more: Any,
 ) -> None:
     """A field of the open card. write: gives the card with what the field says."""
-    key, name = f"{key}_{draft.opened}", draft.opened
-    draft_page.field(key, value, lambda now, said: now.changed(name, lambda it: write(it, said)))
-    session.set_widget_value(key, value, again=draw is st.pills)
+    name, options = draft.opened, more.get("options", ())
+    labels = [*map(more.get("format_func", str), options)]
+    more |= draft_page.field(
+        f"{key}_{name}",
+        value,
+        lambda now, said: now.changed(name, lambda it: write(it, said)),
+        labels,
+    )
+    if draw is st.selectbox:
+        more["index"] = options.index(value)
+    else:
+        more["default" if draw is st.pills else "value"] = value
     if draw in (st.text_input, st.text_area):
         more["max_chars"] = MAX_LINE if draw is st.text_input else MAX_CHAPTER
     if draw is st.text_area:
         more["height"] = "content"
-    draw(told, key=key, **more)
+    draw(told, **more)
 
 
 def of_key(name: str) -> Write:

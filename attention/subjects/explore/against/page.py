@@ -49,12 +49,10 @@ def controls_of_b(view: View, result: Result, differs: str) -> None:
     """The one setting in which B differs; a scale has its slider in the figure where that can
     work out the weights."""
     if differs == "word":
-        begin_sentence(view)
-        widgets.widget(view, "s2", live="200ms", width="stretch")
+        widgets.widget(begin_sentence(view), "s2", live="200ms", width="stretch")
     elif differs == "head":
-        if view["b_head"] == SAME_HEAD:
-            session.replace_value("b_head", result.head)
-        widgets.widget(view, "b_head", width=150)
+        head = result.head if view["b_head"] == SAME_HEAD else view["b_head"]
+        widgets.widget(view, "b_head", shown=head, width=150)
     elif differs == "variant":
         widgets.widget(view, "b_variant", narrow=True, width=190)
     elif differs == "scale" and not scenes.slides(result):
@@ -63,15 +61,16 @@ def controls_of_b(view: View, result: Result, differs: str) -> None:
         widgets.widget(view, "b_mask", width="content")
 
 
-def begin_sentence(view: View) -> None:
+def begin_sentence(view: View) -> View:
     """Have B begin with the sentence of A, in an opening with its other ending: at first, and again
     where A has another one than B was typed beside."""
     now = view["s"], view["s2"]
     before = st.session_state.get(TYPED_BESIDE, now)
     if not now[1] or (now[0] != before[0] and now[1] == before[1]):
         now = now[0], other_ending(now[0]) or now[0]
-        session.replace_value("s2", now[1])
+        session.choose("s2", now[1])
     st.session_state[TYPED_BESIDE] = now
+    return session.view()
 
 
 def take_factor(factor: float) -> None:
