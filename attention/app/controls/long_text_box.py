@@ -37,7 +37,6 @@ def box(view: View) -> bool:
     """
     if not view.page.long_texts:
         return False
-    widgets.widget(view, "long")  # never seen: it keeps what is chosen here
     if words := session.visit().refused:
         session.change(refused="")
         notes.note(words)

@@ -87,15 +87,13 @@ def widget(
         then()
 
     value: Any = list(now) if isinstance(now, tuple) else now
-    its_width: Width = "content" if width == "content" else "stretch"
-    shared = {"label": about.label, "help": about.help or None, "width": its_width, **more}
-    with st.container(key=name, width=width):
+    shared = {"label": about.label, "help": about.help or None, "width": width, **more}
+    with st.container(horizontal=True, key=name, width=width):
         shared |= session.bound(name, value, take)
         if choices:
             _choices(value, choices, narrow, listed, shared)
         elif isinstance(value, str):
             st.text_input(value=value, max_chars=int(about.maximum or 0) or None, **shared)
-            _late_text(view, name)
         elif about.divides:
             numbers = divisors(view.divided(name), int(about.maximum or 1))
             st.select_slider(options=numbers, value=value, **shared)
@@ -105,6 +103,9 @@ def widget(
             bounds = {"min_value": about.minimum, "max_value": about.maximum, "step": about.step}
             all_digits = {"format": "%g"} if about.exact else {}  # in a browser, unlike in C
             draw(value=value, **bounds, **all_digits, **shared)
+    if (text := view.visit.late.get(name)) is not None:
+        note_quietly(text)
+        st.button("Take what you typed", on_click=session.choose, args=(name, text))
 
 
 def _choices(
@@ -120,13 +121,6 @@ def _choices(
         st.selectbox(options=choices, index=choices.index(value), **shared)
     else:
         st.segmented_control(options=choices, default=value, required=True, **shared)
-
-
-def _late_text(view: View, name: str) -> None:
-    """Offer the text that a visitor typed before a choice was received."""
-    if (text := view.visit.late.get(name)) is not None:
-        note_quietly(text)
-        st.button("Take what you typed", on_click=session.choose, args=(name, text))
 
 
 def sentence_box(view: View, typed: Callable[[], object] = lambda: None) -> None:

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attention.app.state.links import every_setting
-from attention.app.state.pages import OF_MODELS, SHARED, EmbedSettings, Page, hidden_names, page_named
+from attention.app.state.pages import (
+    OF_MODELS,
+    SHARED,
+    EmbedSettings,
+    Page,
+    hidden_names,
+    page_named,
+)
 from attention.app.state.shared import load_model, width_of
 from attention.app.state.visit import SELECTED, Visit
 from attention.core.settings import Declared, Value, settings_of, with_divisors

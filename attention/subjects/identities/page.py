@@ -43,8 +43,6 @@ def identities(view: View) -> None:
 def cards(view: View) -> None:
     """A card for each statement: true or false, guessed before its numbers show."""
     guesses = view["guesses"]
-    with st.container(key="unseen"):  # so that the address has them
-        widgets.widget(view, "guesses")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(questions.tally(guesses), width="content")
         everything = questions.all_shown(guesses)

@@ -9,7 +9,6 @@ import streamlit as st
 
 from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
-from attention.app.controls import widgets
 from attention.app.shell import qr
 from attention.app.state import session
 from attention.app.state.links import every_setting
@@ -41,9 +40,6 @@ def heading(view: View) -> tuple[str, str]:
 def ask(view: View) -> None:
     """The open question and the way in; once it is revealed its answers and the figure."""
     view = chapter_page.enter(view)
-    with st.container(key="unseen"):  # so that the address has them
-        for name in ("chapter", "guess", "s"):
-            widgets.widget(view, name)
     chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
     lesson, (room, problem) = chosen_lesson.lesson(view), room_of(view)
     if problems := [*filter(None, (problem, *lesson.problems))]:
