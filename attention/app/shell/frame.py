@@ -17,12 +17,10 @@ from attention.app.controls.widgets import (
 )
 from attention.app.shell import doors, server
 from attention.app.shell.heading import (
-    ICON,
     PageHeading,
     sharing,
     show_files,
     style,
-    tab_title,
     title,
     words_on_figure,
 )
@@ -111,13 +109,13 @@ def _draw(
 ) -> None:
     if beside_is_old(view):
         st.rerun()
-    st.set_page_config(tab_title(view, told), ICON, "wide")
+    heading = told.heading(view)
     if not around.has_title(view):
-        title(view, told)
+        title(view, heading)
     around.on_top(view)
     if not view.calm:
         doors.views(view.page)
-    wanted = sharing(view, told)
+    wanted = sharing(view, heading, told)
     if view.page.sentence(view) and not long_text_box.box(view):
         sentence_box(view, around.typed)
         around.examples(view)

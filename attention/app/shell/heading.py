@@ -84,9 +84,9 @@ class PageHeading:
     more: Callable[[View], Sequence[str]] = lambda view: ()
 
 
-def title(view: View, told: PageHeading) -> None:
+def title(view: View, heading: tuple[str, str]) -> None:
     """The title of a page with a line below it, and its words, explained."""
-    words, purpose = told.heading(view)
+    words, purpose = heading
     name = "page-title beside" if view.page.first else "page-title"  # the ways on stand there
     st.html(
         f"<header class='{name}'><h1>{html.escape(words)}</h1><p>{html.escape(purpose)}</p>"
@@ -94,15 +94,18 @@ def title(view: View, told: PageHeading) -> None:
     )
 
 
-def sharing(view: View, told: PageHeading) -> DeltaGenerator | None:
+def sharing(view: View, heading: tuple[str, str], told: PageHeading) -> DeltaGenerator | None:
     """Share what a page shows; on paper, what is set.
 
     Gives the container for its files where they are asked for.
     """
-    words = _settings_words(view, told)
+    sentences = told.sentences(view)
+    words = _settings_words(view, sentences, told.more(view))
+    title = tab_title(heading[0], sentences)
+    st.set_page_config(title, ICON, "wide")
     header: CopyLinkHeader = {
-        "title": tab_title(view, told),
-        "caption": caption(view, told, words),
+        "title": title,
+        "caption": caption(view, heading, words),
         "paper": " · ".join(words),
         "query": every_setting()["query"].label,
         "figures": view.page.figures,
@@ -196,26 +199,28 @@ def _read(name: str) -> str:
     return (Path(__file__).parent / f"{name}.css").read_text("utf-8")
 
 
-def tab_title(view: View, told: PageHeading) -> str:
+def tab_title(title: str, sentences: Sequence[tuple[str, str]]) -> str:
     """Title of the browser's tab: the page, and its sentence, both shortened."""
-    texts = [_cut(plain(text), SHORT) for _, text in told.sentences(view) if plain(text).strip()]
-    return " · ".join([_cut(told.heading(view)[0], SHORT), *texts[:1], APP])
+    texts = [_cut(plain(text), SHORT) for _, text in sentences if plain(text).strip()]
+    return " · ".join([_cut(title, SHORT), *texts[:1], APP])
 
 
-def caption(view: View, told: PageHeading, words: Sequence[str]) -> str:
+def caption(view: View, heading: tuple[str, str], words: Sequence[str]) -> str:
     """Caption of what is shown, in plain words to stand below a figure; the link is to follow.
 
     words: on the settings.
     """
     if source := _source(view):
         words = [*words, source]
-    title, purpose = told.heading(view)
+    title, purpose = heading
     return " ".join([f"{title}. {purpose}", *(f"{one}." for one in words)])
 
 
-def _settings_words(view: View, told: PageHeading) -> list[str]:
+def _settings_words(
+    view: View, sentences: Sequence[tuple[str, str]], more: Sequence[str]
+) -> list[str]:
     """The sentences of a page, what computes the numbers, and all settings that are no default."""
-    declared, sentences = every_setting(), told.sentences(view)
+    declared = every_setting()
     words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
     if name := _model(view):
         words += [sources.about(name).title]
@@ -225,7 +230,7 @@ def _settings_words(view: View, told: PageHeading) -> list[str]:
     if "scale" in view.page.beside(view):
         words += [f"Scale: {view['scale']}"]
     changed = _changed(view, {name for name, _ in sentences})
-    return [*words, *told.more(view), *(_said(name, value) for name, value in changed.items())]
+    return [*words, *more, *(_said(name, value) for name, value in changed.items())]
 
 
 def _model(view: View) -> str:

@@ -53,13 +53,15 @@ def keep(now: Visit) -> None:
 
 def view() -> View:
     """The view of this run, or within a callback of the next one; made anew for other settings."""
-    now = visit()
-    source = page(), now.settings
-    last: tuple[tuple[Page, object], View] | None = st.session_state.get(VIEW)
-    if last is None or last[0][0] is not source[0] or last[0][1] is not source[1]:
-        last = source, view_of(source[0], now)
+    now, context = visit(), get_script_run_ctx()
+    run = context.cursors if context is not None else None  # a new one for each
+    last: tuple[View, object] | None = st.session_state.get(VIEW)
+    before = last[0].visit if last is not None and last[1] is run else None
+    if before is None or (before.page, id(before.settings)) != (now.page, id(now.settings)):
+        last = view_of(_named(now.page) or PAGES[0], now), run
         st.session_state[VIEW] = last
-    return replace(last[1], visit=now)
+    assert last is not None
+    return replace(last[0], visit=now)
 
 
 def page() -> Page:
@@ -100,14 +102,15 @@ def bound(
     another key, and a message sent before speaks to a key that is gone. Keys begin at a random
     number: a browser that connects again meets none of its old ones.
     """
-    widgets = visit().widgets
-    before = widgets.get(name) or Widget(secrets.randbelow(1 << 30), None, take, labels)
+    now = visit()
+    before = now.widgets.get(name) or Widget(secrets.randbelow(1 << 30), None, take, labels)
     key = f"{name}:{before.version}"
     held = st.session_state.get(key, NOTHING)
     if held is NOTHING or not _same(held, shown) or before.labels != labels:
         before = replace(before, version=before.version + 1)
         key = f"{name}:{before.version}"
-    change(widgets={**widgets, name: replace(before, held=shown, take=take, labels=labels)})
+    widget = replace(before, held=shown, take=take, labels=labels)
+    keep(replace(now, widgets={**now.widgets, name: widget}))
     return {"key": key, "on_change": _take, "args": (name, key, shown)}
 
 
@@ -128,9 +131,10 @@ def _take(name: str, key: str, shown: Any) -> None:
 
 def _note_held(name: str) -> None:
     """Note that what the widget of a name holds has been heard of."""
-    if widget := visit().widgets.get(name):
+    now = visit()
+    if widget := now.widgets.get(name):
         held = st.session_state.get(f"{name}:{widget.version}", widget.held)
-        change(widgets={**visit().widgets, name: replace(widget, held=held)})
+        keep(replace(now, widgets={**now.widgets, name: replace(widget, held=held)}))
 
 
 def take_unheard() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from attention.app.state.links import every_setting
 from attention.app.state.pages import (
@@ -26,6 +26,8 @@ from attention.pipeline import Settings
 from attention.trained.layers import Layer
 from attention.trained.sources import NONE
 
+OF = "values"  # of `View.known`: those that all else there was made of
+Made = TypeVar("Made")
 # Whether a layer of a trained model has what a setting leaves out.
 OF_LAYERS: Mapping[str, Callable[[Layer], bool]] = {
     "trained_mask": lambda layer: bool(layer.masks(1, 1)),
@@ -37,12 +39,18 @@ OF_LAYERS: Mapping[str, Callable[[Layer], bool]] = {
 class View(Mapping[str, Any]):
     """The value of every setting, by name, as a page shows it: each is legal.
 
-    page: the one it is for; visit: what the visit keeps besides.
+    page: the one it is for; visit: what the visit keeps besides; known: what was made of the values
+    in this run, see `once_a_run`.
     """
 
     page: Page
     visit: Visit
     values_: Mapping[str, Any] = field(repr=False)
+    known: dict[object, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.known.get(OF) is not self.values_:
+            object.__setattr__(self, "known", {OF: self.values_})
 
     def __getitem__(self, name: str) -> Any:
         return self.values_[name]
@@ -81,6 +89,11 @@ class View(Mapping[str, Any]):
 
     def applies(self, name: str) -> bool:
         """True if a setting has any effect, given the others."""
+        if name not in self.known:
+            self.known[name] = self._applies(name)
+        return bool(self.known[name])
+
+    def _applies(self, name: str) -> bool:
         if name == "model":
             return len(every_setting()[name].choices) > 1
         if name in OF_LAYERS and self["model"] != NONE:
@@ -112,10 +125,7 @@ class View(Mapping[str, Any]):
 
     def settings(self) -> Settings:
         """The settings that decide the numbers; those without any effect have their default."""
-        values = self.in_use()
-        shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
-        own = tuple((name, value) for name, value in values.items() if name not in SHARED)
-        return Settings(self["s"], **shared, config=own)
+        return _settings(self)
 
     def changed(self) -> dict[str, Value]:
         """The settings that have an effect and are no defaults."""
@@ -150,6 +160,27 @@ class View(Mapping[str, Any]):
         if divides == "d_model":
             return _width(self)
         return int(self[divides]) if divides else 0
+
+
+def once_a_run(make: Callable[[View], Made]) -> Callable[[View], Made]:
+    """A function of a view that is computed once in a run; one that raises is asked again."""
+
+    @functools.wraps(make)
+    def known(view: View) -> Made:
+        if make not in view.known:
+            view.known[make] = make(view)
+        made: Made = view.known[make]
+        return made
+
+    return known
+
+
+@once_a_run
+def _settings(view: View) -> Settings:
+    values = view.in_use()
+    shared: dict[str, Any] = {name: value for name, value in values.items() if name in SHARED}
+    own = tuple((name, value) for name, value in values.items() if name not in SHARED)
+    return Settings(view["s"], **shared, config=own)
 
 
 def view_of(page: Page, visit: Visit) -> View:

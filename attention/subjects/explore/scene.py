@@ -8,7 +8,7 @@ from dataclasses import replace
 from attention.analysis import additions
 from attention.app.cached import kept, long_texts, pictures, runs
 from attention.app.state.openings import MAP_INSTEAD, OPENINGS, Opening, other_ending
-from attention.app.state.view import View
+from attention.app.state.view import View, once_a_run
 from attention.core.functional import WeightsAlone
 from attention.core.printing import percent
 from attention.core.variants import VARIANTS
@@ -84,6 +84,7 @@ def opening_of(view: View) -> Opening | None:
     return next((one for one in OPENINGS.values() if view["s"] in one.sentences), None)
 
 
+@once_a_run
 def opening_result(view: View) -> Result | None:
     """Result that is drawn with arcs; None where there are no words, or too many, or a layer looks
     at others."""

@@ -47,7 +47,7 @@ def steps(view: View, chapter: Chapter) -> Sequence[Step]:
 def is_worked_out(view: View, chapter: Chapter) -> bool:
     """True if nothing is left to be worked out for the window; else shows how far it is."""
     left = steps(view, chapter)
-    return not left or works.done(choices.effects_of(window.shown_of(view_in(view, chapter))))
+    return not left or works.done(choices.effects_of(view_in(view, chapter)))
 
 
 def figures(view: View, chapter: Chapter) -> Sequence[Figure]:

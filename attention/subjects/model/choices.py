@@ -12,7 +12,7 @@ from attention.app.components.turns import Handler
 from attention.app.controls import works
 from attention.app.state import session
 from attention.app.state.shared import load_model
-from attention.app.state.view import View
+from attention.app.state.view import View, once_a_run
 from attention.changing.change import Head
 from attention.subjects.model import continuations, numbers, pair_numbers, window
 from attention.subjects.model import words as model_words
@@ -151,10 +151,12 @@ def ask_from_last() -> None:
 # Work
 
 
-def effects_of(shown: Shown) -> works.Task:
-    """The work of finding the effects of all heads."""
-    steps = pair_numbers.steps_to_changes(shown.asked)
-    return works.Task(shown.asked, steps, quick=True, unasked=True, key="effects_work")
+@once_a_run
+def effects_of(view: View) -> works.Task:
+    """The work of finding the effects of all heads. Raises ValueError with words for the page."""
+    asked = numbers.asked_of(view)
+    steps = pair_numbers.steps_to_changes(asked)
+    return works.Task(asked, steps, quick=True, unasked=True, key="effects_work")
 
 
 @dataclass(frozen=True)

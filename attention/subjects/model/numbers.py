@@ -21,7 +21,7 @@ from attention.app.cached import kept
 from attention.app.cached.overviews import glances_of
 from attention.app.cached.runs import run_model, sentence_of
 from attention.app.state.shared import load_model
-from attention.app.state.view import View
+from attention.app.state.view import View, once_a_run
 from attention.atlas import deciding, moved
 from attention.atlas.deciding import Deciding
 from attention.atlas.earned import costs_of as costs_elsewhere
@@ -104,6 +104,7 @@ def other_model(view: View) -> str:
     return chosen if chosen in tuned_models() and sources.base_of(chosen) == name else ""
 
 
+@once_a_run
 def asked_of(view: View) -> Asked:
     """The answer that a view is about. Raises NoWords, or ValueError with words for the page."""
     name, text = view["model"], plain(view["s"])
@@ -281,16 +282,24 @@ def looks_at_words(asked: Asked) -> Tensor:
 def on_its_head(view: View) -> View:
     """The view on the head that is chosen, else on the one to show for the answer, once all are
     tried; `is_on_a_head` says whether there is one."""
-    if is_on_a_head(view):
-        return view
+    found = None if is_on_a_head(view) else _deciding_head(view)
+    return view if found is None else replace(_on_head(view), visit=view.visit)
+
+
+@once_a_run
+def _on_head(view: View) -> View:
+    layer, head = _deciding_head(view) or (0, 0)
+    return replace(view, values_={**view, "layer": layer, "head": head, "head_by": CHOSEN})
+
+
+@once_a_run
+def _deciding_head(view: View) -> Head | None:
+    """The head that decides a view's answer; None before all are tried, and where none can be."""
     try:
         found = deciding_of(asked_of(view))
     except ValueError:
-        return view
-    if found is None:
-        return view
-    layer, head = found.head
-    return replace(view, values_={**view, "layer": layer, "head": head, "head_by": CHOSEN})
+        return None
+    return None if found is None else found.head
 
 
 def is_on_a_head(view: View) -> bool:

@@ -90,7 +90,7 @@ def page(view: View) -> None:
 def pause(view: View) -> float | None:
     """Seconds from one look at the effects of all heads to the next, None once all are there."""
     try:
-        return works.pause(choices.effects_of(window.shown_of(view)))
+        return works.pause(choices.effects_of(view))
     except ValueError:
         return None
 
@@ -98,7 +98,7 @@ def pause(view: View) -> float | None:
 def is_under_way(view: View) -> bool:
     """True if effects of heads are still to be worked out."""
     try:
-        return bool(choices.effects_of(window.shown_of(view)).steps)
+        return bool(choices.effects_of(view).steps)
     except ValueError:
         return False
 
@@ -120,7 +120,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         st.rerun()
     try:
         shown = window.shown_of(view)
-        task = choices.effects_of(shown)
+        task = choices.effects_of(view)
         under_way = works.pause(task, waits=False) is not None
         if under_way != looks_again:
             st.rerun()
@@ -220,7 +220,7 @@ def heading(view: View) -> tuple[str, str]:
     model = shared.load_model(view["model"])
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_heading(model)
-    poor = False
+    poor, view = False, numbers.on_its_head(view)
     try:
         shown = window.shown_of(view)
         poor = bool(window.endings_of(shown))

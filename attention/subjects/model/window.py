@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention.app.cached import runs
 from attention.app.state.shared import load_model
-from attention.app.state.view import View
+from attention.app.state.view import View, once_a_run
 from attention.atlas.claims import elsewhere
 from attention.atlas.earned import names_of
 from attention.atlas.words import claim_words
@@ -60,6 +60,7 @@ class Shown:
         return distinct_names([*map(model_words.word_of, self.run.pieces.texts)])[self.erased]
 
 
+@once_a_run
 def shown_of(view: View) -> Shown:
     """Subject of a view's window. Raises NoWords, or ValueError with words for the page."""
     asked, off = numbers.asked_of(view), tuple(numbers.off_of(view))
