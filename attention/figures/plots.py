@@ -6,6 +6,7 @@ for scores and contributions.
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 from collections.abc import Sequence
@@ -243,6 +244,7 @@ def position_labels(tokens: Sequence[str]) -> list[str]:
     return [f"{label(token)} ({index})" for index, token in enumerate(tokens)]
 
 
+@functools.lru_cache(maxsize=4096)
 def label(token: str) -> str:
     """A token as a short tick label, escaped: plotly reads labels as HTML."""
     return html.escape(_cut(token, TICK_LENGTH))

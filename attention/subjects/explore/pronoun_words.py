@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
@@ -252,6 +253,7 @@ def as_typed(text: str, tokens: Sequence[str]) -> list[str]:
     return typed if whole == "".join(text.split()) else list(tokens)
 
 
+@functools.lru_cache(maxsize=4096)
 def _folded(text: str) -> str:
     """Letters without case and accents."""
     parts = unicodedata.normalize("NFD", text.casefold())
