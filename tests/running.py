@@ -25,8 +25,10 @@ from torch import Tensor
 from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
 from attention.app.state.links import whole_numbers
-from attention.app.state.pages import PAGES, first_page
+from attention.app.state.pages import PAGES, first_page, page_named
+from attention.app.state.view import View, view_of
 from attention.app.state.view import viewed as viewed
+from attention.app.state.visit import Visit
 from attention.figures.matrix import Matrix
 from attention.hosting.reruns import Share
 from attention.hosting.token_bucket import TokenBucket
@@ -174,6 +176,12 @@ class App(AppTest):
     def all_words(self) -> str:
         """All words on the page."""
         return "\n".join([self.read_as_markdown, html.unescape(self.said), *self.told])
+
+    @property
+    def view(self) -> View:
+        """Everything that is set, as the page shows it."""
+        visit: Visit = self.session_state["visit"]
+        return view_of(page_named(visit.page), visit)
 
     # What is sent
 

@@ -80,7 +80,7 @@ def widget(
     about, now = every_setting()[name], view[name] if shown is None else shown
     choices = offered or about.choices
     if isinstance(now, str) and choices and now not in choices:
-        now = choices[0]
+        now = about.default if about.default in choices else choices[0]
 
     def take(value: Any) -> None:
         session.choose(name, about.parse_all(value) if isinstance(value, list) else value)

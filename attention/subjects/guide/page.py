@@ -156,7 +156,7 @@ def try_yours(view: View, chapter: Chapter) -> None:
             placeholder=words["yours"],
             label_visibility="collapsed",
             max_chars=int(every_setting()["s"].maximum or 0) or None,
-            **session.bound(f"yours_{view['chapter']}", given, chapter_page.give),
+            **session.bound("yours", given, chapter_page.give, chapter.name),
         )
         before = view.visit.aside
         if before and before != given:
@@ -174,7 +174,7 @@ def question(view: View, chapter: Chapter) -> None:
             range(len(chapter.choices)),
             format_func=chapter.choices.__getitem__,
             default=shown,
-            **session.bound(f"guessed_{view['chapter']}", shown, partial(take_guess, chapter)),
+            **session.bound("guessed", shown, partial(take_guess, chapter), chapter.name),
         )
         if answered:
             marks = {guess: ("✗", words["wrong"]), chapter.answer: ("✓", words["right"])}

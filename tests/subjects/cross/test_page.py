@@ -139,7 +139,7 @@ def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask
     assert shown["tokens"][query] == "vermelho"
     assert shown["keys"][int(app.sent["picture"].parts["weights"][query].argmax())] == "red"
     app.go("model").go("explore")
-    assert app.values["model"] == "none", "a page that needs a model has it for itself"
+    assert app.view["model"] == "none", "a page that needs a model has it for itself"
     assert (app.values["mask"], app.selection["query"]) == (["causal"], 3)
 
 
