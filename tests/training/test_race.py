@@ -40,7 +40,7 @@ def right(width: str, name: str, pairs: int) -> list[float]:
     return [run_of(width, seed).accuracy(race.curve(name, pairs)) for seed in race.SEEDS]
 
 
-def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(monkeypatch):
+def test_a_variant_races_once_it_is_named_and_a_network_of_it_needs_its_class_alone(monkeypatch):
     class Halved(Retention):
         """Half of it is left after each token."""
 
@@ -50,6 +50,8 @@ def test_a_class_of_a_variant_is_all_that_a_network_of_the_race_needs(monkeypatc
     asked = race.Race(TrainingSettings("race"))
     before = [*race.networks()]
     monkeypatch.setitem(VARIANTS, "halved", Halved)
+    assert [*race.networks()] == before
+    monkeypatch.setattr(race, "RACING", (*race.RACING, Halved))
     assert [*race.networks()] == [*before[:-2], "halved", *GRUS]
     learners = asked.learners(torch.Generator().manual_seed(0))
     assert [*learners] == [*race.networks()][:-1]
