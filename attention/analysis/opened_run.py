@@ -15,6 +15,7 @@ from attention.analysis.whole_runs import blocks_of, quick_rows
 from attention.capture import Attention, Recording
 from attention.core.functional import Trace, WeightsAlone
 from attention.core.limits import MAX_SEEN
+from attention.core.weighing import SOFTMAX, UNNORMED
 
 MAX_HEADS = 1024  # in all layers
 MAX_CELLS = 1 << 32  # of a map: 65,536 tokens by as many
@@ -118,7 +119,8 @@ class OpenedRun:
         """The first queries and keys of one head, as float32."""
         first, number = slice(MAX_SEEN), self.shown[layer].number
         found = self.run.weights(number, self.head_numbers[head], first, first)
-        return WeightsAlone(found.float().cpu(), normed_by="softmax" if self.shares[layer] else "")
+        weighing = SOFTMAX if self.shares[layer] else UNNORMED
+        return WeightsAlone(found.float().cpu(), weighing=weighing)
 
     def each(self, rows: Tensor | None = None) -> Iterator[Rows]:
         """Rows of one layer after the other, in blocks, of all its heads.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,9 +20,9 @@ from torch.utils.checkpoint import checkpoint
 from attention.core.printing import shapes
 from attention.core.recurrence import decayed, erased
 from attention.core.scales import Scale, root_of_d_k
+from attention.core.weighing import SOFTMAX, Weighing
 
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
-NormedBy = Literal["softmax", "sum", ""]  # see `weigh`
 
 STAGES = ("scores", "scaled", "masked", "erased", "weights", "mixed")
 # the steps of a trace in their order, and which other parts of it each follows from
@@ -132,19 +132,16 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return weights if _known(empty) and not empty.any() else weights.masked_fill(empty, 0.0)
 
 
-def weigh(scores: Tensor, mask: Tensor | None = None, normed_by: NormedBy = "softmax") -> Tensor:
-    """Weights of scores (…, queries, keys): 0 where the mask hides, see `masked_softmax`.
-
-    normed_by: "softmax"; "sum": each score over the sum of its row, of which those below 0 count
-    as 0; "": the scores themselves, which then may lie below 0 and sum to anything.
-    """
-    if normed_by == "softmax":
-        return masked_softmax(scores, mask)
-    if mask is not None:
-        _check_mask(mask, scores)
-        scores = scores.masked_fill(~mask, 0.0)
-    if not normed_by:
+def hide(scores: Tensor, mask: Tensor | None, score: float = -math.inf) -> Tensor:
+    """Scores (…, queries, keys) with another one where the mask, as in `masked_softmax`, hides."""
+    if mask is None:
         return scores
+    _check_mask(mask, scores)
+    return scores.masked_fill(~mask, score)
+
+
+def over_sum(scores: Tensor) -> Tensor:
+    """Each score over the sum of its row, of which those below 0 count as 0. (…, keys)."""
     shares = scores.clamp_min(0.0)
     sums = shares.sum(-1, keepdim=True)
     return shares / sums.where(sums > 0, 1.0)
@@ -156,7 +153,8 @@ class Trace:
 
     queries (…, queries, d_k), keys (…, keys, d_k), values (…, keys, d_v);
     scores as the score function gave them, scaled = scores × scale (+ bias),
-    mask (or None, else expanded), weights = masked softmax of `logits`, each (…, queries, keys);
+    mask (or None, else expanded), weights = masked softmax of `logits`, or what `weighing` says,
+    each (…, queries, keys);
     output (…, queries, d_v) = `applied` @ values.
     None where the computation has no such step:
     mixed_scores: what became of scaled before the softmax, mixed across heads or `capped`;
@@ -165,7 +163,7 @@ class Trace:
     what mixed_scores stay below, where they are capped; decay (…, keys, 1 or d_k), the logarithm of
     each key's, which makes mixed_scores of scaled; erased (…, queries, keys): what later keys take
     back of the scores; strength (…, keys, 1): how strongly each key is written, a factor of its
-    weights. scale: the factor itself; normed_by: see `weigh`.
+    weights. scale: the factor itself.
     """
 
     queries: Tensor
@@ -186,12 +184,12 @@ class Trace:
     decay: Tensor | None = None
     erased: Tensor | None = None
     strength: Tensor | None = None
-    normed_by: NormedBy = "softmax"
+    weighing: Weighing = SOFTMAX
 
     @property
     def weights_are_a_distribution(self) -> bool:
         """True if no weight is below 0 and each row sums to 1, or is 0 throughout."""
-        return bool(self.normed_by)
+        return self.weighing.shares
 
     @property
     def logits(self) -> Tensor:
@@ -262,10 +260,9 @@ class WeightsAlone(Trace):
     """A trace of which only the weights are known, wherever they come from."""
 
     def __init__(
-        self, weights: Tensor, mask: Tensor | None = None, normed_by: NormedBy = "softmax"
+        self, weights: Tensor, mask: Tensor | None = None, weighing: Weighing = SOFTMAX
     ) -> None:
-        """weights: (…, queries, keys), each row summing to 1 or to 0, but where they are normed by
-        nothing; mask: of the same shape."""
+        """weights: (…, queries, keys), as `weighing` says; mask: of the same shape."""
         of_query, of_key = weights[..., :0], weights.mT[..., :0]
         super().__init__(
             queries=of_query,
@@ -276,7 +273,7 @@ class WeightsAlone(Trace):
             scaled=weights.log(),
             mask=mask,
             weights=weights,
-            normed_by=normed_by,
+            weighing=weighing,
         )
 
     @property
@@ -290,7 +287,7 @@ class WeightsAlone(Trace):
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Trace:
         mask = None if self.mask is None else change(self.mask)
-        return WeightsAlone(change(self.weights), mask, self.normed_by)
+        return WeightsAlone(change(self.weights), mask, self.weighing)
 
 
 class LongTrace:
@@ -457,7 +454,8 @@ def attend(
     cap: float | None = None,
     before_softmax: Callable[[Tensor], Tensor] | None = None,
     after_softmax: Callable[[Tensor], Tensor] | None = None,
-    normed_by: NormedBy = "softmax",
+    weigh: Callable[[Tensor, Tensor | None], Tensor] = masked_softmax,
+    weighing: Weighing = SOFTMAX,
     features: Callable[[Tensor], Tensor] | None = None,
     decay: Tensor | None = None,
     strength: Tensor | None = None,
@@ -471,9 +469,9 @@ def attend(
     after it, broadcastable to (…, queries, keys), as ALiBi is; mask: bool, broadcastable to
     (…, queries, keys), True = may attend; cap: of the scaled scores, see `capped`; before_softmax:
     applied to these where they have none, after_softmax: to the weights, each giving the same
-    shape; normed_by: see `weigh`, of a layer without a softmax; decay (…, keys, 1 or d_k), of which
-    the logits come instead, and strength (…, keys, 1): of each key, see `recurrence`; erases: by
-    keys as `features` has them; given: steps by their names in `FOLLOWS`, taken as they are.
+    shape; weigh: makes weights of logits and mask, as weighing says; decay (…, keys, 1 or d_k), of
+    which the logits come instead, and strength (…, keys, 1): of each key, see `recurrence`; erases:
+    by keys as `features` has them; given: steps by their names in `FOLLOWS`, taken as they are.
     Raises ValueError when shapes or mask do not fit.
     """
     if keys.shape[-2] != values.shape[-2]:
@@ -519,7 +517,7 @@ def attend(
 
     def weigh_scores() -> Tensor:
         left = logits if taken_back is None else logits + taken_back
-        return weigh(left if strength is None else left * strength.mT, mask, normed_by)
+        return weigh(left if strength is None else left * strength.mT, mask)
 
     weights = step("weights", weigh_scores)
     mixed_weights = step("mixed_weights", lambda: _mixed(weights, after_softmax))
@@ -545,7 +543,7 @@ def attend(
         decay=decay,
         erased=taken_back,
         strength=strength,
-        normed_by=normed_by,
+        weighing=weighing,
     )
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attention.core.analysis import sums_to_one
 from attention.core.printing import listed
+from attention.core.weighing import Weighing
 from attention.figures.tables import number
 
 MASK_NAMES = {
@@ -51,13 +52,15 @@ def sums_words(weights: Tensor, shares: bool = True) -> str:
     return f"the sums of the rows go from {least} to {most}"
 
 
-def unshared_words(weights: Tensor) -> str:
+def unshared_words(weights: Tensor, weighing: Weighing) -> str:
     """Explain weights (queries, keys) that are no shares of 1, and their sums, in sentences."""
+    begins = f"{weighing.sentence} These" if weighing.name else "No softmax: these"
     negative = int((weights < 0).sum())
+    here = " here" if weighing.signed else ""
     cells = f"{negative} of them {'is' if negative == 1 else 'are'} below 0: such a weight takes "
     return (
-        "No softmax: these weights are no shares. "
-        + (f"{cells}the value away. " if negative else "None is below 0 here. ")
+        f"{begins} weights are no shares. "
+        + (f"{cells}the value away. " if negative else f"None is below 0{here}. ")
         + f"Here {sums_words(weights, shares=False)}."
     )
 

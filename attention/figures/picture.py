@@ -17,11 +17,6 @@ from attention.figures.scene import Figure
 
 PARTS = ("lines", "heatmap", "sum", "diagram")
 CALM_PARTS = ("arcs", "heatmap", "mixture")
-WEIGHED = {  # by `Trace.normed_by`
-    "softmax": "the softmax makes weights of the scores",
-    "sum": "each score over the sum of them all is a weight",
-    "": "without a softmax the scores, as far as they are not forgotten, are the weights",
-}
 ERASED = ", less what later keys take back"
 CALM_CELLS = (30, 64, 360)  # pixels of one, of one where there are few, and of these together
 
@@ -45,6 +40,7 @@ class PictureHeader(StagesOfHeatmap):
     caption: dict[str, str]
     called: str
     shares: bool
+    signed: bool
     weighed: str
     between: str  # scores and weights, in a word
     calm: bool
@@ -134,7 +130,8 @@ class Picture:
             "caption": {"before": self.caption[0], "after": self.caption[1]},
             "called": "share" if self.words else "weight",
             "shares": trace.weights_are_a_distribution,
-            "weighed": WEIGHED[trace.normed_by] + (ERASED if trace.erased is not None else ""),
+            "signed": trace.weighing.signed,
+            "weighed": trace.weighing.words + (ERASED if trace.erased is not None else ""),
             "between": between(trace),
             "calm": self.calm,
             "said": self.said,
@@ -162,11 +159,9 @@ class Picture:
 
 
 def between(trace: Trace) -> str:
-    """Name of what makes weights of the scores."""
-    if trace.normed_by:
-        return {"softmax": "softmax", "sum": "÷ sum"}[trace.normed_by]
-    steps = {"decay": trace.decay, "erase": trace.erased}
-    return ", ".join(name for name, there in steps.items() if there is not None)
+    """Names of what makes weights of the scores."""
+    steps = {"decay": trace.decay, "erase": trace.erased, trace.weighing.name: trace.weights}
+    return ", ".join(name for name, there in steps.items() if name and there is not None)
 
 
 class SwitchHeader(TypedDict):

@@ -18,6 +18,7 @@ import plotly.graph_objects as go
 from attention.core import analysis
 from attention.core.functional import Trace
 from attention.core.printing import distinct_names
+from attention.core.weighing import SOFTMAX
 from attention.figures.captions import sums_words, unshared_words
 from attention.figures.plotly_templates import drawn
 
@@ -31,10 +32,7 @@ STAGE_WORDS = {
     "mixed": "The weights after they were mixed across heads: the values are multiplied by these.",
 }
 
-UNSOFTENED = {  # instead of those, where there is no softmax
-    "masked": "The scores that weights are made of, without a softmax:",
-    "weights": "Each score over the sum of its row",
-}
+UNSOFTENED = "The scores that weights are made of, without a softmax:"
 SATURATED = " The largest numbers share the last colour."
 
 WHERE_MASKED = ("masked", "erased", "weights", "mixed")
@@ -86,7 +84,7 @@ def heatmap(
     layout["shapes"] = [outline(query, n_keys)]
     if masked.any():
         layout["shapes"].append(ground(n_queries, n_keys))
-    diverging = stage != "weights" or not trace.weights_are_a_distribution
+    diverging = stage != "weights" or trace.weighing.signed
     cells |= colours(z, diverging=diverging, quantile=colour_quantile(n_keys))
     told = {"scores": "score", "scaled": "scaled", "weights": "weight"}
     known = [name for name in told if name in trace.stages]
@@ -224,8 +222,7 @@ def heatmap_of_stages(
             most = stages["scores"]["zmax"] * trace.scale
         else:
             most = _most((numbers[trace.mask] if masked else numbers).numpy(), quantile)
-        shares = trace.weights_are_a_distribution and not (numbers < 0).any()
-        diverging = name != "weights" or not shares
+        diverging = name != "weights" or trace.weighing.signed or bool((numbers < 0).any())
         low = -most if diverging else 0.0
         told = words or stage_words(trace, name)
         stages[name] = {"zmin": low, "zmax": most, "diverging": diverging, "words": told}
@@ -324,7 +321,8 @@ def colour_quantile(n_keys: int) -> float:
 
 def stage_words(trace: Trace, stage: str) -> str:
     """Describe a heatmap of this stage of a 2-D trace, in a sentence or two."""
-    more = ""
+    more, softmax = "", trace.weighing == SOFTMAX
+    unsoftened = {} if softmax else {"masked": UNSOFTENED, "weights": trace.weighing.sentence}
     if stage == "scaled" and trace.bias is not None:
         more = " Then a number that follows from the distance is added."
     elif stage == "masked":
@@ -338,14 +336,15 @@ def stage_words(trace: Trace, stage: str) -> str:
             "decayed": " Each is what is left of a score after the tokens between.",
         }[trace.logits_name]
     elif stage == "weights" and not trace.weights_are_a_distribution:
-        return f"{unshared_words(trace.weights)} Orange is above 0, blue below."
+        around_zero = " Orange is above 0, blue below." if trace.weighing.signed else ""
+        return unshared_words(trace.weights, trace.weighing) + around_zero
     elif stage == "weights":
-        more = f" {sums_words(trace.weights)}."
+        sums = sums_words(trace.weights)
+        more = f" {sums if softmax else sums.capitalize()}."
         if trace.weights.any() and len(trace.weights) <= MAX_TICKS:
             more += " A long grey bar means the attention is spread out."
     crowded = trace.scores.shape[1] > MAX_TICKS
-    told = STAGE_WORDS if trace.normed_by == "softmax" else STAGE_WORDS | UNSOFTENED
-    return told[stage] + more + (SATURATED if crowded else "")
+    return (STAGE_WORDS | unsoftened)[stage] + more + (SATURATED if crowded else "")
 
 
 def cell_gaps(rows: int, columns: int) -> dict[str, int]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attention.core import functional, norms, positions, recurrence, scales
 from attention.core.papers import plain
 from attention.core.variants import Variant
+from attention.core.weighing import SOFTMAX, Weighing
 from attention.pipeline import Result
 
 HEADER = '''\
@@ -24,15 +27,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import elu, logsigmoid, normalize, softplus
-from torch.utils.checkpoint import checkpoint
+{of_torch}from torch.utils.checkpoint import checkpoint
 
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
-NormedBy = Literal["softmax", "sum", ""]
 STAGES = {stages!r}
 OF_KEYS = {of_keys!r}
 '''
@@ -52,7 +53,7 @@ def pytorch_script(result: Result) -> str:
     parameters, the masks.
     """
     layer, other, heads = result.layer, result.memory, result.layer.heads
-    functions, methods = _used(type(layer))
+    functions, methods, of_torch = _used(type(layer))
     title = layer.title + (f", head {result.head} of {heads}," if heads > 1 else "")
     n_queries, n_keys = result.trace.scores.shape
     penalised = result.settings.positions == "alibi"
@@ -64,7 +65,10 @@ def pytorch_script(result: Result) -> str:
             source=plain(layer.source),
             stages=functional.STAGES,
             of_keys=functional.OF_KEYS,
+            of_torch=f"from torch.nn.functional import {', '.join(of_torch)}\n" if of_torch else "",
         ),
+        _source(Weighing),
+        f"SOFTMAX = {SOFTMAX!r}",
         *map(_source, functions),
         _layer(layer, methods),
         f"tokens = {list(result.tokens)!r}\nx = {_literal(result.x)}",
@@ -88,20 +92,24 @@ def _layer(layer: Variant, methods: list[Any]) -> str:
     data = [
         f"config = SimpleNamespace({config})",
         f"projections = {dict(layer.projections)!r}",
-        f"normed_by, erases = {layer.normed_by!r}, {layer.erases!r}",
+        f"weighing, erases = {layer.weighing!r}, {layer.erases!r}",
         *(f"{name} = {_literal(value.detach())}" for name, value in layer.state_dict().items()),
     ]
     body = "\n".join(data) + "\n\n" + "\n\n".join(map(_source, methods))
     return "class Layer:\n" + textwrap.indent(body, "    ")
 
 
-def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
-    """The functions of the core and the methods of a variant that its run uses, in their order."""
+def _used(variant: type[Variant]) -> tuple[list[Any], list[Any], list[str]]:
+    """The functions of the core and of a variant's own file, and the methods of a variant, that its
+    run uses, in their order; and names of torch.nn.functional that stand in them."""
+    own = [sys.modules[each.__module__] for each in variant.__mro__ if issubclass(each, Variant)]
+    modules = [norms, scales, positions, recurrence, functional, *own]
     functions = {
         name: item
-        for module in (norms, scales, positions, recurrence, functional)
+        for module in modules
         for name, item in vars(module).items()
         if getattr(item, "__module__", "") == module.__name__
+        and (module not in own or inspect.isfunction(item))
     }
     methods = {
         name: item
@@ -118,9 +126,17 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any]]:
                 visit(_names(item))
 
     visit(["forward", "output", "alibi"])
-    return [functions[name] for name in functions if name in used], [
-        methods[name] for name in methods if name in used
+    theirs = vars(torch.nn.functional)
+    of_torch = [
+        name
+        for name in sorted(used & theirs.keys())
+        if any(vars(module).get(name) is theirs[name] for module in modules)
     ]
+    return (
+        [functions[name] for name in functions if name in used],
+        [methods[name] for name in methods if name in used],
+        of_torch,
+    )
 
 
 def _function(item: Any) -> Any:

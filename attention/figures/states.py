@@ -53,12 +53,12 @@ class States(Figure, kind="states", header=StatesHeader, light=True):
 
 @torch.no_grad()
 def states_of(result: Result) -> States | None:
-    """The states of the head that a result shows, None where its layer has a softmax.
+    """The states of the head that a result shows, None where its layer keeps none.
 
     Of many tokens some are shown, spread evenly, the last among them.
     """
     layer = result.layer
-    if layer.normed_by == "softmax" or result.trained is not None or result.memory is not None:
+    if not layer.keeps_state or result.trained is not None or result.memory is not None:
         return None
     trace = result.trace
     keys, values = layer.features(trace.keys), trace.values

@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from attention.core.printing import distinct_names
+from attention.core.weighing import Weighing
 from attention.figures import files
 from attention.figures.scene import Figure
 
 MAX_SENT = 1 << 16  # numbers of all queries together; of more only those of the chosen word
-Kind = Literal["score", "share", "signed", "change", "bar"]
+Kind = Literal["score", "share", "weight", "signed", "change", "bar"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +23,9 @@ class WordRow:
     """A number for each key: (queries, keys), or (1, keys), of the chosen query alone.
 
     name: stands at the left; beside: at the right, as a unit; kind: a score, on two colours up to
-    the greatest of its row; a share from 0 to 1, in percent; a signed weight from -1 to 1; a change
-    of shares, in points; or a size as a bar. allowed: bool, of the same shape, False = masked.
+    the greatest of its row; a share from 0 to 1, in percent; a weight from 0 to 1; a signed one
+    from -1 to 1; a change of shares, in points; or a size as a bar. allowed: bool, of the same
+    shape, False = masked.
     """
 
     name: str
@@ -45,6 +47,13 @@ class WordRow:
         """The numbers as float32, NaN where a mask hides them."""
         numbers = self.numbers.detach().float()
         return numbers if self.allowed is None else numbers.masked_fill(~self.allowed, torch.nan)
+
+
+def kind_of(*weighings: Weighing) -> Kind:
+    """Kind of rows of weights that were made in these ways."""
+    if all(one.shares for one in weighings):
+        return "share"
+    return "signed" if any(one.signed for one in weighings) else "weight"
 
 
 def sent_rows(rows: Sequence[WordRow], query: int, alone: bool = False) -> list[WordRow]:

@@ -18,6 +18,7 @@ from attention.analysis.returned_weights import Layer
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
 from attention.core.functional import WeightsAlone
+from attention.core.weighing import SOFTMAX, UNNORMED
 from attention.figures import plotly_templates, plots
 from attention.figures.head_grid import HeadGrid, grid_of_blocks, grid_words
 from attention.figures.head_map import HeadMap
@@ -111,7 +112,8 @@ class HeadsOfRun:
     def heatmap(self, layer: int, head: int, query: int) -> go.Figure:
         """All weights of a head, with the row of a query outlined."""
         of_shares = self.run.run.attention(layer).weights_are_a_distribution
-        alone = WeightsAlone(self.weights(layer, head), normed_by="softmax" if of_shares else "")
+        weighing = SOFTMAX if of_shares else UNNORMED
+        alone = WeightsAlone(self.weights(layer, head), weighing=weighing)
         return plots.heatmap(alone, "weights", self.run.texts, query, self.run.key_texts)
 
     def first(self, layer: int, head: int, query: int) -> bytes:

@@ -122,7 +122,7 @@ class Result(Sentence):
     @property
     def shares(self) -> bool:
         """True if the weights are shares of 1: none is below 0, and each row sums to 1 or 0."""
-        return bool(self.layer.normed_by)
+        return self.layer.weighing.shares
 
     @property
     def nbytes(self) -> int:

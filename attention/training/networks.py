@@ -134,14 +134,14 @@ def attended(
     """All steps of a layer over x, with fewer passes over the scores than `Variant.forward` takes.
 
     The scale is on the queries, and hidden keys, of which no query may have all, get −∞ as a bias
-    where there is a softmax.
+    where that hides them.
     """
     projected = layer.projected(x, memory)
     if scaled and layer.published_scale == MultiHead.published_scale:
         shorter = projected.queries / math.sqrt(projected.queries.shape[-1])
         projected = replace(projected, queries=shorter)
     hidden = None
-    if mask is not None and layer.normed_by == "softmax":
+    if mask is not None and not layer.weighing.hides_by_zero:
         hidden, mask = torch.zeros(mask.shape).masked_fill(~mask, -math.inf), None
     sliced = layer.sliced(projected, mask, scale=1.0, bias=lambda queries, heads: hidden)
     return sliced(slice(None), slice(None))

@@ -39,6 +39,7 @@ test("scores have the colours of their own row, all else one scale", () => {
   assert.deepEqual(scaleOf("score", [1, -4, NONE, HIDDEN]), [-4, 4])
   assert.deepEqual(scaleOf("bar", [1, 4]), [0, 4])
   assert.deepEqual(scaleOf("share", [0.2]), [0, 1])
+  assert.deepEqual(scaleOf("weight", [0.2]), [0, 1])
   assert.deepEqual(scaleOf("signed", [0.2]), [-1, 1])
   assert.deepEqual(scaleOf("score", [0, 0]), [-1, 1])
 })
@@ -55,6 +56,7 @@ test("numbers are written as their kind is read", () => {
     "change 0.1071 0.5": "+10.7",
     "change -0.0101 0.5": "−1.0",
     "change 0.0001 0.5": "0.0",
+    "weight 0.764 1": "0.76",
     "signed -0.25 1": "−0.25",
   }
   for (const [name, text] of Object.entries(cases)) {

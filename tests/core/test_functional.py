@@ -325,7 +325,7 @@ def test_a_part_of_a_trace_is_that_of_every_step(part_of, index):
     whole = drop(rotated, 0.5, torch.Generator().manual_seed(0))
     part = part_of(whole)
     assert part.scale == whole.scale
-    for name in vars(whole).keys() - {"scale", "cap", "normed_by", "decay", "strength", "erased"}:
+    for name in vars(whole).keys() - {"scale", "cap", "weighing", "decay", "strength", "erased"}:
         now, before = getattr(part, name), getattr(whole, name)
         pairs = zip(now, before, strict=True) if isinstance(before, tuple) else [(now, before)]
         assert all(torch.equal(ours, theirs[index]) for ours, theirs in pairs)

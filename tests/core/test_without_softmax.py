@@ -6,6 +6,7 @@ Each recurrence here is written as its paper has it, one token after the other, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,13 +16,13 @@ from torch.testing import assert_close
 
 from attention.core import masks
 from attention.core.analysis import contributions
-from attention.core.functional import Trace, attend, share_heads
+from attention.core.functional import Trace, attend, hide, share_heads
 from attention.core.recurrence import decayed, erased, weights_of_rows
 from attention.core.variants import VARIANTS, DeltaRule, Linear, Retention, Variant
 from tests.cases import over
 
-WITHOUT = [name for name, variant in VARIANTS.items() if variant.normed_by != "softmax"]
-SIGNED = [name for name in WITHOUT if not VARIANTS[name].normed_by]
+WITHOUT = [name for name, variant in VARIANTS.items() if variant.keeps_state]
+SIGNED = [name for name in WITHOUT if VARIANTS[name].weighing.signed]
 LENGTHS = (1, 2, 11, 512)
 HEADS, WIDTH = 3, 21
 
@@ -211,7 +212,7 @@ def test_the_gated_delta_rule_agrees_with_transformers(tokens, groups, gates):
     trace = attend(
         *(q, k, values),
         mask=masks.causal(tokens, tokens),
-        normed_by="",
+        weigh=partial(hide, score=0.0),
         decay=decay,
         strength=beta,
         erases=True,
@@ -251,7 +252,7 @@ def test_the_state_space_layer_agrees_with_transformers(tokens, groups):
         values,
         scale=1.0,
         mask=masks.causal(tokens, tokens),
-        normed_by="",
+        weigh=partial(hide, score=0.0),
         decay=rates * step,
         strength=step,
     )

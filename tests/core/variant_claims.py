@@ -18,12 +18,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from attention.core import functional, masks
-from attention.core.functional import FOLLOWS, Trace, share_heads, weigh
+from attention.core.functional import FOLLOWS, Trace, share_heads
 from attention.core.positions import alibi, rotary
 from attention.core.recurrence import decayed, erased
 from attention.core.scales import SCALES
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS, Variant, with_softmax
+from attention.core.weighing import Weighing
 
 DOCS = Path(__file__).parents[2] / "docs" / "variants.md"
 TOKENS, MEMORY, D_MODEL, SCALE = 7, 11, 15, 0.3
@@ -200,7 +201,7 @@ def check_a_head_is_what_it_is_by_itself(variant: type[Variant]) -> None:
     for head, bias in enumerate(alibi(layer.heads, TOKENS, MEMORY)):
         part = trace.head(head)
         more: dict[str, Any] = {"scores": layer.scores, "scale": SCALE, "bias": bias}
-        more |= {"normed_by": layer.normed_by, "features": layer.features}
+        more |= {"weigh": layer.weigh, "features": layer.features}
         more |= {"erases": layer.erases, "decay": part.decay, "strength": part.strength}
         alone = functional.attend(part.queries, part.keys, part.values, mask=MASKS, **more)
         for step in ("scores", "scaled") if mixed else ("scores", "scaled", "weights", "output"):
@@ -311,7 +312,7 @@ def assert_logits_and_weights_follow(
     if trace.strength is not None:
         left = left * trace.strength.mT
     if weighs:
-        assert_close(trace.weights, weigh(left, mask, layer.normed_by))
+        assert_close(trace.weights, layer.weigh(left, mask))
 
 
 def assert_same_numbers(ours: Trace, theirs: Trace) -> None:
@@ -319,7 +320,7 @@ def assert_same_numbers(ours: Trace, theirs: Trace) -> None:
     for name, part in vars(ours).items():
         other = getattr(theirs, name)
         assert (part is None) == (other is None)
-        if isinstance(part, str):
+        if isinstance(part, Weighing):
             assert part == other
         elif part is not None:
             assert_close(part, other, atol=1e-5, rtol=1e-5)

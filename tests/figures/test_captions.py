@@ -3,6 +3,7 @@
 import torch
 
 from attention.core import masks
+from attention.core.weighing import UNNORMED
 from attention.figures.captions import MASK_NAMES, cell_words, mask_bits, sums_words, unshared_words
 from attention.figures.result_words import unknown_words
 from attention.pipeline import Settings
@@ -45,7 +46,7 @@ SUMS = {
 def test_sums_of_rows_are_told_as_they_are(words):
     assert sums_words(torch.tensor(SUMS[words])) == words
     negative = [[-0.5, 1.5]]
-    assert "1 of them is below 0" in unshared_words(torch.tensor(negative))
+    assert "1 of them is below 0" in unshared_words(torch.tensor(negative), UNNORMED)
 
 
 def test_of_many_words_without_a_vector_eight_are_named_and_the_others_counted():

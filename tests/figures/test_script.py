@@ -60,7 +60,11 @@ def assert_equal(theirs: Any, ours: Any) -> None:
         for pair in zip(theirs, ours, strict=True):
             assert_equal(*pair)
     else:
-        assert torch.equal(theirs, ours) if isinstance(ours, torch.Tensor) else theirs == ours
+        assert (
+            torch.equal(theirs, ours)
+            if isinstance(ours, torch.Tensor)
+            else str(theirs) == str(ours)
+        )
 
 
 @each_variant

@@ -90,7 +90,7 @@ def test_maps_are_those_of_each_variant_over_the_first_pairs_of_one_list():
         weights = maps[row, : few**2].reshape(few, few)
         assert_close(weights, seen[0][0, 0].detach())
         summed = torch.allclose(weights.sum(-1), torch.ones(few), atol=1e-5)
-        assert summed == bool(variant.normed_by)
+        assert summed == variant.weighing.shares
 
 
 def test_packaged_runs_are_small_and_differ_in_width_and_seed_alone():

@@ -103,7 +103,7 @@ function draw(view) {
     if (shown.columns === 1) {
       paintBars(shown.canvas, view.bits, { width: BARS, height: view.side, most: 1 })
       shown.legend.textContent = "0 – 1 bit"
-    } else if (index < 2 && view.content.shares)
+    } else if (index < 2 && !view.content.signed)
       paint(view, shown, view.cells[index], [0, most], "sequential")
     else if (index < 2) paint(view, shown, view.cells[index], [-most, most], "diverging")
     else paint(view, shown, view.cells[index], [-widest, widest], "diverging")

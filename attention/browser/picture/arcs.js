@@ -116,7 +116,7 @@ function draw(view, content) {
   const { tokens, known, theme } = content
   const names = JSON.stringify([tokens, known])
   view.content = content
-  view.shades = ramp(content.shares ? theme.sequential : theme.diverging)
+  view.shades = ramp(content.signed ? theme.diverging : theme.sequential)
   if (view.names !== names) write(view)
   view.names = names
 }
@@ -321,18 +321,18 @@ function paint(view, weights) {
   const { arcs, options, shares, shades, content, query, target } = view
   view.now = weights
   const masked = rowOf(content.hidden, content.columns, query)
-  const { shares: shared, theme } = content
-  const least = shared ? 0 : -1
+  const { shares: shared, signed: around, theme } = content
+  const least = around ? -1 : 0
   for (const arc of arcs) {
     const signed = weights[Number(arc.dataset.key)]
     const weight = sizeOf(signed)
-    arc.style.stroke = shared ? "" : (theme.diverging.at(signed < 0 ? 1 : -2) ?? "")
+    arc.style.stroke = around ? (theme.diverging.at(signed < 0 ? 1 : -2) ?? "") : ""
     arc.style.strokeWidth = `${1 + THICKEST * weight}px`
     arc.style.strokeOpacity = weight < DRAWN ? "0" : String(0.22 + 0.66 * weight)
   }
   for (const [key, word] of options.entries()) {
     const weight = weights[key]
-    const pixel = shadeOf(shared ? sizeOf(weight) : weight, least, 1, shades)
+    const pixel = shadeOf(around ? weight : sizeOf(weight), least, 1, shades)
     const pill = /** @type {HTMLElement} */ (word.firstElementChild)
     const filled = !masked[key] && Math.abs(weight) >= DRAWN
     pill.style.background = filled ? rgb(pixel) : ""

@@ -19,7 +19,7 @@ export function buildMixture(parent, content) {
   return {
     draw: (content) => {
       view.content = content
-      view.shades = ramp(content.shares ? content.theme.sequential : content.theme.diverging)
+      view.shades = ramp(content.signed ? content.theme.diverging : content.theme.sequential)
     },
     show: ({ query, held, key }) => {
       show(view, query, query === held)
@@ -73,8 +73,8 @@ function show(view, query, moves) {
 function write({ content, lead, equation, query }) {
   const strong = make("b", "")
   make("bdi", "", strong, { textContent: content.tokens[query] })
-  const sum = content.shares ? " is a mixture:" : " is a sum, in which some values are taken away:"
-  lead.replaceChildren("The new vector of ", strong, sum)
+  const sum = content.signed ? " is a sum, in which some values are taken away:" : " is a sum:"
+  lead.replaceChildren("The new vector of ", strong, content.shares ? " is a mixture:" : sum)
   writeEquation(equation, content, query)
 }
 
@@ -88,9 +88,9 @@ function fill({ content, shades }, bar, weights) {
     part.dataset.key = String(key)
     const size = sizeOf(weights[key])
     part.style.width = `${(100 * size) / whole}%`
-    const pixel = content.shares
-      ? shadeOf(size, 0, 1, shades)
-      : shadeOf(weights[key], -1, 1, shades)
+    const pixel = content.signed
+      ? shadeOf(weights[key], -1, 1, shades)
+      : shadeOf(size, 0, 1, shades)
     part.style.background = rgb(pixel)
     part.style.color = inkOn(pixel)
     const told = content.shares ? percent(weights[key]) : glance(weights[key], content.columns)

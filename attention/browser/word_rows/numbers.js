@@ -4,7 +4,7 @@ import { fixed, inFull, percent } from "../shared/words.js"
     @typedef {ArrayLike<number>} Row */
 
 /** @type {Record<string, Scale>} */
-const SCALES = { share: [0, 1], signed: [-1, 1], change: [-0.5, 0.5] }
+const SCALES = { share: [0, 1], weight: [0, 1], signed: [-1, 1], change: [-0.5, 0.5] }
 const LEAST = 0.005 // of a share that is not written as 0
 const LETTER = { plain: 8, tight: 6.4, beside: 3 } // pixels of a letter's width, and around them
 
@@ -42,7 +42,7 @@ export function written(kind, number, most, least = 0) {
   if (Number.isNaN(number)) return kind === "score" ? "−∞" : ""
   if (!Number.isFinite(number)) return inFull(number)
   if (kind === "share") return number < least ? "" : number < LEAST ? "0" : percent(number)
-  if (kind === "signed") return fixed(number, 2)
+  if (kind === "signed" || kind === "weight") return fixed(number, 2)
   if (kind === "change") return `${number >= 0.0005 ? "+" : ""}${fixed(100 * number, 1)}`
   if (kind === "bar") return ""
   const order = (/** @type {number} */ size) => Math.floor(Math.log10(size))

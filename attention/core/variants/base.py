@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from attention.core import functional, settings
 from attention.core.functional import (
     LongTrace,
-    NormedBy,
     Projected,
     Sliced,
     Trace,
@@ -26,6 +25,7 @@ from attention.core.positions import Rotary
 from attention.core.registry import check_entry
 from attention.core.scales import SCALES, Scale
 from attention.core.settings import Value, choice, seed_setting, whole
+from attention.core.weighing import SOFTMAX, Weighing
 
 ParameterMaker = Callable[..., nn.Parameter]
 
@@ -45,9 +45,9 @@ class Variant(nn.Module):
     output, where there is one: a matrix `W_…`, with its bias `b_…` if the variant has a parameter
     of that name.
     `origin` says where the parameters are from: "seeded", "identity", "learned" or "typed"; ""
-    where there are none. `normed_by`: what makes weights of its scores, see
-    :func:`functional.weigh`; `erases`: whether keys take values back that were written at keys
-    like them, see :func:`recurrence.erased`.
+    where there are none. `weighing`: facts and words on what `weigh` does; `keeps_state`: whether
+    one state of a fixed size can stand for all keys and values; `erases`: whether keys take values
+    back that were written at keys like them, see :func:`recurrence.erased`.
     """
 
     name: ClassVar[str]
@@ -60,7 +60,8 @@ class Variant(nn.Module):
     trained_with: ClassVar[Mapping[str, Any]] = {}
     projections: ClassVar[Mapping[str, str]] = {}
     Config: ClassVar[type[settings.Config]] = settings.Config
-    normed_by: ClassVar[NormedBy] = "softmax"
+    weighing: ClassVar[Weighing] = SOFTMAX
+    keeps_state: ClassVar[bool] = False
     erases: ClassVar[bool] = False
     origin: str = ""
 
@@ -191,6 +192,13 @@ class Variant(nn.Module):
         """Change the scaled scores before the softmax. (…, heads, queries, keys)."""
         return scaled
 
+    def weigh(self, scores: Tensor, mask: Tensor | None) -> Tensor:
+        """Make weights of the scores, after any decay; 0 where the mask hides. (…, queries, keys).
+
+        See :func:`functional.hide`. Who makes other weights says in `weighing` what they are.
+        """
+        return functional.masked_softmax(scores, mask)
+
     def after_softmax(self, weights: Tensor) -> Tensor:
         """Change the weights before the weighted sum. (…, heads, queries, keys)."""
         return weights
@@ -226,6 +234,13 @@ class Variant(nn.Module):
         """Terms of `before_softmax` for one cell of a head, from the cells of all heads, (heads,).
 
         Named columns as in `score_terms`.
+        """
+        return {}
+
+    def weight_factors(self, scores: Tensor, key: int) -> dict[str, float]:
+        """Named factors of the weight of one key, where it has any.
+
+        scores: of the keys that its query sees, (keys,); key: its place among them.
         """
         return {}
 
@@ -341,7 +356,8 @@ class Variant(nn.Module):
             "cap": self.cap,
             "before_softmax": self.before_softmax,
             "after_softmax": self.after_softmax,
-            "normed_by": self.normed_by,
+            "weigh": self.weigh,
+            "weighing": self.weighing,
             "features": self.features,
             "erases": self.erases,
         }
@@ -353,6 +369,10 @@ def register(variant: type[Variant]) -> type[Variant]:
     Raises ValueError where it lacks a part.
     """
     check_entry("variant", variant, getattr(variant, "name", ""), VARIANTS)
+    if (variant.weigh is Variant.weigh) != (variant.weighing is SOFTMAX):
+        raise ValueError(
+            f"variant {variant.__name__} must have both weigh and weighing, or neither"
+        )
     VARIANTS[variant.name] = variant
     return variant
 

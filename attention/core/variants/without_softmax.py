@@ -17,12 +17,12 @@ from torch import Tensor
 from torch.nn.functional import elu, logsigmoid, softplus
 
 from attention.core import functional
-from attention.core.functional import NormedBy
 from attention.core.norms import RmsNorm
 from attention.core.papers import ARXIV
 from attention.core.settings import Value, choice, decimal, same_as
 from attention.core.variants.base import HeadsConfig, ParameterMaker, register
 from attention.core.variants.with_softmax import MultiHead
+from attention.core.weighing import UNNORMED, Weighing
 
 CAUSAL = {"mask": ("causal",)}
 PROJECTED = r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
@@ -33,8 +33,12 @@ GATES = ("each token's own", "1", "0.5", "0")
 class WithoutSoftmax(MultiHead):
     """Base of the variants whose weights are their scores, decayed and erased: of any sign."""
 
-    normed_by: ClassVar[NormedBy] = ""
+    weighing = UNNORMED
+    keeps_state = True
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k", **CAUSAL}
+
+    def weigh(self, scores: Tensor, mask: Tensor | None) -> Tensor:
+        return functional.hide(scores, mask, 0.0)
 
     def each_head(self, gates: Tensor) -> Tensor:
         """Gates of all heads, (…, tokens, heads), as (…, heads, tokens, 1)."""
@@ -64,7 +68,14 @@ class Linear(WithoutSoftmax):
     source = f"[Katharopoulos et al. 2020]({ARXIV}2006.16236), eq. 9"
     scoring = "φ · φ"
     published_scale = "none"
-    normed_by = "sum"
+    weighing = Weighing(
+        "÷ sum",
+        r"w_{ij} = m_{ij} \Big/ \textstyle\sum_l m_{il}",
+        "each score over the sum of them all is a weight",
+        "Each score is divided by the sum of its row: shares, without any exponential.",
+        shares=True,
+        hides_by_zero=True,
+    )
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "none", **CAUSAL}
 
     def features(self, vectors: Tensor) -> Tensor:
@@ -76,6 +87,16 @@ class Linear(WithoutSoftmax):
     def score_terms(self, query: Tensor, key: Tensor) -> dict[str, Tensor]:
         q, k = self.features(query), self.features(key)
         return {"φ(q)": q, "φ(k)": k, "φ(q)·φ(k)": q * k}
+
+    def weigh(self, scores: Tensor, mask: Tensor | None) -> Tensor:
+        return functional.over_sum(functional.hide(scores, mask, 0.0))
+
+    def weight_factors(self, scores: Tensor, key: int) -> dict[str, float]:
+        total = float(scores.clamp_min(0).double().sum())
+        return {
+            "score": max(0.0, float(scores[key])),
+            "1 / sum of the row": 1 / total if total else 0.0,
+        }
 
 
 @register

@@ -16,6 +16,7 @@ from attention.core.functional import Trace, drop
 from attention.core.masks import combine, lengths
 from attention.core.printing import listed
 from attention.core.settings import choice, decimal, text, whole
+from attention.core.weighing import SOFTMAX
 from attention.figures.captions import EMPTY_ROW, MASK_NAMES
 from attention.figures.matrix import Matrix, MatrixError, cells
 from attention.figures.tables import number
@@ -342,19 +343,21 @@ def sources(batch: Batch, sequence: int) -> list[Matrix | str]:
 
 def _weights(trace: Trace, names: Sequence[str], keys: Sequence[str]) -> Matrix:
     """The weights before dropout, mixed across heads where they are."""
-    if trace.mixed_weights is None:
-        return Matrix("weights", trace.weights, names, keys, "share", trace.mask, lights="row")
     mixed = trace.mixed_weights
-    return Matrix("mixed weights", mixed, names, keys, "signed", trace.mask, lights="row")
+    name, weights = ("weights", trace.weights) if mixed is None else ("mixed weights", mixed)
+    return Matrix(name, weights, names, keys, _kind(trace), trace.mask, lights="row")
+
+
+def _kind(trace: Trace) -> Literal["share", "signed"]:
+    return "signed" if trace.weighing.signed or trace.mixed_weights is not None else "share"
 
 
 def _dropped(trace: Trace, names: Sequence[str], keys: Sequence[str]) -> list[Matrix | str]:
     """The weights after dropout behind an arrow, where there is any."""
     if trace.dropped is None:
         return []
-    kind: Literal["share", "signed"] = "share" if trace.mixed_weights is None else "signed"
-    after = Matrix("after dropout", trace.dropped, names, keys, kind, trace.mask, lights="row")
-    return ["→", after]
+    dropped, kind = trace.dropped, _kind(trace)
+    return ["→", Matrix("after dropout", dropped, names, keys, kind, trace.mask, lights="row")]
 
 
 def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
@@ -369,21 +372,25 @@ def working(batch: Batch, sequence: int, row: int, dimension: int) -> Working:
         columns["added"] = trace.bias[row].tolist()
     if trace.mixed_scores is not None:
         columns["scaled"] = trace.scaled[row].tolist()
-    logits = trace.logits[row].masked_fill(~allowed, -torch.inf)
-    last = trace.logits_name
+    zero, softmax = trace.weighing.hides_by_zero, trace.weighing == SOFTMAX
+    logits = trace.logits[row].masked_fill(~allowed, 0.0 if zero else -torch.inf)
+    last, weighed = trace.logits_name, trace.weighing.words
     columns[f"{last}, masked"] = logits.tolist()
-    if allowed.any():
+    if softmax and allowed.any():
         powers = (logits - logits.max()).exp()
         columns[f"exp({last} − greatest)"] = powers.tolist()
-        words = (
-            f"{cell}: {number(trace.scale)} times each score"
-            f"{' plus what is added' if trace.bias is not None else ''}"
-            f"{', mixed across heads' if trace.mixed_scores is not None else ''}, −∞ for what is "
-            f"not among the {int(allowed.sum())} valid keys; each weight is its exponential over "
-            f"the sum of them all, {number(float(powers.sum()))}."
-        )
-    else:
+        over = number(float(powers.sum()))
+        weighed = f"each weight is its exponential over the sum of them all, {over}"
+    elif softmax:
         columns["plain softmax"] = logits.softmax(-1).tolist()
+    then = {"scaled": "", "mixed": ", mixed across heads"}.get(last, f", {last}")
+    words = (
+        f"{cell}: {number(trace.scale)} times each score"
+        f"{' plus what is added' if trace.bias is not None else ''}{then}, "
+        f"{'0' if zero else '−∞'} for what is not among the {int(allowed.sum())} valid keys; "
+        f"{weighed}."
+    )
+    if not allowed.any():
         words = f"{cell}. No key is valid, so there is nothing to attend to. {EMPTY_ROW}"
     columns["weight"] = trace.weights[row].tolist()
     if trace.mixed_weights is not None:

@@ -22,7 +22,7 @@ class ComparisonHeader(TypedDict):
     both: Sequence[bool]
     absent: Sequence[Sequence[bool]]
     titles: Sequence[str]
-    shares: bool  # whether no weight of either side is below 0
+    signed: bool  # whether weights of a side may lie below 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class ComparedHeatmaps(Figure, kind="comparison", header=ComparisonHeader):
             changed=compared.changed.tolist(),
             both=(compared.in_a & compared.in_b).tolist(),
             absent=[(~compared.in_a).tolist(), (~compared.in_b).tolist(), []],
-            shares=all(compared.shares),
+            signed=any(weighing.signed for weighing in compared.weighings),
         )
 
     def offer(self) -> None:

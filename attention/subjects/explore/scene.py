@@ -37,11 +37,11 @@ def attention(view: View) -> Scene:
 
 
 def state(result: Result) -> list[Figure]:
-    """The state after each token beside what a softmax keeps, [] for a layer that has one."""
+    """The state after each token beside what a softmax keeps, [] for a layer without a state."""
     shown = states_of(result)
     if shown is None:
         return []
-    words = states_words(shown, result.tokens, sums=result.layer.normed_by == "sum")
+    words = states_words(shown, result.tokens, sums=result.shares)
     return [titled("The state", "· a new one with each token", "click one"), shown, Words(words)]
 
 

@@ -145,5 +145,5 @@ def _runner(name: str, widths: Sequence[int]) -> Runner:
         "keeps": [[task.kept(name, width, pairs) for pairs in task.SHOWN] for width in widths],
         "parameters": [task.parameters(width).get(name, 0) for width in widths],
         "map": variant is not None,
-        "shares": variant is not None and bool(variant.normed_by),
+        "shares": variant is not None and variant.weighing.shares,
     }

@@ -13,6 +13,7 @@ from attention.core import masks
 from attention.core.functional import WeightsAlone
 from attention.core.positions import rotary
 from attention.core.variants import VARIANTS
+from attention.core.weighing import SOFTMAX, UNNORMED
 from attention.figures.matrix import MatrixError
 from attention.pipeline import Settings
 from attention.subjects.cross import crossing
@@ -270,8 +271,8 @@ SIGNED = {
 }
 
 
-@over("normed", ["softmax", ""])
-def test_the_link_of_the_greatest_weight_is_said_and_if_it_takes_away(normed):
-    for weights, words in (LINKS if normed else SIGNED).items():
-        trace = WeightsAlone(torch.tensor(weights), normed_by=normed)
+@over("weighing", [SOFTMAX, UNNORMED])
+def test_the_link_of_the_greatest_weight_is_said_and_if_it_takes_away(weighing):
+    for weights, words in (SIGNED if weighing.signed else LINKS).items():
+        trace = WeightsAlone(torch.tensor(weights), weighing=weighing)
         assert crossing.strongest("ab", "cd", trace) == words

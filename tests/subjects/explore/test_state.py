@@ -15,7 +15,7 @@ from attention.pipeline import Result, Settings
 from tests.cases import over
 from tests.running import App, opened, sent_as
 
-WITHOUT = [name for name, variant in VARIANTS.items() if variant.normed_by != "softmax"]
+WITHOUT = [name for name, variant in VARIANTS.items() if variant.keeps_state]
 SENTENCE = "the cat walks on the street"
 
 
@@ -35,7 +35,7 @@ def test_a_query_times_the_state_after_its_token_is_its_output(variant):
     found, trace = shown(result), result.trace
     queries = trace.scale * result.layer.features(trace.queries)
     made = torch.einsum("td,tde->te", queries, found.kept)
-    if trace.normed_by == "sum":
+    if result.shares:
         made = made / trace.scaled.tril().sum(-1, keepdim=True)
     assert_close(made, trace.output, atol=1e-5, rtol=1e-5)
     sent = sent_as(found.content())

@@ -24,8 +24,8 @@ class Sides:
 
 
 def differences(result: Result) -> tuple[str, ...]:
-    """Things in which B can differ: without a softmax no scale, with one head no other."""
-    absent = {"head": result.layer.heads == 1, "scale": result.trace.normed_by != "softmax"}
+    """Things in which B can differ: of a layer with a state no scale, with one head no other."""
+    absent = {"head": result.layer.heads == 1, "scale": result.layer.keeps_state}
     return tuple(name for name in DIFFERENCES if not absent.get(name))
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import torch
 
 from attention.core.printing import percent
+from attention.core.weighing import SOFTMAX
 from attention.figures import layer_words, result_words
 from attention.figures.scene import Scene, Words, note, scene
-from attention.figures.word_rows import Kind, Slider, WordRow, WordRows, sent_rows
+from attention.figures.word_rows import Slider, WordRow, WordRows, kind_of, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.against.change_words import change_words
 from attention.subjects.explore.against.numbers import Sides
@@ -32,7 +33,7 @@ def rows(sides: Sides, differs: str, factor: float, tokens: Sequence[str], query
     both = bool((compared.in_a & compared.in_b).all())
     slot = compared.slot_of(query)
     first, second = names(sides, differs, factor)
-    kind: Kind = "share" if all(compared.shares) else "signed"
+    kind = kind_of(*compared.weighings)
     made = [
         WordRow(first, compared.a, kind, allowed=~compared.hidden_a),
         WordRow(second, compared.b, kind, allowed=~compared.hidden_b),
@@ -83,7 +84,8 @@ def slides(a: Result) -> bool:
     A bias is added after the scale, and of scores that are mixed across heads one is not enough.
     """
     trace, joined = a.trace, bool(layer_words.words_of(a))
-    return trace.bias is None and trace.mixed_scores is None and not joined
+    scaled = trace.bias is None and trace.mixed_scores is None
+    return scaled and trace.weighing == SOFTMAX and not joined
 
 
 def names(sides: Sides, differs: str, factor: float) -> tuple[str, str]:
@@ -122,10 +124,10 @@ def words_on(compared: Comparison, slot: int, name: str) -> Sequence[str] | str:
     a, b = compared.a * only, compared.b * only
     if not bool((compared.in_a & compared.in_b)[slot]):
         return "This word stands in one of the sentences alone."
-    both, shares = compared.in_a & compared.in_b, all(compared.shares)
+    both = compared.in_a & compared.in_b
     if torch.equal(a, b):
         return SAME
-    return change_words(a, b, compared.names, when(name), both, shares)
+    return change_words(a, b, compared.names, when(name), both, compared.shares)
 
 
 def maps(sides: Sides, differs: str, factor: float) -> Scene:
@@ -140,7 +142,7 @@ def maps(sides: Sides, differs: str, factor: float) -> Scene:
         compared.names,
         when(second),
         compared.in_a & compared.in_b,
-        all(compared.shares),
+        compared.shares,
     )
     same = torch.equal(compared.a, compared.b)
     return scene(

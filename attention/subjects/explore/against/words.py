@@ -16,6 +16,7 @@ from attention.core.functional import Trace
 from attention.core.printing import distinct_names
 from attention.core.settings import choice, decimal, settings_of, text, whole
 from attention.core.variants import VARIANTS
+from attention.core.weighing import SOFTMAX, Weighing
 from attention.pipeline import Settings
 from attention.trained.sources import NONE
 
@@ -85,8 +86,8 @@ class Comparison:
 
     names: one word per slot; a, b: (slots, slots), 0 where a side has no such token; hidden_a,
     hidden_b: bool of the same shape, True = masked; in_a, in_b: (slots,) bool, whether the side
-    has a token there; changed: (slots,) bool, whether its word differs from the other's; shares:
-    whether the weights of A and of B are shares of 1, see `Trace.weights_are_a_distribution`.
+    has a token there; changed: (slots,) bool, whether its word differs from the other's;
+    weighings: of A and of B.
     """
 
     names: tuple[str, ...]
@@ -97,7 +98,12 @@ class Comparison:
     in_a: Tensor
     in_b: Tensor
     changed: Tensor
-    shares: tuple[bool, bool] = (True, True)
+    weighings: tuple[Weighing, Weighing] = (SOFTMAX, SOFTMAX)
+
+    @property
+    def shares(self) -> bool:
+        """True if the weights of both are shares of 1."""
+        return all(weighing.shares for weighing in self.weighings)
 
     def slot_of(self, query: int) -> int:
         """The slot of a token of A, by its position there."""
@@ -114,7 +120,7 @@ class Comparison:
     @functools.cached_property
     def divergence(self) -> Tensor:
         """`divergence_bits` of each row; nan where a side has no such row. (slots,)"""
-        there = self.in_a & self.in_b & all(self.shares)
+        there = self.in_a & self.in_b & self.shares
         return divergence_bits(self.a, self.b).where(there, torch.nan)
 
 
@@ -130,7 +136,7 @@ def of_settings(tokens: Sequence[str], a: Trace, b: Trace) -> Comparison:
         in_a=there,
         in_b=there,
         changed=~there,
-        shares=(a.weights_are_a_distribution, b.weights_are_a_distribution),
+        weighings=(a.weighing, b.weighing),
     )
 
 
@@ -153,7 +159,7 @@ def of_sentences(first: Sequence[str], a: Trace, second: Sequence[str], b: Trace
         in_a=present[0],
         in_b=present[1],
         changed=~torch.tensor(same),
-        shares=(a.weights_are_a_distribution, b.weights_are_a_distribution),
+        weighings=(a.weighing, b.weighing),
     )
 
 

@@ -10,7 +10,7 @@ from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.scene import Scene, Words, heading, scene
-from attention.figures.word_rows import Kind, WordRow, WordRows, sent_rows
+from attention.figures.word_rows import WordRow, WordRows, kind_of, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.heads import words as heads_words
 from attention.subjects.explore.heads.question import HeadQuestion, question_on
@@ -33,7 +33,7 @@ def rows(view: View, result: Result, tokens: Sequence[str], query: int) -> Scene
         weights = weights * strongest_edges(weights, view["cover"])
     seen = overviews.overview_of(result.settings)
     heads = order_of(view, seen)
-    kind: Kind = "share" if result.trace.weights_are_a_distribution else "signed"
+    kind = kind_of(result.trace.weighing)
     measure = view["sort"] if view["sort"] in seen.measures else ""
     each = [
         WordRow(

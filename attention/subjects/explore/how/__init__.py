@@ -19,6 +19,7 @@ from attention.subjects.explore.how.step import (
     StepSettings,
 )
 from attention.subjects.explore.how.vectors import norm_step, projection_step, rotation_step, x_step
+from attention.subjects.explore.how.weighing import weights_step
 from attention.subjects.explore.how.weights import (
     dropout_step,
     joined_step,
@@ -28,9 +29,8 @@ from attention.subjects.explore.how.weights import (
     output_step,
     scaled_step,
     scores_step,
-    weights_step,
 )
-from attention.subjects.explore.how.without_softmax import decayed_step, erased_step, unshared_step
+from attention.subjects.explore.how.without_softmax import decayed_step, erased_step
 
 __all__ = ["STEPS", "Computation", "Step", "StepSettings", "step"]
 
@@ -46,9 +46,7 @@ MAKERS: dict[str, Callable[[Computation], Step]] = {
     ),
     "masked": masked_step,
     "erased": erased_step,
-    "weights": lambda done: (
-        weights_step(done) if done.trace.normed_by == "softmax" else unshared_step(done)
-    ),
+    "weights": weights_step,
     "mixed weights": mixed_weights_step,
     "dropout": dropout_step,
     "output": output_step,

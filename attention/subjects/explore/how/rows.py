@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from attention.core.variants import DotScores
-from attention.figures.word_rows import Kind, WordRow, sent_rows
+from attention.figures.word_rows import Kind, WordRow, kind_of, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.how import Step, StepSettings, step
 from attention.subjects.explore.how.step import WEIGHTS, Computation
@@ -50,7 +50,7 @@ def word_rows(done: Computation, query: int) -> list[WordRow]:
         kind: Kind = "score"
         if name in WEIGHTS:
             mixed = name != "weights" and trace.mixed_weights is not None
-            kind = "share" if trace.weights_are_a_distribution and not mixed else "signed"
+            kind = "signed" if mixed else kind_of(trace.weighing)
         elif name == "output":
             numbers, kind = trace.applied.abs() * trace.values.norm(dim=-1), "bar"
             allowed = None
@@ -69,7 +69,7 @@ def name_of(done: Computation, name: str) -> str:
         "mixed scores": "mix heads" if trace.decay is None else "decay",
         "masked": "mask",
         "erased": "erase",
-        "weights": {"softmax": "softmax", "sum": "÷ sum", "": "weights"}[trace.normed_by],
+        "weights": trace.weighing.name or "weights",
         "mixed weights": "mix heads",
         "dropout": f"dropout {done.dropout:g}",
         "output": "weight × ‖value‖",

@@ -28,10 +28,7 @@ SCALE = {
     True: "The scale decides how much differences between scores count.",
     False: "There is no softmax here: the scale is a factor of all scores alike.",
 }
-HIDDEN = {
-    True: "A hidden score becomes −∞, not 0: the softmax turns −∞ into exactly no weight.",
-    False: "There is no softmax here, so a hidden score becomes 0, which is no weight.",
-}
+ZERO = "There is no softmax here, so a hidden score becomes 0, which is no weight."
 
 
 def scores_step(done: Computation) -> Step:
@@ -109,7 +106,7 @@ def scaled_step(done: Computation) -> Step:
     return Step(
         "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + term,
-        SCALE[trace.normed_by == "softmax"],
+        SCALE[not done.layer.keeps_state],
         parts,
         working,
     )
@@ -118,24 +115,25 @@ def scaled_step(done: Computation) -> Step:
 def masked_step(done: Computation) -> Step:
     """Mask what each query may not see."""
     trace, queries, keys = done.trace, done.rows("q"), done.rows("k")
-    mask, softmax = trace.mask, trace.normed_by == "softmax"
+    mask, name, zero = trace.mask, trace.weighing.name, trace.weighing.hides_by_zero
+    becomes = f"A hidden score becomes −∞, not 0: the {name} turns −∞ into exactly no weight."
     result = Matrix("masked", trace.logits, queries, keys, allowed=mask)
 
     def working(row: int, column: int) -> Working:
         pair = f"The query “{queries[row]}” and the key “{keys[column]}”"
         if mask is not None and not mask[row, column]:
             hidden = cell_words(done.masks, row, column) or "hidden"
-            gets = "so the softmax gets −∞ and the weight is 0" if softmax else "so its weight is 0"
-            return Working(f"{pair}: {hidden}, {gets}.", ())
+            gets = "its weight is 0" if zero else f"the {name} gets −∞ and the weight is 0"
+            return Working(f"{pair}: {hidden}, so {gets}.", ())
         kept = result.write(float(trace.logits[row, column]))
         return Working(f"{pair}: not hidden, the score stays {kept}.", ())
 
     return Step(
         "Mask",
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may look at } j \\"
-        + (r" -\infty" if softmax else " 0")
+        + (" 0" if zero else r" -\infty")
         + r" & \text{otherwise} \end{cases}",
-        HIDDEN[softmax],
+        ZERO if zero else becomes,
         [
             Matrix(trace.logits_name, trace.logits, queries, keys, lights="cell"),
             "→",
@@ -143,49 +141,6 @@ def masked_step(done: Computation) -> Step:
         ],
         working,
         asks="mask",
-    )
-
-
-def weights_step(done: Computation) -> Step:
-    """The softmax of each row."""
-    trace, queries, names = done.trace, done.rows("q"), done.rows("k")
-    mask = trace.mask
-
-    def working(row: int, column: int) -> Working:
-        allowed = torch.ones(len(names), dtype=torch.bool) if mask is None else mask[row]
-        keys = [key for key, may in enumerate(allowed.tolist()) if may]
-        if not keys:
-            return Working(f"“{queries[row]}” may look at nothing: all its weights are 0.", ())
-        scores = trace.logits[row, keys]
-        powers = (scores - scores.max()).exp()
-        total = number(float(powers.double().sum()))
-        shown = number(float(trace.weights[row, column]))
-        why = "" if column in keys else ", since it is hidden"
-        return Working(
-            f"“{queries[row]}” to “{names[column]}”: {shown}{why}, its exponential over the sum of "
-            f"the row, {total}.",
-            [names[key] for key in keys],
-            {
-                "masked": scores.tolist(),
-                "exp(masked − greatest)": powers.tolist(),
-                "weight": trace.weights[row, keys].tolist(),
-            },
-            "sum",
-            float(trace.weights[row].double().sum()),
-        )
-
-    return Step(
-        "Softmax",
-        r"w_{ij} = \frac{e^{m_{ij}}}{\sum_k e^{m_{ik}}}",
-        "The softmax turns each row of scores into shares: how a query splits its attention over "
-        "the keys.",
-        [
-            Matrix("masked", trace.logits, queries, names, allowed=mask, lights="row"),
-            "→",
-            Matrix("weights", trace.weights, queries, names, kind="share", allowed=mask),
-        ],
-        working,
-        asks="row",
     )
 
 
@@ -383,6 +338,6 @@ def _name(done: Computation) -> str:
 
 
 def _kind(done: Computation) -> Literal["signed", "share"]:
-    """Kind of colours of weights that may have been mixed across heads, and so be below 0."""
-    shares = done.trace.weights_are_a_distribution and done.trace.mixed_weights is None
-    return "share" if shares else "signed"
+    """Kind of colours of weights, which lie below 0 also where they were mixed across heads."""
+    signed = done.trace.weighing.signed or done.trace.mixed_weights is not None
+    return "signed" if signed else "share"

@@ -1,8 +1,6 @@
-"""The steps from scores to weights of a layer that keeps a state, without a softmax."""
+"""The steps before the weights of a layer that keeps a state: what it forgets and takes back."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import torch
 
@@ -10,11 +8,6 @@ from attention.figures.matrix import Matrix
 from attention.figures.tables import number
 from attention.figures.working import Working
 from attention.subjects.explore.how.step import Computation, Step
-
-WEIGHTS = {
-    True: "Each score is divided by the sum of its row: shares, without any exponential.",
-    False: "These weights are no shares: one below 0 takes its value away from the output.",
-}
 
 
 def decayed_step(done: Computation) -> Step:
@@ -91,56 +84,4 @@ def erased_step(done: Computation) -> Step:
             Matrix("erased", erased, queries, names, allowed=trace.mask),
         ],
         working,
-    )
-
-
-def unshared_step(done: Computation) -> Step:
-    """The weights: what is left of the scores, times how strongly each key is written, or over the
-    sum of the row."""
-    trace, queries, names = done.trace, done.rows("q"), done.rows("k")
-    mask, strength, shares = trace.mask, trace.strength, trace.weights_are_a_distribution
-    symbol = "β" if done.layer.erases else "Δ"
-
-    def working(row: int, column: int) -> Working:
-        pair, made = f"“{queries[row]}” to “{names[column]}”", float(trace.weights[row, column])
-        if mask is not None and not mask[row, column]:
-            return Working(f"{pair}: hidden, so the weight is 0.", ())
-        score = float(trace.logits[row, column])
-        if shares:
-            seen = trace.logits[row] if mask is None else trace.logits[row][mask[row]]
-            total = float(seen.clamp_min(0).double().sum())
-            over = 1 / total if total else 0.0
-            terms = {"number": [max(0.0, score), over]}
-            return Working(f"{pair}.", ("score", "1 / sum of the row"), terms, "product", made)
-        taken = 0.0 if trace.erased is None else float(trace.erased[row, column])
-        if strength is None:
-            return Working(f"{pair}: the score stays, {number(made)}.", ())
-        factor = float(strength[column, 0])
-        terms = {"number": [score + taken, factor]}
-        words = f"{pair}: what is left of the score, times {symbol} of the key."
-        return Working(words, ("left", symbol), terms, "product", made)
-
-    parts: list[Matrix | str] = []
-    if trace.erased is not None:
-        erased = Matrix("erased", trace.erased, queries, names, allowed=mask, lights="cell")
-        parts = [erased, "+"]
-    lit: Literal["row", "cell"] = "row" if shares else "cell"
-    parts.append(Matrix("masked", trace.logits, queries, names, allowed=mask, lights=lit))
-    if strength is not None:
-        parts += ["×", Matrix(symbol, strength.mT, (symbol,), names, lights="column")]
-    kind: Literal["share", "signed"] = "share" if shares else "signed"
-    result = Matrix("weights", trace.weights, queries, names, kind=kind, allowed=mask)
-    formula = {
-        (True, False): r"w_{ij} = m_{ij} \Big/ \textstyle\sum_l m_{il}",
-        (False, False): r"w_{ij} = m_{ij}",
-        (False, True): rf"w_{{ij}} = (m_{{ij}}{' + e_{ij}' if done.layer.erases else ''})\,"
-        + (r"\beta_j" if done.layer.erases else r"\Delta_j"),
-    }[shares, strength is not None]
-    return Step(
-        "Weights",
-        formula,
-        WEIGHTS[shares],
-        [*parts, "→", result],
-        working,
-        asks="row" if shares else "",
     )

@@ -49,9 +49,9 @@ def test_a_row_of_each_head_is_its_weights_and_adds_up_to_1(variant):
     assert [row["name"] for row in header["rows"]] == ["head 0", "head 1", "head 2"]
     assert (header["chosen"], {row["kind"] for row in header["rows"]}) == (
         2,
-        {"share" if whole.trace.normed_by else "signed"},
+        {"share" if whole.shares else "signed"},
     )
-    if whole.trace.normed_by:
+    if whole.shares:
         assert_close(rows(app).sum(-1)[:, 2:], torch.ones(3, 3))
     seen = overviews.overview_of(whole.settings)
     grid = heads(**RANDOM, **settings, **own, variant=variant, words=ALL_WORDS).sent["head_grid"]

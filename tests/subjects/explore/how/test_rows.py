@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.core.functional import weigh
+from attention.core.functional import masked_softmax
+from attention.core.weighing import SOFTMAX
 from attention.figures import word_rows as figures
 from attention.subjects.explore.how import Computation, StepSettings
 from attention.subjects.explore.how.rows import stages, word_rows
@@ -43,8 +44,8 @@ def test_each_row_is_a_stage_of_the_trace_and_follows_from_those_above(run):
         "output": trace.applied.abs() * trace.values.norm(dim=-1),
     }
     assert_close(numbers, {name: expected[name] for name in numbers})
-    if trace.normed_by == "softmax":
-        assert_close(numbers["weights"], weigh(trace.logits, trace.mask))
+    if trace.weighing == SOFTMAX:
+        assert_close(numbers["weights"], masked_softmax(trace.logits, trace.mask))
     assert_close(trace.applied @ trace.values, trace.output)
     if "masked" in shown:
         assert torch.equal(shown["masked"].masked.isnan(), ~trace.mask)

@@ -15,6 +15,7 @@ from torch import Tensor
 from attention.core import masks
 from attention.core.positions import Rotary, alibi, sinusoidal
 from attention.core.variants import Variant
+from attention.core.weighing import SOFTMAX
 from attention.figures.matrix import Matrix
 from attention.figures.tables import number
 from attention.figures.working import Working
@@ -141,13 +142,13 @@ def check_workings(run: Computation) -> None:
                 assert {len(cells) for cells in work.columns.values()} == {len(work.names)}
                 check_total(work)
                 assert work.total == cell or name in ("weights", "dropout")
-            elif name == "weights" and run.trace.normed_by == "softmax":
+            elif name == "weights" and run.trace.weighing == SOFTMAX:
                 assert ("may look at nothing" in work.text, cell) == (True, 0)
             elif result.allowed is None or result.allowed[row, column]:
                 assert work.text.rstrip(".").endswith(number(cell))
             else:
                 assert "hidden" in work.text
-            if work.columns and name == "weights" and run.trace.normed_by == "softmax":
+            if work.columns and name == "weights" and run.trace.weighing == SOFTMAX:
                 check_softmax(run, made, row, column, work)
             if name == "dropout":
                 check_dropout(run, cell, column, work)
