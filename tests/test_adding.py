@@ -12,7 +12,7 @@ from attention.analysis.associations import METHODS, Followed, Method
 from attention.analysis.associations.method import register as register_method
 from attention.analysis.heads import MEASURES, NAMINGS, Measure, by_name
 from attention.app.state.pages import PAGES, Page
-from attention.core.variants import VARIANTS, Variant
+from attention.core.variants import VARIANTS, DotProduct, Variant
 from attention.core.variants import register as register_variant
 from attention.trained.layouts import LAYOUTS, Layout
 from attention.training import TASKS
@@ -28,6 +28,17 @@ def variant() -> None:
         name = "squared"
         title = "Squared"
         formula = "y_i"
+
+
+def variant_of_untold_weights() -> None:
+    @register_variant
+    class Unsaid(DotProduct):
+        """Scores as weights."""
+
+        name = "unsaid"
+
+        def weigh(self, scores: Tensor, mask: Tensor | None) -> Tensor:
+            return scores
 
 
 def variant_of_a_name_that_is_taken() -> None:
@@ -85,6 +96,7 @@ def page() -> None:
 
 LACKING: dict[Callable[[], None], str] = {
     variant: "variant Squared lacks its source and scores",
+    variant_of_untold_weights: "variant Unsaid must have both weigh and weighing, or neither",
     variant_of_a_name_that_is_taken: "variant 'dot' is registered already",
     method: "method of association Greatest lacks its definition and steps",
     task: "task Reverse lacks its title, usual, curves, after, batch, example, learners, tests and "

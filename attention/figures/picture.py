@@ -147,7 +147,8 @@ class Picture:
             header["entropy"] = []
         if self.most is not None:
             weights = header["stages"]["weights"]
-            end = max(self.most, weights["zmax"]) if weights["diverging"] else self.most
+            within = header["shares"] and not weights["diverging"]
+            end = self.most if within else max(self.most, weights["zmax"])
             weights["zmax"], weights["zmin"] = end, -end * weights["diverging"]
         if self.height:  # cells with numbers are wider than high
             numbers = bool(header["heat"]["texttemplate"])

@@ -126,7 +126,7 @@ def _used(variant: type[Variant]) -> tuple[list[Any], list[Any], list[str]]:
                 visit(_names(item))
 
     visit(["forward", "output", "alibi"])
-    theirs = vars(torch.nn.functional)
+    theirs = dict(inspect.getmembers(torch.nn.functional, inspect.isroutine))
     of_torch = [
         name
         for name in sorted(used & theirs.keys())

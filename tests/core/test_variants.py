@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from attention.core import masks
 from attention.core.variants import VARIANTS, GroupedQuery, MultiHead, ParameterMaker, TalkingHeads
 from tests.cases import over
-from tests.core.variant_claims import CLAIMS, built, docs_variant, vectors
+from tests.core.variant_claims import CLAIMS, added, built, docs_variants, vectors
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 TOKENS, MEMORY, WIDTH = 7, 11, 21
@@ -27,9 +27,10 @@ def test_of_every_variant(claim, name):
 
 
 @each_claim
-def test_of_the_variant_that_the_readme_adds(claim, tmp_path):
-    with docs_variant(tmp_path) as variant:
-        claim(variant)
+def test_of_the_variants_that_the_docs_add(claim, tmp_path):
+    for source in docs_variants():
+        with added(source, tmp_path) as variant:
+            claim(variant)
 
 
 PUBLISHED = {

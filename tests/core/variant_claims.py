@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,13 +18,14 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from attention.core import functional, masks
+from attention.core import functional, masks, variants
 from attention.core.functional import FOLLOWS, Trace, share_heads
 from attention.core.positions import alibi, rotary
 from attention.core.recurrence import decayed, erased
+from attention.core.registry import import_modules
 from attention.core.scales import SCALES
 from attention.core.settings import settings_of
-from attention.core.variants import VARIANTS, Variant, with_softmax
+from attention.core.variants import VARIANTS, Variant
 from attention.core.weighing import Weighing
 
 DOCS = Path(__file__).parents[2] / "docs" / "variants.md"
@@ -58,6 +60,8 @@ def check_it_says_what_it_is_and_where_it_is_from(variant: type[Variant]) -> Non
     assert all((variant.title, variant.source, variant.__doc__))
     assert "y_i" in variant.formula
     assert variant.published_scale in (*SCALES, "factor")
+    assert "w_{ij} =" in variant.weighing.formula
+    assert variant.weighing.name or variant.weighing.hides_by_zero
 
 
 def check_a_trace_has_an_axis_of_heads_and_every_step_follows_from_the_one_before(
@@ -145,7 +149,8 @@ def check_hidden_keys_have_no_weight_and_change_nothing(variant: type[Variant]) 
     if trace.weights_are_a_distribution:
         seen = MASKS.any(-1).float()[:, None].expand(2, layer.heads, -1)
         assert_close(trace.weights.sum(-1), seen)
-        assert (trace.weights >= 0).all()
+    assert trace.weighing is layer.weighing
+    assert trace.weighing.signed or (trace.weights >= 0).all()
     hidden = ~MASKS[:, None].expand(trace.weights.shape)
     assert not trace.weights[hidden].any()
     assert not trace.applied[hidden].any()
@@ -339,22 +344,24 @@ CLAIMS: list[Callable[[type[Variant]], None]] = [
 ]
 
 
-@contextmanager
-def docs_variant(folder: Path) -> Iterator[type[Variant]]:
-    """The variant that the docs add, registered meanwhile; its source stands in the folder.
+def docs_variants() -> list[str]:
+    """The files of the variants that the docs add: other scores, and other weights."""
+    return re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8"), flags=re.DOTALL)
 
-    It stands for one that is there already.
-    """
-    blocks = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8"), flags=re.DOTALL)
-    (block,) = (block for block in blocks if "@register" in block)
-    source = folder / "own.py"
-    source.write_text(block, "utf-8")
-    (name,) = re.findall(r'^    name = "(\w+)"$', block, flags=re.MULTILINE)
-    before = dict(VARIANTS)
-    VARIANTS.pop(name, None)
+
+@contextmanager
+def added(source: str, folder: Path) -> Iterator[type[Variant]]:
+    """The variant of a file, which stands beside those of the others meanwhile."""
+    (name,) = re.findall(r'^    name = "(\w+)"$', source, flags=re.MULTILINE)
+    file, before = folder / f"{name}.py", dict(VARIANTS)
+    file.write_text(source, "utf-8")
     try:
-        exec(compile(block, str(source), "exec"), dict(vars(with_softmax)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(variants, "__path__", [*variants.__path__, str(folder)])
+            import_modules(variants.__name__, variants.__path__)
         yield VARIANTS[name]
     finally:
         VARIANTS.clear()
         VARIANTS.update(before)
+        file.unlink()
+        del sys.modules[f"{variants.__name__}.{name}"]

@@ -4,8 +4,10 @@ A variant is its `Config` (what can be set), its projections, and its `scores` (
 scores); `forward` is the same for all, and gives a Trace of all heads. Menus, widgets, links,
 citations and tests follow from the registry. Modules keep parameters and no activations. `base` is
 what all of them have; `with_softmax` and `without_softmax` are the classes, in the menu's order.
+Those of all other files of this folder follow in it, by the names of the files.
 """
 
+from attention.core.registry import import_modules
 from attention.core.variants.base import (
     MAX_HEADS,
     VARIANTS,
@@ -36,6 +38,8 @@ from attention.core.variants.without_softmax import (
     Retention,
     StateSpace,
 )
+
+import_modules(__name__, __path__)
 
 __all__ = [
     "MAX_HEADS",

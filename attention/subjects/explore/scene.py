@@ -179,7 +179,7 @@ def _picture(result: Result) -> Picture:
         head=result.head if result.layer.heads > 1 else None,
         stage="weights",
         of=result_words.head_words(result),
-        most=1.0 if trace.weights_are_a_distribution else None,
+        most=None if trace.weighing.signed else 1.0,
         calm=True,
     )
 

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from attention.figures import captions
 from tests.cases import over
-from tests.core.variant_claims import docs_variant
+from tests.core.variant_claims import added, docs_variants
 from tests.running import App, opened
 from tests.subjects.explore.how.making import result_of
 
@@ -94,8 +94,8 @@ def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_sho
     assert app.choose("scale", "none").notes == ["The last 738 did not fit and are left out."]
 
 
-def test_the_variant_that_the_readme_adds_is_offered_drawn_and_cited(tmp_path):
-    with docs_variant(tmp_path) as variant:
+def test_the_variant_that_the_docs_add_is_offered_drawn_and_cited(tmp_path):
+    with added(docs_variants()[0], tmp_path) as variant:
         app = opened("explore", variant=variant.name, reach=1.5).unfold()
         assert variant.name in app.controls["reader"].options
         assert app.values["reach"] == 1.5
