@@ -18,7 +18,7 @@ from attention.pipeline import Result, Settings
 from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states, takes_long_texts
 from attention.pipeline.preparing import into_layer
-from attention.subjects.long_run.text_runs import live_run
+from attention.subjects.model.long_text_runs import live_run
 from attention.trained.layers import ALL, KnownLayer, TrainedAttention
 from attention.trained.models import Padded, Transformer
 from attention.trained.parts import Norms
@@ -97,13 +97,13 @@ def test_any_part_of_the_map_has_the_weights_of_the_layer_as_it_is_set(model, se
     assert isinstance(result.layer_trace, LongTrace)
     run = live_run(result)
     count = PIECES - (settings.get("special") == "ignored")
-    assert run.shape == (1, HEADS, count, count)
-    assert len(run.texts) == count
+    assert run.attentions[0].shape == (1, HEADS, count, count)
+    assert len(run.tokens or ()) == count
     for head in range(HEADS):
         whole = result.layer_trace.sliced(ALL, slice(head, head + 1)).weights[0]
         assert whole.shape == (count, count)
-        assert_close(run.run.weights(1, head), whole, atol=1e-5, rtol=1e-5)
-        shown = HeadMap(run.run, 1, head)
+        assert_close(run.weights(1, head), whole, atol=1e-5, rtol=1e-5)
+        shown = HeadMap(run, 1, head)
         assert_close(shown.row(count - 1), whole[-1], atol=1e-5, rtol=1e-5)
         assert_close(shown.weights(2, 1), whole[128:192, 64:128], atol=1e-5, rtol=1e-5)
 

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from attention.analysis.heads import (
-    NOTHING_KNOWN,
-    Keys,
-    Overview,
-    Rows,
-    overview_of,
-    overview_of_rows,
-    shares_of,
-)
+from attention.analysis.heads import Keys, Overview, overview_of
 from attention.trained.models import Run
 
 
@@ -33,16 +25,6 @@ class Glance:
     seen: Overview
     shape: tuple[int, ...]
 
-    def names(self, title_of: Callable[[int], str]) -> list[str]:
-        """Names of the heads. title_of: the title of a layer."""
-        titles = map(title_of, self.layers)
-        return [f"{title} head {head}" for title in titles for head in range(self.heads)]
-
-    def layer_and_head(self, index: int) -> tuple[int, int]:
-        """The layer and the head that one of all heads is."""
-        row, head = divmod(index, self.heads)
-        return self.layers[row], head
-
 
 def glances(run: Run, aside: bool = False) -> list[Glance]:
     """All heads of all layers: those over the sentence itself, and those that look at it from what
@@ -55,31 +37,6 @@ def glances(run: Run, aside: bool = False) -> list[Glance]:
     for position, layer_input in enumerate(run.inputs):
         kinds.setdefault(layer_input.layer.crosses, []).append(position)
     return [_glance(run, layers, aside) for layers in kinds.values()]
-
-
-def glance_of(
-    layers: Iterable[Rows],
-    shape: Sequence[int],
-    crosses: bool = False,
-    keys: Keys = NOTHING_KNOWN,
-    shares: Sequence[bool] = (),
-) -> Glance:
-    """Weights of layers without a model at a glance: all their rows, or a sample spread evenly.
-
-    layers: the rows of each, in blocks, see `heads.overview_of_rows`; shape: layers, heads, queries
-    and keys; crosses: whether the keys are those of another sequence than the queries; keys: as far
-    as they are known; shares: of each layer whether its weights are shares of 1, () = all are; of
-    others the sizes are measured, see `heads.overview`. One block is asked for at a time.
-    """
-    n_layers, n_heads, *lengths = shape
-    beside = (n_layers - 1) * n_heads
-    of_each = n_heads, *lengths
-    made = []
-    for each, of_shares in zip(layers, shares or [True] * n_layers, strict=True):
-        rows = each if of_shares else ((at, shares_of(weights)) for at, weights in each)
-        seen = overview_of_rows(rows, of_each, None, keys, beside, crosses)
-        made.append(seen if of_shares else seen.without_distributions())
-    return Glance(tuple(range(n_layers)), n_heads, _joined(made), tuple(lengths))
 
 
 def rows_of(run: Run, query: int, aside: bool = False) -> Tensor:
@@ -122,22 +79,19 @@ def _glance(run: Run, layers: Sequence[int], aside: bool) -> Glance:
         layer_input = run.inputs[position]
         keys = layer_input.memory_pieces or layer_input.pieces
         queries, kept = layer_input.pieces.kept(aside), keys.kept(aside)
-        mask = layer_input.layer.mask(len(queries), len(kept))
         x, memory = layer_input.x[queries], layer_input.memory
         memory = None if memory is None else memory[kept]
         weights = torch.cat([some.weights for some in layer_input.layer.traces(x, memory)])
         others = n_heads * (len(layers) - 1)
         crosses = memory is not None
         read = Keys([keys.special[key] for key in kept], keys.ids[kept].tolist())
-        made.append(overview_of(weights, mask, read, others, crosses))
+        made.append(overview_of(weights, read, others, crosses))
     return Glance(tuple(layers), n_heads, _joined(made), tuple(weights.shape[-2:]))
 
 
 def _joined(made: Sequence[Overview]) -> Overview:
     """Overviews of several layers as one, with the measures that all of them have."""
-    first, of_sizes = made[0], any(one.of_sizes for one in made)
+    first = made[0]
     names = [name for name in first.measures if all(name in one.measures for one in made)]
     measured = {name: torch.cat([one.measures[name] for one in made]) for name in names}
-    errors = {name: torch.cat([one.errors[name] for one in made]) for name in first.errors}
-    dots = torch.cat([one.dots for one in made])
-    return Overview(dots, first.block, measured, first.even_spread, first.rows, errors, of_sizes)
+    return Overview(torch.cat([one.dots for one in made]), first.block, measured, first.rows)

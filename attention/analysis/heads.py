@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -242,31 +242,6 @@ def spread_rows(count: int, most: int) -> Tensor:
     return ((torch.arange(most, dtype=torch.float64) + 0.5) * (count / most)).long()
 
 
-def above_even(weights: Tensor) -> Tensor:
-    """Size of each row's greatest weight beyond the first key, above an even spread over the keys
-    that it may see. weights (…, keys); returns (…), 0 where fewer than two are seen."""
-    shares = shares_of(weights.float())
-    seen = (shares > 0).sum(-1)
-    beyond = shares[..., 1:].amax(-1) if shares.shape[-1] > 1 else shares[..., 0]
-    return (beyond - 1 / seen.clamp_min(1)) * (seen > 1)
-
-
-def most_telling(layers: Iterable[Rows]) -> tuple[int, int, int]:
-    """Layer, head and row of the head whose rows lie highest above an even spread, the first of
-    equal ones. layers: the rows of each, in blocks."""
-    best, found = -1.0, (0, 0, 0)
-    for layer, blocks in enumerate(layers):
-        parts = [(at, above_even(weights)) for at, weights in blocks]
-        above = torch.cat([part for _, part in parts], 1)
-        means = above.mean(1).tolist()
-        head = means.index(max(means))
-        if means[head] > best:
-            row = above[head].tolist()
-            at = torch.cat([rows for rows, _ in parts])[row.index(max(row))]
-            best, found = means[head], (layer, head, int(at))
-    return found
-
-
 def order(measured: dict[str, Tensor], by: str) -> list[int]:
     """The heads by one of their measures, the greatest first; by "head", in their own order."""
     if by not in measured:
@@ -279,18 +254,15 @@ def order(measured: dict[str, Tensor], by: str) -> list[int]:
 class Overview:
     """All heads of one layer at a glance; small, so that it can be kept.
 
-    dots, block: see `thumbnails`; measures: those of every head, by name; even_spread: those of a
-    head that splits its weight evenly over the keys it may see; rows: how many queries are
-    measured, of how many; errors: where these are a sample, the standard error of each measure;
-    of_sizes: whether weights are no shares, so that their sizes are measured.
+    dots, block: see `_shades`, `_block`; measures: those of every head, by name; rows: how many
+    queries are measured, of how many; of_sizes: whether weights are no shares, so that their sizes
+    are measured.
     """
 
     dots: Tensor
     block: int
     measures: dict[str, Tensor]
-    even_spread: dict[str, float]
     rows: tuple[int, int]
-    errors: dict[str, Tensor] = field(default_factory=dict)
     of_sizes: bool = False
 
     def without_distributions(self) -> Overview:
@@ -308,10 +280,9 @@ def overview(
     the sizes are measured, each over the sum of its row's, without an entropy.
     """
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(head)
-    mask = None if trace.mask is None else trace.mask[0]
     if shares:
-        return overview_of(weights, mask, keys)
-    return overview_of(shares_of(weights), mask, keys).without_distributions()
+        return overview_of(weights, keys)
+    return overview_of(shares_of(weights), keys).without_distributions()
 
 
 def shares_of(weights: Tensor) -> Tensor:
@@ -322,18 +293,13 @@ def shares_of(weights: Tensor) -> Tensor:
 
 
 def overview_of(
-    weights: Tensor,
-    mask: Tensor | None,
-    keys: Keys = NOTHING_KNOWN,
-    beside: int = 0,
-    crosses: bool = False,
+    weights: Tensor, keys: Keys = NOTHING_KNOWN, beside: int = 0, crosses: bool = False
 ) -> Overview:
-    """Overview of weights (heads, queries, keys), of any type, and the mask of all heads,
-    (queries, keys).
+    """Overview of weights (heads, queries, keys), of any type.
 
     beside: how many other heads are shown with these; crosses: as `measures` has it.
     """
-    return overview_of_rows(in_blocks(weights), weights.shape, mask, keys, beside, crosses)
+    return overview_of_rows(in_blocks(weights), weights.shape, keys, beside, crosses)
 
 
 def in_blocks(weights: Tensor) -> Rows:
@@ -347,7 +313,6 @@ def in_blocks(weights: Tensor) -> Rows:
 def overview_of_rows(
     blocks: Rows,
     shape: Sequence[int],
-    mask: Tensor | None = None,
     keys: Keys = NOTHING_KNOWN,
     beside: int = 0,
     crosses: bool = False,
@@ -359,27 +324,17 @@ def overview_of_rows(
     greatest weight of the rows that are in it.
     """
     heads, n_queries, n_keys = shape
-    seen, even = _Seeing(shape, keys, crosses), _Seeing((1, n_queries, n_keys), keys, crosses)
+    seen = _Seeing(shape, keys, crosses)
     block = _block(heads + beside, (n_queries, n_keys))
     dots = torch.zeros(heads, -(-n_queries // block), -(-n_keys // block))
     for rows, weights in blocks:
         numbers = weights.float()
-        allowed = torch.ones(1, len(rows), n_keys) if mask is None else mask[None, rows].float()
-        even.measure(allowed / allowed.sum(-1, keepdim=True).clamp_min(1), rows)
         seen.measure(numbers, rows)
         across = -n_keys % block
         pooled = (pad(numbers, (0, across)) if across else numbers).unflatten(-1, (-1, block))
         at = (rows // block)[:, None].expand(heads, -1, dots.shape[-1])
         dots.scatter_reduce_(1, at, pooled.amax(-1), "amax")
-    of_all = seen.rows == n_queries
-    return Overview(
-        _shades(dots),
-        block,
-        seen.means(),
-        {name: float(number) for name, number in even.means().items()},
-        (seen.rows, n_queries),
-        {} if of_all else seen.errors(),
-    )
+    return Overview(_shades(dots), block, seen.means(), (seen.rows, n_queries))
 
 
 class _Seeing:

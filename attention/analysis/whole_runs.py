@@ -6,7 +6,7 @@ how many rows were looked at, and if these are all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pandas
@@ -55,23 +55,11 @@ def measures(run: Recording, *, rows: Sample = None, entry: int = 0) -> pandas.D
         means, errors = measures_of_rows(blocks, shape, keys, crosses)
         if not kept.weights_are_a_distribution:
             means = {name: each for name, each in means.items() if name != "entropy"}
-        found.append(measure_table([kept], means, errors, (len(asked), n_queries)))
+        named = pandas.DataFrame([_named(kept, head) for head in kept.heads])
+        for name in means:
+            named[name], named[f"± {name}"] = means[name].numpy(), errors[name].numpy()
+        found.append(named.assign(rows=len(asked), exact=len(asked) == n_queries))
     return pandas.concat(found, ignore_index=True) if found else pandas.DataFrame(columns=NAMES)
-
-
-def measure_table(
-    layers: Sequence[Attention],
-    means: Mapping[str, Tensor],
-    errors: Mapping[str, Tensor],
-    rows: tuple[int, int],
-) -> pandas.DataFrame:
-    """Table of measures of all heads of some layers. means, errors: (heads,) each, by name; none:
-    they are 0; rows: how many queries are measured, of how many."""
-    named = pandas.DataFrame([_named(kept, head) for kept in layers for head in kept.heads])
-    for name in means:
-        named[name] = means[name].numpy()
-        named[f"± {name}"] = errors[name].numpy() if name in errors else 0.0
-    return named.assign(rows=rows[0], exact=rows[0] == rows[1])
 
 
 @torch.no_grad()

@@ -139,11 +139,10 @@ def _plain(name: str) -> str:
     return re.sub(r"[^\w.#()\[\] -]", "_", name)[:300]
 
 
-def read(path: str | Path, max_heads: int | None, tell: Callable[[int, int], object]) -> Contents:
-    """All of a recording in a file. Numbers are read from the disk where they are asked for.
+def read(path: str | Path) -> Contents:
+    """All of a recording in a file. Numbers are read once to be checked, and again from the disk
+    where they are asked for.
 
-    max_heads: in all attentions, counted before any of these is read; None: any number; tell: gets
-    how many attentions of how many are checked, each of whose numbers is read once.
     Raises ValueError, in one sentence, where the file is none or what it says does not fit.
     """
     path = Path(path)
@@ -156,18 +155,13 @@ def read(path: str | Path, max_heads: int | None, tell: Callable[[int, int], obj
         raise ValueError(f"the file must be a whole .safetensors: {error}"[:240]) from error
     if metadata.get("format") != FORMAT:
         raise ValueError(f"the file must be a recording, of the format {FORMAT}")
-    text = metadata.get("recording", "")
-    # Each attention has a head, and no text in JSON has a quotation mark as it stands.
-    _check_count(text.count('"parts":') - 1, max_heads)  # 1: a module may have that name
     try:
-        said = json.loads(text)
+        said = json.loads(metadata.get("recording", ""))
     except (ValueError, RecursionError) as error:
         raise ValueError("the file must describe its recording as JSON") from error
     shapes = {name: (tuple(one.get_shape()), one.get_dtype()) for name, one in stored.items()}
     read = _Reading(shapes, file.get_tensor)
     described = list_of(told(said, "attentions"), dict, MAX_SIZE)
-    heads = (one.get("heads") for one in described)
-    _check_count(sum(len(each) for each in heads if isinstance(each, list)), max_heads)
     attentions = [read.attention(one) for one in described]
     numbers = [one.number for one in attentions]
     must(numbers == sorted(set(numbers)), "attentions must have numbers that rise", numbers[:9])
@@ -176,9 +170,8 @@ def read(path: str | Path, max_heads: int | None, tell: Callable[[int, int], obj
     for name, why in left_out.items():
         name_of(name)
         must(isinstance(why, str) and REASON.fullmatch(why), "a reason must be plain text", why)
-    for done, one in enumerate(attentions, 1):
+    for one in attentions:
         read.check_numbers(one)
-        tell(done, len(attentions))
     tokens, keys = _tokens(said, "tokens"), _tokens(said, "keys")
     _check_counts(attentions, tokens, keys)
     unasked = list_of(said.get("unasked", []), str, MAX_SIZE)  # files of before have none
@@ -193,12 +186,6 @@ def read(path: str | Path, max_heads: int | None, tell: Callable[[int, int], obj
     )
 
 
-def is_recording(content: bytes) -> bool:
-    """True if the bytes begin as those of a recording's file do."""
-    length = int.from_bytes(content[:8], "little")
-    return FORMAT.encode() in content[8 : 8 + min(length, MAX_HEADER)]
-
-
 def _check_header(path: Path) -> None:
     """Raises ValueError where the file's first bytes promise more than it may have."""
     size = path.stat().st_size
@@ -208,15 +195,6 @@ def _check_header(path: Path) -> None:
         raise ValueError(
             f"the file must begin with the length of its header, up to {MAX_HEADER:,} bytes and "
             f"within its {size:,}, got {length:,}"
-        )
-
-
-def _check_count(heads: int, max_heads: int | None) -> None:
-    """Raises ValueError where there are more heads than there may be."""
-    if max_heads is not None and heads > max_heads:
-        raise ValueError(
-            f"a run may have up to {max_heads:,} heads in all attentions, got {heads:,}: "
-            "keep fewer by `layers=` or `heads=`"
         )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attention.capture.recording import Recording, open_recording
+from attention.capture.recording import Recording
 
-RUN_VARIABLE = "ATTENTION_RUN"  # the file or folder of an owner's run
 FILE = re.compile(r"(\d{8,15})-(.+)\.safetensors")
 
 
@@ -21,7 +20,7 @@ class Recordings(Mapping[int, Recording]):
         self.files = dict(sorted(files.items()))
 
     def __getitem__(self, step: int) -> Recording:
-        return open_recording(self.files[step])
+        return Recording.open(self.files[step])
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.files)
@@ -55,17 +54,3 @@ def open_folder(folder: str | Path, model: str | None = None) -> Recordings:
             f"got {names}{more}"
         )
     return Recordings(found[model])
-
-
-def open_recordings(
-    path: str | Path, tell: Callable[[int, int], object] = lambda done, of: None
-) -> Recordings:
-    """The recordings of a folder, or the one in a file, as of step 0.
-
-    tell: as `open_recording` has it. Raises ValueError as `open_folder` and `open_recording` do,
-    OSError where nothing can be read.
-    """
-    if Path(path).is_dir():
-        return open_folder(path)
-    open_recording(path, tell=tell)
-    return Recordings({0: Path(path)})

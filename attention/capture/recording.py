@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,8 +246,8 @@ class Recording:
 
     @staticmethod
     def open(path: str | Path) -> Recording:
-        """The run in a file, by memory map: see `open_recording`."""
-        return open_recording(path)
+        """The run in a file, by memory map: see `files.read`."""
+        return Recording(**vars(files.read(path)))
 
     def show(self, tokens: Sequence[str] | None = None, **options: Any) -> Any:
         """`attention.show(self, tokens, …)`, by the library that this room is a part of."""
@@ -291,23 +290,6 @@ def positions(name: str, part: Part, size: int, device: torch.device | str = "cp
     if len(asked) and not (-size <= int(asked.min()) and int(asked.max()) < size):
         raise ValueError(f"{name} must lie below {size}, got {part}")
     return every[asked].to(device)
-
-
-def open_recording(
-    path: str | Path,
-    max_heads: int | None = None,
-    tell: Callable[[int, int], object] = lambda done, of: None,
-) -> Recording:
-    """The recording in a file, see `files.read`."""
-    return Recording(**vars(files.read(path, max_heads, tell)))
-
-
-def read_recording(content: bytes, max_heads: int | None = None) -> Recording:
-    """The recording in the bytes of a file, see `open_recording`."""
-    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
-        file.write(content)
-        file.flush()
-        return open_recording(file.name, max_heads)  # its map outlives the file
 
 
 def report_of(runs: Sequence[Recording]) -> Report:

@@ -34,7 +34,6 @@ class HeadGridHeader(TypedDict):
     said: list[str]
     marked: int
     asks: bool
-    absent: list[int]  # heads that a layer has not, which have no tile
     sizes: bool  # the dots are sizes of weights, which may lie below 0
 
 
@@ -47,9 +46,8 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
     heads are those of several layers, in a row each, what these are called; said: what is said of
     each head beside its number, empty where nothing is; marked: the head that a question asks for,
     −1 = none; plain: whether the last colour is a head's greatest weight however many dots there
-    are; asks: whether a click is a guess, and arrow keys alone choose; absent: heads that a
-    layer has not, which have no tile; sizes: whether the dots are sizes of weights, which may lie
-    below 0. It answers `head`, the one chosen, or `guess`.
+    are; asks: whether a click is a guess, and arrow keys alone choose; sizes: whether the dots are
+    sizes of weights, which may lie below 0. It answers `head`, the one chosen, or `guess`.
     """
 
     dots: Tensor
@@ -61,7 +59,6 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
     marked: int = -1
     plain: bool = False
     asks: bool = False
-    absent: Sequence[int] = ()
     sizes: bool = False
 
     def content(self) -> bytes:

@@ -64,25 +64,22 @@ class Blocks:
 
 
 class HeadMap:
-    """The map of one head of a recording, or of the mean of all heads of a layer.
+    """The map of one head of a recording.
 
-    number, head: the model's own, None = that mean; rows, columns: queries and keys; base, top: the
-    levels of `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a
-    batch.
+    number, head: the model's own; rows, columns: queries and keys; base, top: the levels of
+    `blocks` and of the whole in one tile; blocks: None = to be made; entry: which of a batch.
     """
 
     def __init__(
         self,
         run: Recording,
         number: int,
-        head: int | None,
+        head: int,
         blocks: Blocks | None = None,
         entry: int = 0,
     ) -> None:
         self.run, self.number, self.head, self.entry = run, number, head, entry
-        kept = run.attention(number)
-        self.rows, self.columns = kept.shape[2:]
-        self.heads = len(kept.heads) if head is None else 1  # that are worked out
+        self.rows, self.columns = run.attention(number).shape[2:]
         most = max(self.rows, self.columns)
         self.base = max(min(_level(most, FEW), LIGHT), _level(most, MANY))
         self.top = max(self.base, _level(most, SIDE))
@@ -115,7 +112,7 @@ class HeadMap:
             return
         self.blocks.looked = True
         size = 1 << self.base
-        step = size * -(-self.rows // (max(1, SAMPLE // self.heads) * size))
+        step = size * -(-self.rows // (SAMPLE * size))
         seen = self._made(step, size, step)
         self.greatest.copy_(seen.abs().repeat_interleave(step // size, 0)[: len(self.greatest)])
 
@@ -124,7 +121,7 @@ class HeadMap:
         """Look at each row from `done` on. tell: gets how many of how many are looked at."""
         size = 1 << self.base
         at_once = min(MOST_AT_ONCE, max(AT_ONCE, ROWS_AT_ONCE * self.columns))
-        many = max(1, at_once // self.heads // self.columns // size)
+        many = max(1, at_once // self.columns // size)
         for begin in range(self.done // size, len(self.greatest), many):
             band = begin, min(begin + many, len(self.greatest))
             blocks = self._made(size, size, band=band)
@@ -262,25 +259,12 @@ class HeadMap:
         self, rows: int, columns: int, step: int = 1, band: tuple[int, int] | None = None
     ) -> Tensor:
         """The greatest weights of blocks, as `Recording.blocks` has them."""
-        if self.head is not None:
-            return self.run.blocks(
-                self.number, self.head, rows, columns, entry=self.entry, step=step, band=band
-            )
-        begin, end = band or (0, -(-self.rows // rows))
-        found = torch.zeros(end - begin, -(-self.columns // columns))
-        many = max(1, AT_ONCE // self.columns)
-        for some in torch.arange(begin * rows, min(end * rows, self.rows), step).split(many):
-            weights = self._part(some, slice(None)).abs()
-            blocks = max_pool2d(weights[None], (1, columns), ceil_mode=True)[0]
-            at = (some // rows - begin)[:, None].expand_as(blocks)
-            found.scatter_reduce_(0, at, blocks, "amax")
-        return found
+        return self.run.blocks(
+            self.number, self.head, rows, columns, entry=self.entry, step=step, band=band
+        )
 
     def _part(self, rows: int | slice | Tensor, columns: slice | Tensor) -> Tensor:
-        if self.head is None:
-            weights = self.run.mean(self.number, rows, columns, entry=self.entry)
-        else:
-            weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
+        weights = self.run.weights(self.number, self.head, rows, columns, entry=self.entry)
         return weights.float().cpu()
 
 

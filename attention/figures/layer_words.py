@@ -37,11 +37,10 @@ def overview(result: Result) -> Overview:
         known = Keys(result.special, result.key_tokens)
         return analysed.overview(trace, result.head, known, result.shares)
     weights = trace.weights if isinstance(trace, Trace) else trace.weights_beside(result.head)
-    joined = words.of_words(weights, None if trace.mask is None else trace.mask[0])
     special = [False] * len(words.keys)
     for word, is_special in zip(words.columns, result.special, strict=True):
         special[word] = is_special
-    return analysed.overview_of(joined.weights, joined.mask, Keys(special, words.keys))
+    return analysed.overview_of(words.of_words(weights).weights, Keys(special, words.keys))
 
 
 def layer_words(result: Result) -> str:

@@ -230,18 +230,16 @@ class TableHeader(TypedDict):
     lines: Sequence[Sequence[str]]
     total: Sequence[str]
     bars: Sequence[Sequence[float | None]]  # lengths from 0 to 1, in place of plain cells
-    leads: bool  # whether the name of a line is a button
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Figure, kind="table", header=TableHeader, light=True, line=int):
+class Table(Figure, kind="table", header=TableHeader, light=True):
     """Numbers with one row per name.
 
     title: what its file is called after, none of a visitor's words; columns: cells by their title;
     total: cells of a last row, its name first; digits: how many decimals are seen, None = as
     `tables.number` has them; shares: whether numbers are from 0 to 1, each with a bar of its
-    length; leads: whether a click on a name answers `line`, which one that is; apart: whether the
-    same numbers are offered as a file elsewhere. The file has all digits.
+    length. The file has all digits.
     """
 
     title: str
@@ -250,8 +248,6 @@ class Table(Figure, kind="table", header=TableHeader, light=True, line=int):
     total: Sequence[str] = ()
     digits: int | None = None
     shares: bool = False
-    leads: bool = False
-    apart: bool = False
 
     def header(self) -> TableHeader:
         """The table as it is shown."""
@@ -272,12 +268,10 @@ class Table(Figure, kind="table", header=TableHeader, light=True, line=int):
             "bars": [
                 [None if isinstance(cell, str) else cell for cell in line] for line in lengths
             ],
-            "leads": self.leads,
         }
 
     def content(self) -> bytes:
         return message(self.header())
 
     def offer(self) -> None:
-        if not self.apart:
-            files.offer_table(self.title, self.names, self.columns, self.total)
+        files.offer_table(self.title, self.names, self.columns, self.total)

@@ -5,7 +5,6 @@ The app and notebooks use the same.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -95,9 +94,7 @@ class StreetMapHeader(TypedDict):
 
     rest of the bytes: shades of the tiles; numbers: weights of those of the lowest level, then of
     the row. chosen: the query that something beside the map is about, or −1; done: rows that have
-    been looked at for the coarser levels; row: the query whose weights follow, or −1; lead: the
-    cell and the place that a link leads to, see `seen_of`, or ""; linked: whether it moves with
-    others of its run.
+    been looked at for the coarser levels; row: the query whose weights follow, or −1.
     """
 
     map: str
@@ -118,8 +115,6 @@ class StreetMapHeader(TypedDict):
     cell: tuple[int, int] | None
     found: MapFound | None
     links: list[MapLink] | None
-    lead: str
-    linked: bool
 
 
 def first_question(map_id: str, query: int, tiles: list[tuple[int, int, int]]) -> MapAsked:
@@ -140,22 +135,6 @@ def first_question(map_id: str, query: int, tiles: list[tuple[int, int, int]]) -
     }
 
 
-def seen_of(asked: MapAsked, rows: int) -> str:
-    """The cell and the place that a browser shows, as a link has them: "" of the whole with its
-    last query, else query and key, and of a part also the first row and column, and how many."""
-    if not asked["place"] and asked["query"] in (-1, rows - 1):
-        return ""
-    return ",".join(map(str, (asked["query"], asked["key"], *asked["place"])))
-
-
-def leads_to(seen: str, head: HeadMap) -> bool:
-    """True if the text of a link names a cell and a place of a map."""
-    if not re.fullmatch(r"\d{1,7},-?\d{1,7}(,\d{1,7}){0,4}", seen):
-        return False
-    query, key, *place = map(int, seen.split(","))
-    return query < head.rows and -1 <= key < head.columns and _is_place(place, head)
-
-
 def _is_place(place: list[int], head: HeadMap) -> bool:
     if not place:
         return True
@@ -172,9 +151,9 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
 
     texts: of the queries, and of the keys where they are others; question: it is answered, or as
     much of it as takes little time; tile_of: gives the numbers of a tile, and whether they say all
-    there is, None = as the map has them; chosen, lead, linked: see the header; leads: whether the
-    greatest weight of the query in question becomes the chosen cell. It answers `ask`, the next
-    question, and offers the chosen row and the part that is seen as files.
+    there is, None = as the map has them; chosen: see the header; leads: whether the greatest weight
+    of the query in question becomes the chosen cell. It answers `ask`, the next question, and
+    offers the chosen row and the part that is seen as files.
     """
 
     head: HeadMap
@@ -183,13 +162,11 @@ class StreetMap(Figure, kind="street_map", header=StreetMapHeader, ask=MapAsked)
     tile_of: TileOf | None = None
     chosen: int = -1
     leads: bool = False
-    lead: str = ""
-    linked: bool = False
 
     def offer(self) -> None:
         head, asked = self.head, self.question
         table = partial(frame, head.run, head.number, head.head, entry=head.entry)
-        of = f"layer {head.number}, {'mean' if head.head is None else f'head {head.head}'}"
+        of = f"layer {head.number}, head {head.head}"
         if 0 <= (query := asked["query"]) < head.rows:
             files.offer_frame(f"row of query {query}", partial(table, query), of)
         row, column, rows, columns = asked["place"] or (0, 0, head.rows, head.columns)

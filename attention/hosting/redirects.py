@@ -1,4 +1,4 @@
-"""Redirects from bare addresses to links that say all."""
+"""Redirects from bare addresses to links that say all, and from those of pages that are gone."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 class Redirects:
     """Middleware: redirects a request for the bare address of a page to a link.
 
-    opens: by the path of each such page what gives the query of that link, "" to stay.
+    opens: by the path of each such page what gives the query of that link, "" to stay; moved: by
+    the path of a page that is gone the name of the one that has taken its place, whatever the query
+    said.
     """
 
-    def __init__(self, app: ASGIApp, opens: Mapping[str, Callable[[], str]]) -> None:
-        self.app, self.opens = app, opens
+    def __init__(
+        self, app: ASGIApp, opens: Mapping[str, Callable[[], str]], moved: Mapping[str, str]
+    ) -> None:
+        self.app, self.opens, self.moved = app, opens, moved
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        opens = self.opens.get(scope["path"]) if is_read and not scope["query_string"] else None
-        if opens and (query := opens()):
+        if to := self._leads_to(scope):
             headers = {"Cache-Control": "no-store"}  # another release may begin elsewhere
-            redirect = RedirectResponse(f"?{query}", 307, headers)
-            await redirect(scope, receive, send)
+            await RedirectResponse(to, 307, headers)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    def _leads_to(self, scope: Scope) -> str:
+        """The link that a request is redirected to, "" for none."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            return ""
+        path = scope["path"]
+        query = self.opens[path]() if path in self.opens and not scope["query_string"] else ""
+        return f"?{query}" if query else self.moved.get(path, "")

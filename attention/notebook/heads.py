@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from attention.analysis.opened_run import OpenedRun, fitting_run
 from attention.analysis.returned_weights import Layer
 from attention.capture import Recording, Recordings
 from attention.capture.recording import Part
@@ -26,6 +25,7 @@ from attention.figures.image_patches import Patches, Sight, see
 from attention.figures.messages import message
 from attention.figures.modules import style_of
 from attention.figures.street_map import MapAsked, StreetMap, first_question
+from attention.notebook.fitting_run import FittingRun, fitting_run
 
 ABSENT = "it is not in this file, which holds up to 10 MB; save_html(…, layer=…, head=…) chooses"
 ROWS_OF_A_DOT = 4  # that are looked at
@@ -42,7 +42,7 @@ class HeadsOfRun:
     steps: which step of learning this is, and all that there are, where there are several.
     """
 
-    run: OpenedRun
+    run: FittingRun
     entry: int
     sight: Sight | None = None
     step: int = 0
@@ -81,7 +81,8 @@ class HeadsOfRun:
             ]
             return torch.stack(made).abs().float().cpu()
 
-        names, sizes = [f"layer {layer}" for layer in self.layers], not all(self.run.shares)
+        names = [f"layer {layer}" for layer in self.layers]
+        sizes = not all(kept.weights_are_a_distribution for kept in self.run.shown)
         grid = grid_of_blocks(blocks, len(self.heads), self.size, names, sizes)
         return grid, grid_words(grid, self.size, _step(grid.block) > 1)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from attention.analysis.opened_run import OpenedRun
 from attention.app.cached.long_texts import LongText
 from attention.app.state.view import View
 from attention.figures.scene import Scene, scene
@@ -15,8 +14,8 @@ from attention.subjects import declare_pages
 from attention.subjects.explore import scene as play
 from attention.subjects.learning import controls
 from attention.subjects.learning import scene as learning
-from attention.subjects.long_run.text_runs import layer_of
 from attention.subjects.model import window_file
+from attention.subjects.model.long_text_runs import layer_of
 from attention.subjects.teach.view_to_chapter import of_link
 
 MOST_WEIGHTS = 3_000_000  # bytes of a text's queries and keys in a file
@@ -36,10 +35,9 @@ def save_link(link: str, path: str | Path, *, text: str = "") -> None:
     if view.page.name not in FIGURES:
         raise ValueError(f"link must begin with one of {', '.join(FIGURES)}, got {link[:40]!r}")
     if text:
-        _, own = layer_of(LongText(view["model"], text), view.settings())
-        assert isinstance(own.weights, OpenedRun)
+        _, read = layer_of(LongText(view["model"], text), view.settings())
         at = {"head": view["head"], "query": view["query"]}
-        own.weights.run.save_html(path, own.weights.texts, most=MOST_WEIGHTS, **at)
+        read.run.save_html(path, most=MOST_WEIGHTS, **at)
         return
     shown, answers = FIGURES[view.page.name](view)
     title = f"{view.page.title} · {view['s']}" if view.page.sentence(view) else view.page.title

@@ -9,7 +9,7 @@ import torch
 
 import attention
 from attention.analysis import whole_runs
-from attention.analysis.heads import Keys, measures, most_telling
+from attention.analysis.heads import Keys, measures
 from attention.capture import Recording
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
@@ -28,22 +28,6 @@ def recorded(tmp_path: Path, words: list[str] | None = WORDS, tokens: int = TOKE
 
 def whole(run: Recording, layer: int) -> torch.Tensor:
     return torch.stack([run.weights(layer, head) for head in range(3)])
-
-
-def test_the_most_telling_head_lies_highest_above_an_even_spread_beyond_the_first_key():
-    sink, even = torch.tensor([[0.8, 0.1, 0.1]]), torch.tensor([[1.0, 1.0, 1.0]]) / 3
-    near = torch.tensor([[0.4, 0.5, 0.1]])  # 1/6 above an even spread
-    far = torch.tensor([[0.1, -0.2, 0.7]])  # 0.7 − 1/3, of a layer without a softmax
-    rows = torch.arange(2)
-
-    def told(*layers: list[torch.Tensor]) -> tuple[int, int, int]:
-        return most_telling([(rows, torch.stack(heads))] for heads in layers)
-
-    flat, tells = torch.cat([even, even]), torch.cat([even, near])
-    assert told([torch.cat([sink, sink]), flat], [flat, tells]) == (1, 1, 1)
-    assert told([tells, tells], [tells, flat]) == (0, 0, 1), "the first of equal ones"
-    assert told([tells, flat], [flat, torch.cat([far, even])]) == (1, 1, 0)
-    assert told([flat[:, :1], flat[:, :1]]) == (0, 0, 0), "one key tells nothing"
 
 
 def test_measures_have_a_row_for_each_head_and_are_exact_where_that_is_quick(tmp_path):

@@ -40,7 +40,6 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
         {"q·k / √d_k · Four ways to the same scores", "X · given", "Differences of the checks"},
     ),
     ("guide", {"chapter": "scores"}, {"Scores"}),
-    ("own", {}, {"Weights · layer 0, head 0", "Measures of all heads"}),
     ("write", {}, set()),
 ]
 
@@ -48,7 +47,7 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
 def asked(page: str, link: dict[str, Any]) -> App:
     """The page with its files open, as after a click."""
     app = opened(page, **link)
-    assert labels(app) <= {"The example as a file", "Save the text"}, "before it is asked for"
+    assert labels(app) <= {"Save the text"}, "before it is asked for"
     assert "save_figures" not in app.sent
     app.session_state["download"] = True
     app.run()

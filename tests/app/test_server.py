@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from attention.app.components import base
 from attention.app.components.answers import MAX_DROPPED
 from attention.app.shell import server
 from attention.app.state import shared
-from attention.capture.folders import RUN_VARIABLE
 from attention.core.limits import Limits, read_limits
 from attention.hosting import reruns
 from attention.hosting.token_bucket import TokenBucket
@@ -128,35 +126,10 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     return up_and_down
 
 
-def test_the_page_is_run_within_the_lifespan(start):
-    assert start() == ["ran", "serves"]
-
-
-def test_who_opens_a_run_is_answered_before_models_are_loaded(monkeypatch, start):
-    serves = threading.Event()
+def test_the_page_is_run_within_the_lifespan_once_what_an_owner_names_is_loaded(monkeypatch, start):
     order: list[str] = []
-
-    def load_own() -> None:
-        serves.wait(60 if order_of_run else 0)
-        order.append("loads")
-
-    class Serving(list[str]):
-        def append(self, done: str) -> None:
-            order.append(done)
-            if done == "serves":
-                serves.set()
-
-    monkeypatch.setattr(server, "load_own", load_own)
-    monkeypatch.setattr(server, "PAGES", [])
-    for order_of_run, expected in (
-        ("", ["loads", "ran", "serves"]),
-        ("run.safetensors", ["ran", "serves", "loads"]),
-    ):
-        monkeypatch.setenv(RUN_VARIABLE, order_of_run)
-        serves.clear()
-        order.clear()
-        start(Serving())
-        assert order == expected
+    monkeypatch.setattr(server, "load_own", lambda: order.append("loads"))
+    assert start(order) == ["loads", "ran", "serves"]
 
 
 @pytest.fixture

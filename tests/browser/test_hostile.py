@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from urllib.parse import urlencode
 from xml.etree import ElementTree
 
-import numpy
 import pandas
 import pytest
 
@@ -24,7 +22,6 @@ from tests.browser.browsing import (
     hostile,
 )
 from tests.browser.test_files import drawing, offered, saved
-from tests.browser.test_own_weights import open_file
 from tests.hostile import HOSTILE
 from tests.trained.packaged import packaged
 
@@ -133,14 +130,3 @@ def check_files(page: Page, pictures: tuple[str, ...], folder: Path) -> None:
     for picture in pictures:
         tags, _ = drawing(saved(page, f"{picture}, SVG", folder))
         assert not {"script", "img", "a", "style", "foreignObject"} & set(tags)
-
-
-def test_hostile_tokens_of_a_file_are_text_and_fit_a_phone(open_page, tmp_path):
-    file = tmp_path / "weights.npz"
-    weights = numpy.eye(len(HOSTILE), dtype=numpy.float32)
-    numpy.savez(file, weights=weights, tokens=json.dumps(list(HOSTILE)))
-    page = open_page("/own", viewport=PHONE)
-    open_file(page, file)
-    expect_heatmap(page)
-    expect_harmless(page)
-    expect_to_fit(page)

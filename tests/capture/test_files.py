@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import attention
-from attention.capture import Recording, files, recording
+from attention.capture import Recording
 from tests.capture.families import FAMILIES, TEXT, WITHOUT_SOFTMAX
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
@@ -199,20 +199,6 @@ def test_numbers_as_large_as_their_scores_allow_give_weights(largest, path):
     weights = Recording.open(path).weights(0, 2)
     assert weights.isfinite().all()
     assert torch.equal(weights, run.weights(0, 2))
-
-
-def test_too_many_heads_are_counted_and_refused_before_any_attention_is_read(path, monkeypatch):
-    recorded().save(path)  # two attentions of three heads
-    assert len(recording.read_recording(path.read_bytes(), max_heads=6).attentions) == 2
-    monkeypatch.delattr(files._Reading, "attention")
-    for count in (5, 1):
-        with pytest.raises(
-            ValueError, match=rf"up to {count} heads in all attentions, got 6: keep"
-        ):
-            recording.open_recording(path, max_heads=count)
-    monkeypatch.delattr(json, "loads")  # of very many, the description is not read either
-    with pytest.raises(ValueError, match="up to 0 heads in all attentions, got 1: keep"):
-        recording.open_recording(path, max_heads=0)
 
 
 def header(said, data=b"", length=None):

@@ -57,14 +57,12 @@ def test_a_glance_holds_what_the_overview_of_each_of_its_layers_does(name):
             pieces = layer_input.memory_pieces or layer_input.pieces
             known = analysed.Keys(pieces.special, pieces.ids.tolist())
             trace = layer_input.trace()
-            mask = None if trace.mask is None else trace.mask[0]
-            one = analysed.overview_of(trace.weights, mask, known, crosses=crossing[position])
+            one = analysed.overview_of(trace.weights, known, crosses=crossing[position])
             here = slice(row * glance.heads, (row + 1) * glance.heads)
             assert (glance.heads, *glance.shape) == trace.weights.shape
             assert_close(glance.seen.dots[here].int(), one.dots.int(), atol=1, rtol=0)
             assert_close({n: each[here] for n, each in glance.seen.measures.items()}, one.measures)
             assert glance.seen.block == one.block
-            assert glance.seen.even_spread == pytest.approx(one.even_spread)
         assert ("special" in glance.seen.measures) == any(pieces.special)
         assert len(glance.seen.dots) == len(glance.layers) * glance.heads
 

@@ -77,7 +77,7 @@ def test_a_file_is_taken_where_its_session_is(path, status):
 @pytest.mark.parametrize("path", ["/", "/base/", "/base/model"])
 def test_a_bare_address_leads_to_a_link_of_the_same_path(path):
     for method in ("GET", "HEAD"):
-        redirects = Redirects(inner, {path: lambda: "s=a+cat&query=3"})
+        redirects = Redirects(inner, {path: lambda: "s=a+cat&query=3"}, {})
         found = answer(redirects, path, method=method)
         assert (found.status, found.headers["location"]) == (307, "?s=a+cat&query=3")
         assert found.headers["cache-control"] == "no-store"
@@ -88,12 +88,22 @@ def test_a_bare_address_leads_to_a_link_of_the_same_path(path):
     [
         *(("/", {"query_string": query}) for query in (b"seed=0", b"embed=true")),
         *((path, {}) for path in ("/explore", "/none", "/guide", "/_stcore/health")),
-        *(("/", more) for more in ({"method": "POST"}, {"type": "websocket"})),
+        *((path, {"method": "POST"}) for path in ("/", "/gone")),
+        *((path, {"type": "websocket"}) for path in ("/", "/gone")),
     ],
 )
 def test_an_address_that_says_anything_is_passed_on(path, more):
     opens = {"/": lambda: "s=a+cat", "/none": lambda: ""}
-    assert answer(Redirects(inner, opens), path, **more) == (200, {}, "the app")
+    redirects = Redirects(inner, opens, {"/gone": "model"})
+    assert answer(redirects, path, **more) == (200, {}, "the app")
+
+
+@pytest.mark.parametrize("query", [b"", b"layer=3&head=1"])
+def test_the_address_of_a_page_that_is_gone_leads_to_another_whatever_it_says(query):
+    for method in ("GET", "HEAD"):
+        redirects = Redirects(inner, {}, {"/base/gone": "model"})
+        found = answer(redirects, "/base/gone", method=method, query_string=query)
+        assert (found.status, found.headers["location"]) == (307, "model")
 
 
 @pytest.mark.parametrize(

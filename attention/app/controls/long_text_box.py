@@ -18,6 +18,7 @@ from attention.app.state.long_texts import (
     problem_of,
 )
 from attention.app.state.shared import load_model
+from attention.app.state.uploads import text_of
 from attention.app.state.view import View
 from attention.core.limits import MAX_SEEN
 from attention.hosting.uploads import NoRoom
@@ -107,9 +108,11 @@ def _take_file() -> None:
     if file is None:
         return
     try:
-        _take(file.getvalue().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        session.change(refused="A text file must be in UTF-8, this one is not.")
+        text = text_of(file)
+    except ValueError as error:
+        session.change(refused=str(error))
+    else:
+        _take(text)
 
 
 def _take(given: str) -> None:

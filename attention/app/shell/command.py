@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +13,6 @@ from attention.core.settings import settings_of
 
 HELP = """\
 Serve the attention explorer; open the address that it prints in a browser.
-`attention-explorer open run.safetensors` shows a run that attention.capture()
-has kept, of any length: it is read from the disk and sent nowhere. Of a folder
-of runs, kept while a model was trained, one moves from step to step.
 `attention-explorer lesson FOLDER -o lesson.html` writes a lesson as one file of
 HTML with its figures and questions, which opens without a network.
 Every other option goes to Streamlit: attention-explorer --server.port 8600
@@ -40,8 +36,6 @@ What an owner can set in the environment:
                      FOLDER` writes them: Atlas then shows these models too
   ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; docs/hosting.md says more:
 {limits}
-  ATTENTION_RUN      a run, as attention.capture() saves it, or a folder of them: Own run then
-                     opens on it
   ATTENTION_EMBEDDED_IN
                      which pages may embed the app, as "'self' https://school.example"
 """
@@ -63,8 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = ", ".join(f"{name}={about.default}" for name, about in settings_of(Limits).items())
     parser = argparse.ArgumentParser(
         "attention-explorer",
-        "attention-explorer [--help] [--version] [open FILE or FOLDER | lesson FOLDER] "
-        "[option of Streamlit] ...",
+        "attention-explorer [--help] [--version] [lesson FOLDER] [option of Streamlit] ...",
         HELP,
         ENVIRONMENT.format(
             limits=textwrap.fill(names, 98, initial_indent=INDENT, subsequent_indent=INDENT)
@@ -74,32 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--version", action="version", version=__version__)
     _, options = parser.parse_known_args(arguments)
-    if options[:1] == ["open"]:
-        _take_run(options[1:2])
-        options = options[2:]
     try:
         from streamlit.web import cli
     except ModuleNotFoundError as error:
         raise SystemExit(LIBRARY_ALONE.format(error=error)) from None
     cli.main(["run", str(app_folder() / "streamlit_app.py"), *options], prog_name="streamlit")
-
-
-def _take_run(named: Sequence[str]) -> None:
-    """Have the app show the run in a file, or those of a folder; end with a word on any other."""
-    if not named:
-        raise SystemExit("open must be followed by a file or a folder, as in: open run.safetensors")
-    path = Path(named[0])
-    size = f", {path.stat().st_size / 1e6:,.0f} MB" if path.is_file() else ""
-    print(f"Reading {path.name}{size} …", flush=True)  # torch takes seconds until it is loaded
-
-    from attention.capture.folders import RUN_VARIABLE, open_recordings
-
-    def tell(done: int, of: int) -> None:
-        print(f"\r{done:,} of {of:,} layers are read", end="", flush=True)
-
-    try:
-        open_recordings(path, tell)
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} cannot be opened: {error}") from None
-    os.environ[RUN_VARIABLE] = str(path.resolve())
-    print("\nThe run is on the page Own run: /own behind the address below.")

@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import functools
 import gc
-import os
 import re
 import sys
 import time
@@ -35,7 +34,6 @@ from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
 from attention.app.streamlit_fixes.reconnect import comes_back, only_whole_runs
 from attention.app.streamlit_fixes.session_cleanup import SessionCleanup
 from attention.app.streamlit_fixes.stale_fragments import only_of_the_page
-from attention.capture.folders import RUN_VARIABLE
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.addresses import trusted_proxies
@@ -77,7 +75,7 @@ def options() -> dict[str, Any]:
             Middleware(Backpressure),
             Middleware(SecurityHeaders, headers=headers),
             Middleware(Admission, limits=allowed, is_kept=_is_kept, ends_page=_ends_page),
-            Middleware(Redirects, opens=_opens()),
+            Middleware(Redirects, opens=_opens(), moved=_moved()),
             Middleware(
                 Preview,
                 site=APP,
@@ -99,6 +97,11 @@ def _opens() -> dict[str, Callable[[], str]]:
     """Queries of the links that pages open on, by their paths."""
     top = _top()
     return {top + ("" if page.first else page.name): page.opens for page in PAGES if page.opens}
+
+
+def _moved() -> dict[str, str]:
+    """Names of pages, by the paths of those that are gone and whose place they have taken."""
+    return {_top() + former: page.name for page in PAGES for former in page.former}
 
 
 def _describe(path: str, query: bytes) -> tuple[str, str] | None:
@@ -246,25 +249,14 @@ async def lifespan(app: App) -> AsyncIterator[None]:
 
     That run is the first in which the components' scripts can be served, see `warm_up`. Streamlit
     waits for it no longer than a minute, and what an owner names may take more: it comes before.
-    Who opens a run is waiting for that: then models are loaded beside the first answers.
     """
     begun = time.perf_counter()
     _open_files()
     _share_heaps()
-    opens_run = bool(os.environ.get(RUN_VARIABLE))
-    if not opens_run:
-        await asyncio.to_thread(load_own)
+    await asyncio.to_thread(load_own)
     await Runtime.instance().does_script_run_without_error()
-    further = asyncio.create_task(_load_further(opens_run))
-    if not opens_run:
-        await further
+    for page in PAGES:
+        await asyncio.to_thread(page.prepare)
     _report(f"ready: a whole page has run, {_since(begun)} since all modules were loaded")
     stop_once_idle()
     yield
-    await further
-
-
-async def _load_further(own: bool) -> None:
-    """Load what pages prepare. own: and before that, what an owner has named."""
-    for load in [*([load_own] if own else []), *(page.prepare for page in PAGES)]:
-        await asyncio.to_thread(load)

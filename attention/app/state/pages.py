@@ -17,7 +17,7 @@ SHARED = settings_of(Settings)
 OF_MODELS = ("model", "layer", "special", "join", "cut", "trained_mask", "trained_positions")
 WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
-PLAY, REAL_MODEL, LABORATORY, TEACH = "Play", "A real model", "Laboratory", "Teach"
+PLAY, LABORATORY, TEACH = "Play", "Laboratory", "Teach"
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 
@@ -47,6 +47,7 @@ class Page:
     fills: Callable[[Any], Mapping[str, Value]] = lambda view: {}
     # the query of the link that its bare address, and the menu, lead to
     opens: Callable[[], str] | None = None
+    former: tuple[str, ...] = ()  # names of pages whose addresses lead to it
     file: str = ""  # from the top of the project, "" = in pages/
     behind: str = ""  # the door of the menu that leads to it, "" = one of its own
     # True if it shows a sentence of its own in place of the given one

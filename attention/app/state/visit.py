@@ -111,9 +111,7 @@ class Visit:
     begun: frozenset[Hashable] = frozenset()  # names of jobs asked for by a click
     stopped: object = None  # the name of the job that was stopped
     learned: tuple[TrainingSettings, ...] = ()  # trainings shown, to stand side by side
-    # the parts of each map of a page that the browser asks for
-    map_asked: Mapping[int, Any] = field(default_factory=dict)
-    asked_file: str = ""  # the mark of a file that a link has named and that is not open
+    map_asked: Any = None  # the parts of the map of a long text that the browser asks for
 
     def opening(self, page: Page, link: Link, problems: Sequence[str]) -> Visit:
         """The visit once a link is opened, or stepped back to. problems: see `links.read_link`."""

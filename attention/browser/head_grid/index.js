@@ -59,7 +59,7 @@ export function layoutOf({ heads: count, rows, columns, layerNames: layers }, wi
 /** @type {(view: View) => void} */
 function draw(view) {
   const { content, frame, map } = view
-  const { rows, columns, absent } = content
+  const { rows, columns } = content
   view.width = frame.clientWidth
   if (!view.width) return
   const layout = layoutOf(content, view.width)
@@ -72,7 +72,6 @@ function draw(view) {
   const small = make("canvas", "")
   view.large.look.hidden = true
   for (let head = 0; head < content.heads; head++) {
-    if (absent.includes(head)) continue
     paintNumbers(small, columns, dotsOf(view, head), [0, 255], shades)
     const [left, top] = heads.corner(layout, head)
     const at = [left, top + layout.label, layout.side]
@@ -112,13 +111,12 @@ function lookAt(view, head) {
 
 /** @type {(view: View, layout: Layout) => void} */
 function lay({ frame, map, content }, layout) {
-  const { heads: count, layerNames: layers, said, marked, chosen, absent } = content
+  const { heads: count, layerNames: layers, said, marked, chosen } = content
   const hues = palette(frame, "categorical")
   const { across, label, turned } = layout
   map.tiles.classList.toggle("plain", !label)
   for (const [head, tile] of heads.layMap(map, layout, count, chosen, fillTile).entries()) {
     const [layer, at] = [layers[Math.floor(head / across)], head % across]
-    tile.hidden = absent.includes(head)
     tile.style.setProperty("--hue", hues[head % hues.length])
     tile.ariaLabel = layers.length ? `${layer}, head ${at}` : `Head ${head}`
     tile.ariaDescription = [head === marked && "the head asked for", said[head]]

@@ -52,7 +52,6 @@ export function answer(kept, asked, query) {
     ...{ chunk: CHUNK, chosen: -1, least, done: rows, tiles, texts: shown, row, greatest, cell },
     found: asked?.words ? foundIn(texts[asked.side], asked.words, asked.side) : null,
     links: asked?.far.length ? farLinks(kept, asked.far[0], asked.far[1] === 1) : null,
-    ...{ lead: "", linked: false },
   }
   return encode(header, Float32Array.from(numbers.flat()), Uint8Array.from(shades.flat()))
 }

@@ -68,13 +68,6 @@ export function within({ left, top, cell }, { rows, columns }, { width, height }
   return { left: held(left, columns, width), top: held(top, rows, height), cell }
 }
 
-/** A place that shows so many rows and columns from the first ones on.
-    @type {(part: number[], counts: Counts, room: Room) => Place} */
-export function spanning([top, left, rows, columns], counts, room) {
-  const cell = Math.min(LARGEST, room.width / columns, room.height / rows)
-  return within({ left, top, cell: Math.max(cell, fitting(counts, room)) }, counts, room)
-}
-
 /** The first row and column that are to be seen, and how many; nothing where that is the whole.
     @type {(place: Place, counts: Counts, room: Room) => number[]} */
 export function partOf({ left, top, cell }, counts, room) {

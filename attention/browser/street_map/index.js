@@ -87,8 +87,6 @@ function build({ root, content, send }) {
     answered: 0, // when
     frames: 0,
     timer: 0,
-    lead: "", // the last one that was followed
-    goal: /** @type {number[]} */ ([]), // the part that it leads to
     said: "", // the cell and the part that the server knows
     moved: 0, // when
     found: /** @type {MapFound} */ ({ words: "", side: 0, positions: [] }),
@@ -157,8 +155,6 @@ function lay(view) {
     setLengths(element, { width: leftOf(width) + wide, height: EDGE.top + height })
   setLengths(bars, { height: BARS })
   const least = geometry.fitting(content, { width: wide, height })
-  if (view.goal.length) view.place = geometry.spanning(view.goal, content, { width: wide, height })
-  view.goal = []
   const { left, top, cell } = view.place
   const whole = { left: 0, top: 0, cell: least }
   const now = cell ? { left, top, cell: Math.max(cell, least) } : whole
@@ -184,7 +180,6 @@ function take(view) {
     view.far.words.textContent = ""
     view.map = map
   }
-  if (content.lead !== view.lead) follow(view, content.lead)
   if (content.chosen >= 0 && content.chosen !== view.led) view.chosen = [content.chosen, -1]
   view.led = content.chosen
   view.taken = content
@@ -225,33 +220,6 @@ function take(view) {
     next(view)
   }
   if (content.links) showFar(view, content.links)
-}
-
-/** Goes where a link leads.
-    @type {(view: View, lead: string) => void} */
-function follow(view, lead) {
-  view.lead = lead
-  if (!lead) return
-  const [query, key, ...part] = lead.split(",").map(Number)
-  view.chosen = [query, key]
-  view.goal = part
-  if (!part.length) view.place = { left: 0, top: 0, cell: 0 }
-  if (key >= 0) leadTo(view.text, key)
-}
-
-/** Has the other maps of the same run show the same part.
-    @type {(view: View) => void} */
-function lead(view) {
-  const run = view.map.split(" ")[0]
-  for (const other of views) {
-    const { rows, columns, linked } = other.content
-    const same = rows === view.content.rows && columns === view.content.columns
-    if (other === view || !linked || !same || other.map.split(" ")[0] !== run) continue
-    other.place = { ...view.place }
-    other.chosen = [...view.chosen]
-    if (other.chosen[1] >= 0) leadTo(other.text, other.chosen[1])
-    soon(other, true)
-  }
 }
 
 /** Whether a tile is not there, or more is known of it by now.
@@ -342,12 +310,11 @@ function missingTexts(view) {
   return asked.slice(0, TEXTS_AT_ONCE)
 }
 
-/** Something has moved. led: by another map.
-    @type {(view: View, led?: boolean) => void} */
-function soon(view, led = false) {
+/** Something has moved.
+    @type {(view: View) => void} */
+function soon(view) {
   paintSoon(view)
   view.moved = performance.now()
-  if (view.content.linked && !led) lead(view)
   if (!view.waiting) {
     clearTimeout(view.timer)
     view.timer = window.setTimeout(() => ask(view), SOON)

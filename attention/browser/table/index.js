@@ -9,19 +9,19 @@ import { make } from "../shared/elements.js"
 export default component(build, draw, null)
 
 /** @param {Mount<"table">} mount */
-function build({ root, content, send }) {
-  return { content, send, frame: make("div", "numbers", root, { tabIndex: 0 }) }
+function build({ root, content }) {
+  return { content, frame: make("div", "numbers", root, { tabIndex: 0 }) }
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content, send }) {
-  drawTable(frame, content, content.leads ? (line) => send("line", line) : undefined)
+function draw({ frame, content }) {
+  drawTable(frame, content)
 }
 
-/** Draws a table in place of what stood in a frame; lead: where a click on a name leads, if anywhere.
-    @type {(frame: HTMLElement, table: Pick<TableHeader, "columns" | "lines" | "total" | "bars">,
-      lead?: (line: number) => void) => void} */
-export function drawTable(frame, { columns, lines, total, bars }, lead) {
+/** Draws a table in place of what stood in a frame.
+    @type {(frame: HTMLElement, table: Pick<TableHeader, "columns" | "lines" | "total" | "bars">)
+      => void} */
+export function drawTable(frame, { columns, lines, total, bars }) {
   frame.classList.toggle("shares", bars.length > 0)
   const table = make("table", "")
   const head = make("tr", "", make("thead", "", table))
@@ -32,9 +32,7 @@ export function drawTable(frame, { columns, lines, total, bars }, lead) {
   for (const [row, [name, ...cells]] of lines.entries()) {
     const line = make("tr", "", body)
     const first = make("th", "", line, { scope: "row" })
-    const button = lead && make("button", "lead", first, { type: "button" })
-    button?.addEventListener("click", () => lead?.(row))
-    make("bdi", "", button ?? first, { textContent: name })
+    make("bdi", "", first, { textContent: name })
     for (const [column, text] of cells.entries()) {
       const cell = make("td", "", line)
       const length = bars[row]?.[column]

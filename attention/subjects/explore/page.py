@@ -25,14 +25,14 @@ from attention.subjects.explore.against.page import draw_against
 from attention.subjects.explore.heads.page import draw_heads
 from attention.subjects.explore.how.page import draw_how, draw_own, offer_own, offer_projections
 from attention.subjects.explore.word_map import MapSettings
-from attention.subjects.long_run import text_page
+from attention.subjects.model import long_text_page
 
 
 def explore(view: View) -> None:
     """The sentence with its arcs, one line of controls, and the fold that is open."""
     if asked := long_texts.text_of(view):
         opening_page.controls(view, None)
-        text_page.draw(view, asked)
+        long_text_page.draw(view, asked)
         return
     if long_texts.is_missing(view):
         return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attention.analysis.continuing import SamplingSettings
 from attention.app.state.long_texts import LongTextSettings
-from attention.app.state.pages import REAL_MODEL, Page, Values
+from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
 from attention.subjects.model.association_words import AssociationSettings
 from attention.subjects.model.known_heads import (
@@ -27,7 +27,7 @@ def _last(values: Values, tokens: Sequence[str]) -> int | None:
 
 PAGE = Page(
     "model",
-    REAL_MODEL,
+    "A real model",
     "a trained model on your sentence: its answer, all its heads on one map with a switch on "
     "each, where they look, and what is lost without them; cards of sentences whose answer a head "
     "decides; a tuned model beside its base, with the heads that carry the change and what else it "
@@ -75,6 +75,7 @@ PAGE = Page(
     ),
     models="needed",
     long_texts=True,
+    former=("own",),
     opens=lambda: first_sentence(EXAMPLES),
     asks=_last,
     beside=lambda values: (),

@@ -12,11 +12,11 @@ from attention.app.shell.heading import PageHeading
 from attention.app.state import session, shared
 from attention.app.state.view import View
 from attention.figures.scene import note, scene
-from attention.subjects.long_run import text_page
-from attention.subjects.long_run.text_words import heading as long_heading
 from attention.subjects.model import (
     choices,
     deciding_words,
+    long_text_page,
+    long_text_words,
     numbers,
     pair_numbers,
     pair_scene,
@@ -61,7 +61,7 @@ def page(view: View) -> None:
         notes.explain_missing_models()
         return
     if asked := long_texts.text_of(view):
-        text_page.draw_model(view, asked)
+        long_text_page.draw_model(view, asked)
         return
     if long_texts.is_missing(view):
         return
@@ -219,7 +219,7 @@ def heading(view: View) -> tuple[str, str]:
         return view.page.told
     model = shared.load_model(view["model"])
     if long_texts.text_of(view) or long_texts.is_missing(view):
-        return long_heading(model)
+        return long_text_words.heading(model)
     poor, view = False, numbers.on_its_head(view)
     try:
         shown = window.shown_of(view)

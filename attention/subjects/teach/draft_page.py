@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention.app.state import session
+from attention.app.state.uploads import text_of
 from attention.app.state.view import View
 from attention.subjects.guide import carried
 from attention.subjects.teach import view_to_chapter
@@ -81,9 +82,7 @@ def take_view(name: int, key: str = "") -> str:
 def take_file(file: Any) -> str:
     """Take over the text of a file, within a callback; gives what is wrong with it."""
     try:
-        draft = Draft.begun(file.getvalue().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return "The file is no text in UTF-8."
+        draft = Draft.begun(text_of(file))
     except ValueError as error:
         return str(error)
     change(lambda _: draft)

@@ -98,7 +98,6 @@ def hand_out(draft: Draft, lesson: Lesson, packed: str) -> None:
                 type=["md", "txt"],
                 key="lesson_file",
                 on_change=take_file,
-                max_upload_size=1,
             )
             if packed and whole:
                 files.offer(lesson, packed)

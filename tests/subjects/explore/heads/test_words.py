@@ -16,7 +16,6 @@ from attention.core import masks
 from attention.core.functional import Trace
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS, Variant
-from attention.figures.measure_words import measure_table, sample_words
 from attention.subjects.explore.heads import words as heads_words
 from attention.subjects.explore.heads.question import CLEAR, CLOSE, LOOKS, HeadQuestion, question_on
 from tests.cases import over
@@ -63,8 +62,8 @@ def test_over_another_sequence_positions_are_not_compared():
     assert list(across) == [*(name for name, one in analysed.MEASURES.items() if not one.compares)]
     assert {"entropy", "first", "special"} <= across.keys()
     assert all(torch.equal(across[name], within[name]) for name in across)
-    seen = analysed.overview_of(weights, None, known, crosses=True)
-    assert list(seen.even_spread) == list(seen.measures) == list(across)
+    seen = analysed.overview_of(weights, known, crosses=True)
+    assert list(seen.measures) == list(across)
     assert analysed.order(seen.measures, "previous") == [0, 1]
 
 
@@ -85,29 +84,6 @@ def test_rows_with_nothing_to_attend_to_count_for_nothing():
     assert same == pytest.approx(float(weights[0, 0, 0] + weights[0, 2, 2]) / 2)
     nothing = analysed.measures(torch.zeros(2, 3, 3))
     assert {tuple(numbers.tolist()) for numbers in nothing.values()} == {(0.0, 0.0)}
-
-
-def test_an_even_spread_is_over_the_keys_that_may_be_seen():
-    even = analysed.overview(run(mask=CAUSAL)[1]).even_spread
-    harmonic = sum(1 / (query + 1) for query in range(TOKENS)) / TOKENS
-    bits = sum(math.log2(query + 1) for query in range(TOKENS)) / TOKENS
-    distance = sum(query / 2 for query in range(TOKENS)) / TOKENS
-    expected = {"entropy": bits, "distance": distance, "previous": harmonic - 1 / TOKENS}
-    expected |= {"itself": harmonic, "next": 0.0, "first": harmonic}
-    assert {name: even[name] for name in expected} == pytest.approx(expected, abs=1e-5)
-
-
-def test_an_overview_has_a_row_of_measures_a_head_and_the_even_spread_last():
-    _, trace = run("grouped")
-    seen = analysed.overview(trace)
-    names, columns, last = measure_table(seen, "distance")
-    order = [int(name.removeprefix("head ")) for name in names]
-    assert sorted(order) == list(range(HEADS))
-    assert columns["distance"] == sorted(columns["distance"], reverse=True)
-    for measure, measured in analysed.measures(trace.weights).items():
-        assert columns[measure] == [measured[head].item() for head in order]
-    assert (last[0], len(last)) == ("even spread", 1 + len(columns))
-    assert seen.dots.shape == trace.weights.shape
 
 
 @given_settings(max_examples=60)
@@ -138,13 +114,13 @@ def test_marked_heads_are_read_as_far_as_they_are_there():
 def test_thumbnails_are_small_whatever_the_sentence_and_each_head_has_its_own_scale():
     sizes = ((2, 7, 1, 7), (12, 96, 1, 96), (12, 97, 2, 49), (12, 512, 6, 86), (50, 512, 11, 47))
     for count, tokens, block, side in sizes:
-        seen = analysed.overview_of(torch.zeros(count, tokens, tokens), None)
+        seen = analysed.overview_of(torch.zeros(count, tokens, tokens))
         assert (seen.block, seen.dots.dtype) == (block, torch.uint8)
         assert seen.dots.shape == (count, side, side)
         assert not seen.dots.any(), "heads that see nothing are blank"
     weights = torch.full((2, 101, 101), 1e-4)
     weights[0, 17, 93], weights[1, 100, 3] = 0.9, 0.01
-    seen = analysed.overview_of(weights, None)
+    seen = analysed.overview_of(weights)
     assert (seen.block, int(seen.dots[0, 8, 46]), int(seen.dots[1, 50, 1])) == (2, 255, 255)
 
 
@@ -183,29 +159,23 @@ def test_a_token_that_sees_nothing_has_no_edges_and_is_added_nothing():
 def test_rows_that_come_in_blocks_are_measured_as_all_at_once():
     weights = rows(2, 101, 103)
     parts = [(part, weights[:, part]) for part in torch.arange(101).split(13)]
-    one, whole = (
-        analysed.overview_of_rows(parts, weights.shape),
-        analysed.overview_of(weights, None),
-    )
-    assert (one.rows, one.errors, sample_words(one)) == ((101, 101), {}, "")
+    one, whole = analysed.overview_of_rows(parts, weights.shape), analysed.overview_of(weights)
+    assert one.rows == (101, 101)
     assert torch.equal(one.dots, whole.dots)
     torch.testing.assert_close(one.measures, whole.measures)
-    assert one.even_spread == pytest.approx(whole.even_spread)
+    _, errors = analysed.measures_of_rows(parts, weights.shape)
+    assert not any(each.any() for each in errors.values())
 
 
-def test_a_sample_has_the_error_that_a_pencil_gives_and_words_that_say_so():
+def test_a_sample_has_the_error_that_a_pencil_gives():
     weights = torch.zeros(1, 7, 7)
     weights[0, [0, 2, 4], [0, 2, 1]] = 1  # of the rows 0, 2 and 4 two look at themselves
     some = torch.tensor([0, 2, 4])
-    seen = analysed.overview_of_rows([(some, weights[:, some])], weights.shape)
-    assert seen.rows == (3, 7)
-    assert float(seen.measures["itself"]) == pytest.approx(2 / 3)
+    means, errors = analysed.measures_of_rows([(some, weights[:, some])], weights.shape)
+    assert float(means["itself"]) == pytest.approx(2 / 3)
     # s² = 1/3 of the numbers 1, 1 and 0; of 3 of 7 rows: √(1/3 / 3 · 4/7)
-    assert float(seen.errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
-    _, columns, even = measure_table(seen, "itself")
-    assert [*columns][:4] == ["entropy", "± entropy", "distance", "± distance"]
-    assert len(even) == 1 + len(columns)
-    assert sample_words(seen) == "3 of 7 queries, spread evenly over the run"
+    assert float(errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
+    assert analysed.overview_of_rows([(some, weights[:, some])], weights.shape).rows == (3, 7)
 
 
 @given_settings(max_examples=20)
@@ -214,10 +184,10 @@ def test_a_sample_lies_within_some_errors_of_all_rows(seed):
     weights = rows(3, 307, 11, seed=seed)
     draw = torch.Generator().manual_seed(seed)
     some = torch.randperm(307, generator=draw)[:71].sort().values
-    seen = analysed.overview_of_rows([(some, weights[:, some])], weights.shape)
+    means, errors = analysed.measures_of_rows([(some, weights[:, some])], weights.shape)
     whole = analysed.measures(weights)
     for name in ("entropy", "first"):
-        apart = (seen.measures[name] - whole[name]).abs() / seen.errors[name]
+        apart = (means[name] - whole[name]).abs() / errors[name]
         assert float(apart.max()) < 6
 
 
@@ -249,20 +219,20 @@ ASKED = {
 
 @over("offset", ASKED)
 def test_a_head_that_does_one_thing_alone_is_asked_for(offset):
-    asked = question_on(overview_of(looking(offset), None))
+    asked = question_on(overview_of(looking(offset)))
     assert (asked.words, asked.best) == (ASKED[offset], 3)
 
 
 def test_heads_that_are_alike_or_alone_are_not_asked_about():
-    assert question_on(overview_of(torch.full((COUNT, 7, 7), 1 / 7), None)) is None
-    assert question_on(overview_of(drawn_weights(0, 9.0)[:1], None)) is None
-    assert question_on(overview_of(torch.ones(COUNT, 1, 1), None)) is None
+    assert question_on(overview_of(torch.full((COUNT, 7, 7), 1 / 7))) is None
+    assert question_on(overview_of(drawn_weights(0, 9.0)[:1])) is None
+    assert question_on(overview_of(torch.ones(COUNT, 1, 1))) is None
 
 
 @given_settings(max_examples=60)
 @given(SEEDS, strategies.floats(0.5, 30.0))
 def test_the_question_is_true_of_any_weights(seed, sharpness):
-    seen = overview_of(drawn_weights(seed, sharpness), None)
+    seen = overview_of(drawn_weights(seed, sharpness))
     asked = question_on(seen)
     if asked is None:
         leads = (sorted(seen.measures[name].tolist())[-2:] for name in LOOKS)

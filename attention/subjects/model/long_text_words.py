@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attention.analysis.heads import Overview
 from attention.core import analysis
 from attention.core.functional import Trace
 from attention.core.printing import fixed
@@ -27,6 +28,12 @@ def wait_words(pieces: int, layers: int, seconds: float) -> str:
     """Tell how long some layers take over a text."""
     through = "1 layer" if layers == 1 else f"{layers} layers"
     return f"{pieces:,} pieces through {through} take about {max(1, round(seconds))} s here."
+
+
+def sample_words(seen: Overview) -> str:
+    """Tell of which queries the pictures of heads are, "" where of all."""
+    rows, of = seen.rows
+    return "" if rows == of else f"· of {rows:,} of {of:,} queries, spread evenly over the run"
 
 
 def sum_table(

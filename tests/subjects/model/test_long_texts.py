@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 import torch
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from torch import Tensor
 from torch.testing import assert_close
 
 from attention.app.cached import long_texts
 from attention.app.state.long_texts import MAX_LETTERS, cleaned, mark_of
+from attention.app.state.uploads import uploads
 from attention.core.limits import MAX_SEEN
 from attention.hosting.uploads import Uploads
-from attention.subjects.long_run import text_runs
+from attention.subjects.model import long_text_runs
 from attention.trained.models import Padded, Transformer
 from tests.app.test_every_page import TAG
 from tests.cases import over
@@ -30,7 +32,7 @@ SENTENCE = "the mat on the cat " * 110  # which a link carries
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transformer:
     made = writer(tmp_path, PIECES, "long writer")
     offer(made, monkeypatch)
-    text_runs.forget()
+    long_text_runs.forget()
     return made
 
 
@@ -65,7 +67,7 @@ def weights(model: Transformer, text: str) -> Tensor:
 
 @over("page", ["explore", "model"])
 def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(page, model):
-    text_runs.forget()
+    long_text_runs.forget()
     app, whole = shown(put_in(visit(page), LONG)), weights(model, cleaned(LONG))
     sent = app.sent["street_map"]
     assert [sent.header[name] for name in ("rows", "row", "chosen")] == [PIECES, 612, 612]
@@ -96,16 +98,16 @@ def test_a_text_that_is_put_in_has_its_map_and_the_sum_of_its_last_token(page, m
 
 @over("page, layers, seconds", [("explore", "1 layer", 2), ("model", f"{LAYERS} layers", 3)])
 def test_a_long_wait_is_said_before_and_waits_for_a_click(page, layers, seconds, monkeypatch):
-    text_runs.forget()
-    monkeypatch.setattr(text_runs, "_rates", {"long writer": 4e6})
-    monkeypatch.setattr(text_runs, "UNASKED", 0.5)
+    long_text_runs.forget()
+    monkeypatch.setattr(long_text_runs, "_rates", {"long writer": 4e6})
+    monkeypatch.setattr(long_text_runs, "UNASKED", 0.5)
     app = put_in(visit(page), LONG)
     assert "street_map" not in app.sent
     (words,) = [item.value for item in app.caption if "take" in item.value]
     assert words == f"{PIECES} pieces through {layers} take about {seconds} s here."
-    assert text_runs._rates == {"long writer": 4e6}
+    assert long_text_runs._rates == {"long writer": 4e6}
     shown(app.press("Work it out"))
-    assert text_runs._rates["long writer"] != 4e6, "the next wait follows from this one"
+    assert long_text_runs._rates["long writer"] != 4e6, "the next wait follows from this one"
 
 
 @over("page", ["explore", "model"])
@@ -161,6 +163,22 @@ def test_a_file_is_read_as_utf_8_or_refused():
     assert shown(app).query_params["long"] == mark_of(cleaned(LONG))
 
 
+@over("refused, words", [(True, "there is no room for it"), (False, "please open it again")])
+def test_a_file_that_the_server_does_not_hold_is_answered_with_a_sentence(
+    monkeypatch, refused, words
+):
+    def lose(manager: MemoryUploadedFileManager, session: str, file: Any) -> None:
+        if refused:
+            uploads().refuse(file.file_id)
+
+    app = visit("explore", s="the cat")
+    monkeypatch.setattr(MemoryUploadedFileManager, "add_file", lose)
+    app.file_uploader(key="long_file").set_value(("a.txt", b"the mat", "text/plain")).run()
+    (note,) = app.notes
+    assert note.startswith("This file cannot be read: ")
+    assert words in note
+
+
 def test_texts_take_room_of_what_visitors_open_and_few_are_kept(monkeypatch):
     room = Uploads(8, dict)
     monkeypatch.setattr(long_texts, "uploads", lambda: room)
@@ -177,6 +195,6 @@ def test_texts_take_room_of_what_visitors_open_and_few_are_kept(monkeypatch):
 def test_states_that_were_let_go_are_made_anew():
     app = shown(put_in(visit("model"), LONG))
     before = app.sent["street_map"].numbers
-    text_runs.forget()
+    long_text_runs.forget()
     again = shown(app.choose("head", 1).choose("head", 2)).sent["street_map"].numbers
     assert torch.equal(before, again)

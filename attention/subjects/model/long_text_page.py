@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from attention.analysis.opened_run import OpenedRun
 from attention.app.cached.long_texts import LongText
 from attention.app.components.scene import draw as draw_scene
 from attention.app.controls import widgets, works
@@ -16,9 +15,9 @@ from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.figures import result_words
 from attention.pipeline import Result, Settings
-from attention.subjects.long_run import map_page, text_runs
-from attention.subjects.long_run import scene as scenes
-from attention.subjects.long_run.numbers import Opened
+from attention.subjects.model import long_text_map, long_text_runs
+from attention.subjects.model import long_text_scene as scenes
+from attention.subjects.model.long_text_runs import LayerRun
 from attention.trained import sources
 from attention.trained.models import goes_on
 
@@ -29,7 +28,7 @@ def draw(view: View, asked: LongText) -> None:
     """The map of the chosen head over a text, and the chosen token's new vector."""
     if works.done(_task(view, asked)):
         settings = replace(view.settings(), s="")
-        _layer(view, *text_runs.layer_of(asked, settings))
+        _layer(view, *long_text_runs.layer_of(asked, settings))
 
 
 def draw_model(view: View, asked: LongText) -> None:
@@ -45,24 +44,23 @@ def draw_model(view: View, asked: LongText) -> None:
         return
     if writes:
         with right:
-            draw_scene(scenes.next_words(*text_runs.next_words(asked, LIKELIEST)), key="next_words")
+            draw_scene(
+                scenes.next_words(*long_text_runs.next_words(asked, LIKELIEST)), key="next_words"
+            )
     settings = Settings("", asked.model, view["layer"], head=view["head"])
-    _layer(view, *text_runs.layer_of(asked, settings))
+    _layer(view, *long_text_runs.layer_of(asked, settings))
 
 
 def _task(view: View, asked: LongText, more: int = 0) -> works.Task:
     """The work until a text has run up to the chosen layer. more: another one, 0 = none."""
     last = len(load_model(asked.model).layers) - 1
-    return text_runs.task_of(asked, {min(view["layer"], last), more})
+    return long_text_runs.task_of(asked, {min(view["layer"], last), more})
 
 
-def _layer(view: View, result: Result, run: Opened) -> None:
+def _layer(view: View, result: Result, read: LayerRun) -> None:
     """The map of the chosen head, all heads of its layer, and what cannot be shown."""
-    assert isinstance(run.weights, OpenedRun)
     title, below = result_words.head_words(result), partial(scenes.new_vector, result)
-    mapped = map_page.Mapped(0, result.head, title)
-    map_page.maps_of(view, run.weights, [mapped], below=below)
+    long_text_map.draw_map(view, read, result.head, title, below)
     choose = (range(result.layer.heads).__contains__, partial(session.choose, "head"))
-    draw_scene(
-        scenes.layer_of_text(result, run), key="layer_heads", taken={"glance": {"head": choose}}
-    )
+    heads = scenes.layer_of_text(result, read.overview)
+    draw_scene(heads, key="layer_heads", taken={"glance": {"head": choose}})

@@ -54,17 +54,6 @@ def test_a_tile_of_each_level_has_the_greatest_weight_of_each_block(run):
         assert int(apart.abs().max()) <= 1, level  # by the last bit of a weight
 
 
-def test_a_map_of_the_mean_of_a_layer_is_made_of_the_mean_of_its_weights(run):
-    shown, whole = HeadMap(run, 0, None), run.mean(0)
-    shown.look()
-    assert bool((shown.greatest <= blocks_by_hand(whole, 4) + 1e-6).all())
-    shown.fill(lambda done, of: None)
-    assert_close(shown.greatest, blocks_by_hand(whole, 4))
-    assert_close(shown.row(7), whole[7])
-    query, key, weight = shown.far_links(9, True, 1)[0]
-    assert weight == pytest.approx(float(whole[query, key]))
-
-
 def test_weights_and_rows_are_those_of_the_run(run):
     shown, whole = filled(run), run.weights(0, 1)
     assert_close(shown.weights(2, 12), whole[6:9, 36:])

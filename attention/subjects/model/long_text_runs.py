@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 
@@ -13,7 +14,9 @@ import torch
 from cachetools import LRUCache
 from torch import Tensor
 
-from attention.analysis.opened_run import OpenedRun
+from attention.analysis.heads import Keys, Overview, overview_of_rows
+from attention.analysis.token_texts import Texts
+from attention.analysis.whole_runs import blocks_of, quick_rows
 from attention.app.cached import kept
 from attention.app.cached.long_texts import LongText
 from attention.app.controls.works import Task
@@ -27,8 +30,7 @@ from attention.pipeline import Result, Settings
 from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states
 from attention.pipeline.preparing import into_layer
-from attention.subjects.long_run.numbers import Opened
-from attention.subjects.long_run.text_words import UNFELT, wait_words
+from attention.subjects.model.long_text_words import UNFELT, wait_words
 from attention.trained.models import Transformer
 
 STATES_BYTES = 160 << 20  # of all texts; 4,096 pieces of SmolLM2 take 9 MB behind each layer
@@ -36,6 +38,26 @@ OF_A_TEXT = 48 << 20  # of these, which are kept at even distances
 RESULT_BYTES = 128 << 20  # a layer of SmolLM2 over 4,096 pieces takes 60 MB
 UNASKED = 4.0  # seconds: a longer run waits for a click
 TRIED = 256  # pieces by which the first run is timed
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRun:
+    """A layer over a text, as a run with one attention, of which all heads are kept."""
+
+    run: Recording
+
+    @functools.cached_property
+    def texts(self) -> Texts:
+        """Texts of the pieces."""
+        return Texts(self.run.tokens or ())
+
+    @functools.cached_property
+    def overview(self) -> Overview:
+        """All heads at a glance, measured on as many queries as take some seconds."""
+        (kept,) = self.run.attentions
+        shape = kept.shape[1:]
+        rows = blocks_of(self.run, kept, quick_rows(*shape))
+        return overview_of_rows(rows, shape, keys=Keys(ids=self.texts.tokens))
 
 
 _states: LRUCache[tuple[LongText, int], Tensor] = LRUCache(
@@ -127,16 +149,16 @@ def task_of(asked: LongText, wanted: Collection[int]) -> Task:
 
 
 @kept(nbytes=RESULT_BYTES, size=lambda made: made[0].nbytes, together=True)
-def _layer(asked: LongText, settings: Settings) -> tuple[Result, Opened]:
+def _layer(asked: LongText, settings: Settings) -> tuple[Result, LayerRun]:
     model = load_model(asked.model)
     position = min(settings.layer, len(model.layers) - 1)
     entered = layer_input(model, asked.pieces, position, _entered(asked, position))
     enters = into_layer(settings, entered, position, len(model.layers))
     result = computed(settings, enters, keeps=0)
-    return result, Opened(live_run(result))
+    return result, LayerRun(live_run(result))
 
 
-def layer_of(asked: LongText, settings: Settings) -> tuple[Result, Opened]:
+def layer_of(asked: LongText, settings: Settings) -> tuple[Result, LayerRun]:
     """The chosen layer over a text, once its input is there, and its weights as a run."""
     result, run = _layer(asked, replace(settings, s="", head=0, join="pieces"))
     return result.looked_at(settings), run
@@ -151,7 +173,7 @@ def next_words(asked: LongText, most: int) -> tuple[list[str], list[float]]:
     return list(model.shown(likeliest.indices.tolist())), likeliest.values.tolist()
 
 
-def live_run(result: Result) -> OpenedRun:
+def live_run(result: Result) -> Recording:
     """The layer of a result over a long text, as a run with one attention.
 
     Its number is that of the layer in its model, its weights are those of `result.layer_trace`.
@@ -179,7 +201,7 @@ def live_run(result: Result) -> OpenedRun:
         rules=Rules(mask, _bias_by_distance(made, shape[0]), *shape),
     )
     texts = [text.replace("·", " ").replace("↵", "\n") for text in result.tokens]
-    return OpenedRun(Recording([attention]), (attention,), texts, None)
+    return Recording([attention], tokens=texts)
 
 
 def _bias_by_distance(made: Sliced, queries: int) -> Bias | None:

@@ -20,7 +20,7 @@ from attention.figures.street_map import StreetMap, first_question
 from tests.capture.making import OwnAttention, inputs, model
 from tests.running import sent_as
 
-SCRIPT = Path(__file__).parents[2] / "browser_modules" / "answered.js"
+SCRIPT = Path(__file__).parents[1] / "browser_modules" / "answered.js"
 TOKENS = 307  # of which the whole has two levels
 
 
@@ -79,3 +79,23 @@ def test_the_chosen_row_and_the_part_that_is_seen_are_offered_as_files():
     kinds = ("csv", "parquet")
     assert [file.name for file in offered] == [f"{name}.{kind}" for name in names for kind in kinds]
     assert str(offered[2].make()).count("\n") == 1 + 11 * 13
+
+
+ABSURD: list[dict[str, Any]] = [
+    *({"tiles": [tile]} for tile in ((0, 3, 0), (-2, 0, 0), (0, -1, 0), (64, 0, 0))),
+    *({name: [(0, 0, 0)] * 65} for name in ("tiles", "shown")),
+    *({"texts": [(1, 0)]}, {"texts": [(0, 1)]}, {"texts": [(0, 0)] * 9}, {"row": TOKENS}),
+    *({"block": [0, TOKENS, 0]}, {"block": [0, 0]}, {"words": "x" * 201}, {"side": 1}),
+    *({"far": [-1, 0]}, {"far": [0, 2]}, {"far": [0]}),
+    *({"place": place} for place in ([0, 0, 9], [TOKENS, 0, 9, 9], [0, 0, 0, 9], [-1, 0, 9, 9])),
+]
+
+
+def test_a_question_for_what_is_not_there_or_for_much_is_none():
+    with attention.capture() as captured:
+        model(OwnAttention())(inputs(1, TOKENS))
+    head = HeadMap(captured.one(), 0, 1)
+    question = first_question("run 0 1", 7, head.whole())
+    figure = StreetMap(head, [Texts(["a"] * TOKENS)], question)
+    assert figure.has(question)
+    assert [wrong for wrong in ABSURD if figure.has(question | wrong)] == []
