@@ -32,22 +32,19 @@ class HeadGridHeader(TypedDict):
     chosen: int
     layerNames: list[str]
     said: list[str]
-    marked: int
-    asks: bool
     sizes: bool  # the dots are sizes of weights, which may lie below 0
 
 
 @dataclass(frozen=True, eq=False)
-class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=int):
+class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int):
     """All heads as small heatmaps on one canvas, one to be chosen by click or arrow keys.
 
     dots: uint8 (heads, rows, columns), each the greatest of block × block weights, see
     `heads.Overview`; n_tokens: how many there are; head: the chosen one; layer_names: where the
     heads are those of several layers, in a row each, what these are called; said: what is said of
-    each head beside its number, empty where nothing is; marked: the head that a question asks for,
-    −1 = none; plain: whether the last colour is a head's greatest weight however many dots there
-    are; asks: whether a click is a guess, and arrow keys alone choose; sizes: whether the dots are
-    sizes of weights, which may lie below 0. It answers `head`, the one chosen, or `guess`.
+    each head beside its number, empty where nothing is; plain: whether the last colour is a head's
+    greatest weight however many dots there are; sizes: whether the dots are sizes of weights, which
+    may lie below 0. It answers `head`, the one chosen.
     """
 
     dots: Tensor
@@ -56,9 +53,7 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int, guess=
     head: int
     layer_names: Sequence[str] = ()
     said: Sequence[str] = ()
-    marked: int = -1
     plain: bool = False
-    asks: bool = False
     sizes: bool = False
 
     def content(self) -> bytes:

@@ -188,16 +188,10 @@ def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_p
     expect(strands).to_have_count(14)
 
 
-def test_the_head_asked_for_is_guessed_by_keys_among_all_maps(open_page):
-    more = {"fold": "all heads", "words": "all words", "predict": "on"}
-    page = open_page(link(**OPENING.chosen, s=OPENING.sentences[0], **more))
-    expect(page.get_by_role("heading", name="Which head ")).to_be_visible()
-    expect_rest(page)
+def test_a_head_is_chosen_by_keys_among_all_maps(open_page):
+    page = open_page(link(**OWN, fold="all heads", words="all words"))
     page.get_by_role("radio", name="Head 0", exact=True).press("ArrowRight")
     expect_in_search(page, "head", "1")
-    expect(told(page)).to_contain_text("click the one you think it is")
-    page.keyboard.press("Enter")
-    expect(told(page)).to_contain_text("% of its attention")
 
 
 def test_b_differs_in_the_one_thing_that_is_changed_and_its_difference_is_what_is_seen(open_page):

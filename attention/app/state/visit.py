@@ -103,7 +103,7 @@ class Visit:
     answer: Any = None  # to the question asked
     # cells marked for it, see `predicting`
     marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
-    # the first choice in each chapter or at each question, by its lesson and name
+    # the first choice in each chapter, by its lesson and name
     guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
     draft: Any = None  # a lesson that is being written
 

@@ -15,23 +15,21 @@ const LARGEST = 230
 const LAYERS = { left: 74, top: 20, gap: 4, largest: 72, least: 24, most: 700, towers: true }
 const ROOM_BETWEEN = 5
 const WIDTH_OF_LOOK = 190
-const ARROWS = "Arrow keys go from one head to the next"
 
 export default component(build, draw)
 
 /** @param {Mount<"head_grid">} mount */
 function build({ root, content, send }) {
   const frame = make("div", "frame", root)
-  const label = content.asks ? "Heads; arrow keys move, Enter answers" : "Heads; arrow keys move"
-  const map = heads.makeMap(frame, label, {
+  const map = heads.makeMap(frame, "Heads; arrow keys move", {
     point: (head) => lookAt(view, head),
-    choose: (head, clicked) => choose(view, head, clicked),
+    choose: (head) => choose(view, head),
   })
   const look = make("div", "look", map.box, { ariaHidden: "true", hidden: true })
   const large = { look, canvas: make("canvas", "", look), name: make("span", "", look) }
   const caption = make("p", "caption", frame)
-  const hint = make("p", "hint", frame)
-  const view = { content, frame, map, caption, hint, large, width: 0, send }
+  make("p", "hint", frame, { textContent: "Arrow keys go from one head to the next." })
+  const view = { content, frame, map, caption, large, width: 0, send }
   return view
 }
 
@@ -80,7 +78,6 @@ function draw(view) {
   }
   countDrawing(map.canvas)
   view.caption.textContent = words(content)
-  view.hint.textContent = content.asks ? `${ARROWS}, Enter answers.` : `${ARROWS}.`
 }
 
 /** @type {(view: View, head: number) => Uint8Array} */
@@ -111,7 +108,7 @@ function lookAt(view, head) {
 
 /** @type {(view: View, layout: Layout) => void} */
 function lay({ frame, map, content }, layout) {
-  const { heads: count, layerNames: layers, said, marked, chosen } = content
+  const { heads: count, layerNames: layers, said, chosen } = content
   const hues = palette(frame, "categorical")
   const { across, label, turned } = layout
   map.tiles.classList.toggle("plain", !label)
@@ -119,10 +116,7 @@ function lay({ frame, map, content }, layout) {
     const [layer, at] = [layers[Math.floor(head / across)], head % across]
     tile.style.setProperty("--hue", hues[head % hues.length])
     tile.ariaLabel = layers.length ? `${layer}, head ${at}` : `Head ${head}`
-    tile.ariaDescription = [head === marked && "the head asked for", said[head]]
-      .filter(Boolean)
-      .join("; ")
-    tile.classList.toggle("marked", head === marked)
+    tile.ariaDescription = said[head] ?? ""
   }
   const down = (/** @type {number} */ row) => (turned ? `head ${row}` : layers[row])
   if (layers.length) heads.nameTiles(map, { layers, heads: across }, down)
@@ -148,13 +142,10 @@ export function words({ block, tokens, saturated, sizes }) {
   return `${counts}. Each square is ${dot}; ${darkest}.`
 }
 
-/** @type {(view: View, head: number, clicked: boolean) => void} */
-function choose(view, head, clicked) {
-  const { asks, chosen } = view.content
-  const guessed = asks && clicked
-  if (head === chosen && !guessed) return
+/** @type {(view: View, head: number) => void} */
+function choose(view, head) {
+  if (head === view.content.chosen) return
   view.content.chosen = head
   heads.markTile(view.map, head)
-  if (guessed) view.send("guess", head)
-  else view.send("head", head, 40)
+  view.send("head", head, 40)
 }

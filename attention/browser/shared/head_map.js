@@ -20,9 +20,8 @@ import { sharp } from "./painter.js"
     @typedef {{ left: number, top: number, gap: number, largest: number, least: number,
       most: number, towers: boolean }} Look
 
-    What is done as a head is pointed at (-1: none is any more), and as it is chosen, by a click or
-    else by arrow keys.
-    @typedef {{ point: (head: number) => void, choose: (head: number, clicked: boolean) => void }} Tasks */
+    What is done as a head is pointed at (-1: none is any more), and as it is chosen.
+    @typedef {{ point: (head: number) => void, choose: (head: number) => void }} Tasks */
 
 const MAP = { left: 22, top: 18, gap: 3, largest: 46, least: 20, most: 330, towers: false }
 const DIGIT = 7 // pixels
@@ -44,7 +43,7 @@ export function makeMap(parent, ariaLabel, { point, choose }) {
     if (event.pointerType === "mouse" && at(event) >= 0) point(at(event))
   })
   tiles.addEventListener("pointerleave", () => point(-1))
-  tiles.addEventListener("click", (event) => at(event) >= 0 && choose(at(event), true))
+  tiles.addEventListener("click", (event) => at(event) >= 0 && choose(at(event)))
   tiles.addEventListener("keydown", (event) => {
     const all = childrenOf(tiles)
     const chosen = all.findIndex((tile) => tile.ariaChecked === "true")
@@ -53,7 +52,7 @@ export function makeMap(parent, ariaLabel, { point, choose }) {
     event.preventDefault()
     if (!all[next] || all[next].hidden) return
     all[next].focus()
-    choose(next, false)
+    choose(next)
   })
   return map
 }

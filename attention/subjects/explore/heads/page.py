@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -20,13 +19,12 @@ from attention.pipeline import Result
 from attention.subjects.explore.heads import scene as scenes
 from attention.subjects.explore.heads.words import write_active
 
-QUESTION = "heads"  # names it among the guesses of a visit
-
 
 def draw_heads(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
-    """Rows of all heads from the chosen word; with all words their maps, and a question on them."""
+    """Rows of all heads from the chosen word; with all words their maps."""
     if view["words"] == ALL_WORDS:
-        draw_grid(view, result)
+        choose = range(result.layer.heads).__contains__, widgets.choose_head
+        draw(scenes.grid(result), key="all_heads", taken={"head_grid": {"head": choose}})
         return
     seen = overviews.overview_of(result.settings)
     with st.container(horizontal=True, vertical_alignment="bottom", key="heads_controls"):
@@ -58,20 +56,3 @@ def turn(result: Result, by: int) -> None:
         to = result.trained.position + by
         if 0 <= to < result.trained.of:
             session.choose("layer", to)
-
-
-def draw_grid(view: View, result: Result) -> None:
-    """Small maps of all heads, which are clicked to choose one, or as a guess."""
-    with st.container(horizontal=True, key="heads_controls"):
-        widgets.widget(view, "predict", width="content", label="Find the head that …")
-    about = replace(result.settings, head=0), QUESTION
-    shown = scenes.grid(view, result, view.visit.guesses.get(about))
-    fits = range(result.layer.heads).__contains__
-    taken = {"head": (fits, widgets.choose_head), "guess": (fits, partial(guess, about))}
-    draw(shown, key="all_heads", taken={"head_grid": taken})
-
-
-def guess(about: tuple[object, str], head: int) -> None:
-    """Take a head for the first guess at a question, within a callback. about: see `Visit`."""
-    session.change(guesses={about: head, **session.visit().guesses})
-    widgets.choose_head(head)

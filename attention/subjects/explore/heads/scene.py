@@ -9,13 +9,11 @@ from attention.app.cached import overviews
 from attention.app.state.view import View
 from attention.figures import layer_words
 from attention.figures.head_grid import HeadGrid, looks
-from attention.figures.scene import Scene, Words, heading, scene
+from attention.figures.scene import Scene, Words, scene
 from attention.figures.word_rows import WordRow, WordRows, kind_of, sent_rows
 from attention.pipeline import Result
 from attention.subjects.explore.heads import words as heads_words
-from attention.subjects.explore.heads.question import HeadQuestion, question_on
 
-TO_GUESS = "Each picture is a head, queries down, keys across: click the one you think it is."
 LEAST = 0.2  # of a weight that is written into its cell
 
 
@@ -62,34 +60,17 @@ def head_name(result: Result, head: int) -> str:
     return f"head {head}" if result.trained is None else f"{result.trained.position}.{head}"
 
 
-def question(view: View, result: Result) -> HeadQuestion | None:
-    """The question which of the heads it is that does something, where one is wanted."""
-    if view["predict"] != "on" or not result.of_sentence:
-        return None
-    return question_on(overviews.overview_of(result.settings))
-
-
-def grid(view: View, result: Result, guess: int | None = None) -> Scene:
-    """All heads of the layer as small maps; above them a question, and the reply to a guess.
-
-    guess: None = not guessed yet.
-    """
+def grid(result: Result) -> Scene:
+    """All heads of the layer as small maps."""
     overview, tokens = overviews.overview_of(result.settings), layer_words.shown(result)[0]
-    asked = question(view, result)
-    answered = asked is not None and guess is not None
-    reply = asked.verdict(guess) if asked and guess is not None else TO_GUESS
     return scene(
-        heading(asked.words) if asked else None,
-        Words(reply, "told") if asked else None,
         HeadGrid(
             overview.dots,
             overview.block,
             len(tokens),
             result.head,
-            said=[] if asked and not answered else looks(overview),
-            marked=asked.best if asked and answered else -1,
-            asks=asked is not None and not answered,
+            said=looks(overview),
             sizes=overview.of_sizes,
             key="head_grid",
-        ),
+        )
     )

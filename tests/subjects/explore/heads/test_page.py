@@ -1,4 +1,4 @@
-"""The fold "All heads": a row for each head of the layer, or its small map, and a question."""
+"""The fold "All heads": a row for each head of the layer, or its small map."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from torch.testing import assert_close
 from attention.analysis import heads as analysed
 from attention.app.cached import overviews
 from attention.app.state.openings import ALL_WORDS, OPENINGS
-from attention.core.printing import percent
 from attention.core.settings import settings_of
 from attention.core.variants import VARIANTS
 from attention.hosting import metrics
@@ -58,6 +57,13 @@ def test_a_row_of_each_head_is_its_weights_and_adds_up_to_1(variant):
     assert (grid.header["block"], grid.header["chosen"]) == (seen.block, 2)
     received = torch.frombuffer(bytearray(grid.rest), dtype=torch.uint8)
     assert_close(received.int(), seen.dots.flatten().int(), atol=1, rtol=0)
+
+
+def test_a_map_that_is_chosen_is_of_the_head_whose_arcs_are_drawn():
+    app = heads(**RANDOM, variant="multihead", heads=3, words=ALL_WORDS)
+    app.tell("head_grid", "head", 2)
+    drawn = {app.sent["head_grid"].header["chosen"], app.sent["picture"].header["head"]}
+    assert (app.values["head"], drawn) == (2, {2})
 
 
 def test_heads_of_a_model_are_named_by_their_layer_and_keys_lead_through_both():
@@ -132,25 +138,3 @@ def test_twelve_heads_of_512_tokens_take_less_than_4_megabytes():
     assert rows(app).shape == (12, 1, 512), "of the chosen query alone"
     size = sum(len(item.proto.SerializeToString()) for item in app.get("bidi_component"))
     assert size < 4_000_000
-
-
-# A question on the pictures
-
-
-def test_of_the_small_maps_nothing_is_told_until_one_is_guessed():
-    packaged("minilm")
-    app = heads(**OF_MINILM | {"layer": 0}, words=ALL_WORDS, predict="on")
-    assert app.words_of("heading") == ["Which head looks one word back?"]
-    grid = app.sent["head_grid"].header
-    assert (grid["asks"], grid["marked"], grid["said"]) == (True, -1, [])
-    app.tell("head_grid", "guess", 5)
-    shares = analysed.measures(_weights(0))["previous"]
-    best = int(shares.argmax())
-    grid = app.sent["head_grid"].header
-    assert (grid["asks"], grid["marked"], grid["chosen"]) == (False, best, 5)
-    assert grid["said"][best].endswith("on the token before it")
-    (reply,) = (words for words in app.told if words.startswith("No: head 5 has "))
-    assert f"head {best} has {percent(float(shares.max()), 1)}" in reply
-    app.tell("head_grid", "head", best)
-    assert reply in app.told, "the first guess counts"
-    assert app.sent["head_grid"].header["chosen"] == best
