@@ -24,7 +24,6 @@ class MatrixHeader(TypedDict):
     lights: str
     masked: bool
     most: float
-    hidden: bool
     whole: bool
     texts: list[str | None]  # of cells that can be typed into, none: of none
 
@@ -33,9 +32,7 @@ class MatricesHeader(TypedDict):
     parts: list[MatrixHeader]
     joins: list[str]
     chosen: tuple[int, int] | None
-    hidden: bool
     pickable: bool
-    asked: tuple[int, int | None] | None
     written: int | None
 
 
@@ -57,17 +54,14 @@ class Matrices(
     Numbers of a `TypedMatrix` can be typed over where they stand, which it answers as `typed`.
     Pointing at a cell of the last one, the result, lights what it is made from (`Matrix.lights`).
     pickable: whether its cells can be chosen, by click or arrow keys, which it answers as `cell`;
-    chosen: the (row, column) lit meanwhile. hidden: the result's numbers stay here, to be guessed;
-    asked: the row and the column of the result that are asked about, None = all columns. written:
-    up to how many columns numbers are written rather than painted, where that is not the usual 8.
-    of: what the files say the matrices are of, where a page has several of a name.
+    chosen: the (row, column) lit meanwhile. written: up to how many columns numbers are written
+    rather than painted, where that is not the usual 8. of: what the files say the matrices are of,
+    where a page has several of a name.
     """
 
     parts: Sequence[Matrix | str]
     chosen: tuple[int, int] | None = None
     pickable: bool = False
-    hidden: bool = False
-    asked: tuple[int, int | None] | None = None
     written: int | None = None
     of: str = ""
 
@@ -96,14 +90,10 @@ class Matrices(
         """True if a cell can be typed into."""
         return self.place_of(typed) is not None
 
-    def _kept_back(self, matrix: Matrix) -> bool:
-        return self.hidden and matrix is self.matrices[-1]
-
     def content(self) -> bytes:
         headers: list[MatrixHeader] = []
         numbers = []
         for matrix in self.matrices:
-            kept_back = self._kept_back(matrix)
             cells = matrix.numbers.detach().float()
             if matrix.allowed is not None:
                 cells = cells.masked_fill(~matrix.allowed, torch.nan)
@@ -120,21 +110,19 @@ class Matrices(
                     "kind": matrix.kind,
                     "lights": "cell" if matrix is self.matrices[-1] else matrix.lights,
                     "masked": matrix.allowed is not None,
-                    "most": 1.0 if kept_back else most,
-                    "hidden": kept_back,
-                    "whole": matrix.whole and not kept_back,
+                    "most": most,
+                    "whole": matrix.whole,
                     "texts": [text for row in texts for text in row],
                 }
             )
-            numbers.append((torch.zeros_like(cells) if kept_back else cells).flatten())
+            numbers.append(cells.flatten())
         joins = [part for part in self.parts if isinstance(part, str)]
         return self.sent(*numbers, parts=headers, joins=joins)
 
     def offer(self) -> None:
         for matrix in self.matrices:
-            if not self._kept_back(matrix):
-                names = matrix.row_names, matrix.column_names
-                files.offer_matrix(matrix.name, matrix.numbers, *names, matrix.allowed, self.of)
+            names = matrix.row_names, matrix.column_names
+            files.offer_matrix(matrix.name, matrix.numbers, *names, matrix.allowed, self.of)
 
 
 class Changes(TypedDict):

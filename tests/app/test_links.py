@@ -156,8 +156,8 @@ MEANINGS: dict[str, dict[str, Any]] = {
         **{"s": "a cat", "fold": "numbers", "query": 1, "stage": "masked"}
     },
     "explore?map=shown&probes=cat,street": {"map": "shown", "probes": "cat,street"},
-    "explore?fold=how&input=matrices&own_x=1+2;+3+4&predict=on&column=1": {
-        **{"fold": "how", "input": "matrices", "own_x": "1 2; 3 4", "predict": "on", "column": 1}
+    "explore?fold=how&input=matrices&own_x=1+2;+3+4&column=1": {
+        **{"fold": "how", "input": "matrices", "own_x": "1 2; 3 4", "column": 1}
     },
     "explore?fold=all+heads&variant=grouped&groups=5&cover=0.6&active=0,2": {
         **{"fold": "all heads", "variant": "grouped", "groups": 5, "cover": 0.6, "active": "0,2"}

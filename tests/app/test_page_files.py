@@ -74,9 +74,3 @@ def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(case, mo
     assert offered >= expected
     assert alike == []
     assert "save_figures" in app.sent
-
-
-def test_what_is_to_be_guessed_is_in_no_file():
-    link = HOW | {"step": "scores", "predict": "on"}
-    assert "Scores, CSV" not in labels(asked("explore", link))
-    assert "Q, CSV" in labels(asked("explore", link))

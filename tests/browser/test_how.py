@@ -1,4 +1,4 @@
-"""Stages of all words in Chromium: guesses before a result is seen, and matrices of one's own."""
+"""Matrices of one's own in Chromium, and what is worked out from them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy
 
 from tests.browser.browsing import Page, check_link, choice, expect, expect_in_search, search
 from tests.browser.test_play import link, read
-
-GUESS = {"fold": "how", "words": "all words", "predict": "on", "s": "the cat walks on the street"}
 
 
 def matrices(page: Page) -> Any:
@@ -26,10 +24,6 @@ def box(page: Page, label: str) -> Any:
     return page.get_by_label(label, exact=True)
 
 
-def verdict(page: Page) -> Any:
-    return page.locator(".st-key-verdict .note")
-
-
 def numbers(page: Page) -> list[list[list[float]]]:
     """The numbers of all matrices as they stand on the page; masked cells are −inf."""
     expect(page.locator(".working")).to_be_visible()
@@ -43,27 +37,6 @@ def numbers(page: Page) -> list[list[list[float]]]:
         ]
         for table in matrices(page).locator("table").all()
     ]
-
-
-def test_a_guess_is_made_before_the_numbers_are_seen(open_page):
-    page = open_page(link(**GUESS, step="scores", question="greatest"))
-    expect(matrices(page).last.locator("td.cell")).to_have_text(["?"] * 36)
-    expect(page.locator(".working")).to_have_count(0)
-    cell(page, 0, 1).click()
-    expect(verdict(page)).to_contain_text("Not “the (0)” and “cat”, it holds ")
-    scores = numbers(page)[-1]
-    greatest = max(map(max, scores))
-    expect(verdict(page)).to_contain_text(f"it holds {scores[0][1]:.4f};")
-    expect_in_search(page, "column", "1")
-    page.get_by_role("button", name="Hide and guess again").click()
-    expect(cell(page, 0, 1)).to_have_text("?")
-    row, column = next(
-        (r, c) for r, line in enumerate(scores) for c, n in enumerate(line) if n == greatest
-    )
-    matrices(page).last.locator("table").focus()
-    for key in ["Home", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:
-        page.keyboard.press(key)
-    expect(verdict(page)).to_contain_text("Right: ")
 
 
 def test_own_matrices_are_edited_and_all_that_follows_changes_with_the_link(open_page):

@@ -81,16 +81,6 @@ def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page):
     assert not answered.locator(".st-key-guessed .stButtonGroup").evaluate(LINES)
 
 
-def test_a_task_is_printed_with_lines_to_answer_on_and_nothing_of_the_screen(open_page):
-    page = open_page("/?fold=how&words=all+words&predict=on&step=weights")
-    expect_rest(page)
-    paper(page)
-    asked = page.locator(".st-key-to_answer")
-    expect(asked).to_contain_text("Which key gets the most in the row of")
-    expect(asked.get_by_text("Click it in that row.")).to_be_hidden()
-    assert asked.evaluate(LINES) > 90
-
-
 @pytest.mark.parametrize(
     ("link", "most"),
     [

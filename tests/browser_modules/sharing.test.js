@@ -4,9 +4,7 @@ import {
   addressOnPaper,
   embedCode,
   escaped,
-  itemsOf,
   settingsOnPaper,
-  taskLink,
   wholeView,
 } from "../../attention/browser/copy_link/index.js"
 
@@ -28,18 +26,6 @@ test("the whole view is the address without what leaves parts of it out", () => 
   assert.equal(
     wholeView("http://a.org/x?embed=true&s=a&figure=sum&hide=s&embed_options=dark_theme&seed=1"),
     "http://a.org/x?s=a&seed=1",
-  )
-})
-
-test("where a task is set the menu offers a link that leads to nothing else", () => {
-  const content = { title: "", caption: "", figures: [], task: ["row", "s"], embedded: false }
-  assert.deepEqual(
-    itemsOf(content).map(({ name }) => name),
-    ["Copy link", "Copy link to this task", "Copy embed code", "Copy caption"],
-  )
-  assert.equal(
-    taskLink("http://a.org/steps?predict=on&row=1&hide=s", content.task),
-    "http://a.org/steps?predict=on&row=1&hide=row%2Cs",
   )
 })
 

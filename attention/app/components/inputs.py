@@ -63,9 +63,8 @@ class CopyLinkHeader(TypedDict):
     title: what the browser's tab and an embedded frame are called; caption: words to stand below a
     figure; paper: what stands below the page's title where it is printed; query: what the token
     chosen in the figures is called there; figures: names of those that can be embedded alone, where
-    they stand on the page, with what the keys of their components begin with; task: what a link to
-    the task that the page sets hides, empty where it sets none. Where the page is embedded already,
-    a link to the whole of it stands instead.
+    they stand on the page, with what the keys of their components begin with. Where the page is
+    embedded already, a link to the whole of it stands instead.
     """
 
     title: str
@@ -73,7 +72,6 @@ class CopyLinkHeader(TypedDict):
     paper: str
     query: str
     figures: Mapping[str, str]
-    task: list[str]
     embedded: bool
 
 

@@ -16,7 +16,7 @@ from attention.app.components.inputs import CopyLinkHeader, copy_link, save_figu
 from attention.app.state.glossary import GLOSSARY
 from attention.app.state.links import every_setting
 from attention.app.state.pages import SHARED, WHOLE_PAGE, Page
-from attention.app.state.view import View, own_settings
+from attention.app.state.view import View
 from attention.core import papers
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
@@ -109,7 +109,6 @@ def sharing(view: View, heading: tuple[str, str], told: PageHeading) -> DeltaGen
         "paper": " · ".join(words),
         "query": every_setting()["query"].label,
         "figures": view.page.figures,
-        "task": _task(view),
         "embedded": bool(st.context.is_embedded),
     }
     copy_link.draw(header, key="copy_link", width="content")
@@ -117,15 +116,6 @@ def sharing(view: View, heading: tuple[str, str], told: PageHeading) -> DeltaGen
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
-
-
-def _task(view: View) -> list[str]:
-    """Names that a link to the task on a page hides, so that it stays that task; else empty."""
-    if "predict" not in view.page.declared or view["predict"] != "on":
-        return []
-    own = own_settings(view["variant"]) if view.has_variants else ()
-    names = dict.fromkeys(["s", *view.page.declared, *view.page.beside(view), *own])
-    return [name for name in names if view.applies(name)]
 
 
 @functools.cache

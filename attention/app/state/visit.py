@@ -100,9 +100,6 @@ class Visit:
     # Lessons and questions.
     chapter: tuple[object, ...] = ()  # the open one
     in_chapter: Mapping[str, Any] = field(default_factory=dict)  # chosen in its figure
-    answer: Any = None  # to the question asked
-    # cells marked for it, see `predicting`
-    marked: tuple[int | None, frozenset[tuple[int, int]]] = (None, frozenset())
     # the first choice in each chapter, by its lesson and name
     guesses: Mapping[tuple[object, str], int] = field(default_factory=dict)
     draft: Any = None  # a lesson that is being written

@@ -85,9 +85,9 @@ function build({ root, content }) {
 /** As the menu opens: what is offered then stays as it is, since one may just be clicking it.
     @type {(view: View) => void} */
 function fill(view) {
-  const { figures, task } = view.content
+  const { figures } = view.content
   const there = Object.keys(figures).filter((name) => partsOf(name, figures[name]).length)
-  const items = itemsOf({ figures: there, task }, hasCard()).map((item) => {
+  const items = itemsOf(there, hasCard()).map((item) => {
     const line = make("button", "", null, { type: "button", role: "menuitem", tabIndex: -1 })
     line.textContent = item.name
     line.addEventListener("click", () => {
@@ -101,20 +101,14 @@ function fill(view) {
   view.menu.replaceChildren(...items)
 }
 
-/** What the menu offers: also each of the figures that stand on the page alone, and where a page
-    sets a task also a link that leads to nothing else; card: whether what is shown has one.
-    @type {(offered: { figures: string[], task: string[] }, card?: boolean) => Item[]} */
-export function itemsOf({ figures, task }, card = false) {
+/** What the menu offers: also each of the figures that stand on the page alone; card: whether what
+    is shown has one.
+    @type {(figures: string[], card: boolean) => Item[]} */
+function itemsOf(figures, card) {
   const embed = (/** @type {string} */ figure) => (/** @type {CopyLinkHeader} */ content) =>
     embedCode(location.href, content.title, figure)
-  const toTask = {
-    name: "Copy link to this task",
-    told: "link to this task",
-    text: () => taskLink(location.href, task),
-  }
   return [
     LINK,
-    ...(task.length ? [toTask] : []),
     ...(card ? [CARD] : []),
     { name: "Copy embed code", told: "embed code of the page", text: embed("") },
     ...figures.map((name) => ({
@@ -191,14 +185,6 @@ export function addressOnPaper(href) {
   if (whole.length <= LONGEST_TYPED) return whole
   const { origin, pathname } = new URL(whole)
   return `${origin}${pathname} and ${whole.length} letters in all, too many to print`
-}
-
-/** The address with all hidden that would lead away from a task.
-    @type {(href: string, task: string[]) => string} */
-export function taskLink(href, task) {
-  const address = new URL(href)
-  address.searchParams.set("hide", task.join(","))
-  return address.href
 }
 
 /** The HTML that shows an address in a frame of another page, or one of its figures alone.

@@ -31,12 +31,11 @@ function build({ root, content, send }) {
   const words = { textContent: "Undo", title: "Take the last number back: Ctrl+Z" }
   const undo = make("button", "undo", frame, { type: "button", hidden: true, ...words })
   const shown = /** @type {Shown[]} */ ([])
-  const at = /** @type {Cell | null} */ (null)
   const typed = {
     edits: /** @type {Edit[]} */ ([]),
     typing: /** @type {EventTarget | null} */ (null),
   }
-  const view = { content, frame, row, readout, undo, shown, outline: "", at, send, ...typed }
+  const view = { content, frame, row, readout, undo, shown, outline: "", send, ...typed }
   listenToTyping(view, row)
   return view
 }
@@ -62,7 +61,6 @@ function draw(view) {
   }
   light(view, chosen)
   showTexts(view)
-  ask(view)
   countDrawing(view.frame)
 }
 
@@ -119,7 +117,7 @@ function painted({ rows, columns, rowNames, columnNames }, figure, alone) {
   const named = (/** @type {string[]} */ names) =>
     names.length && names.length <= MOST_NAMES ? names : undefined
   const matrix = makeMatrix(make("div", "plot", figure), {
-    ...{ rows, columns, height, frames: ["asked", "band"] },
+    ...{ rows, columns, height, frames: ["band"] },
     width: alone ? Math.max(width, Math.min(ALONE, columns * 14)) : width,
     ...{ across: named(columnNames), down: named(rowNames) },
   })
@@ -148,7 +146,7 @@ function listen(view, shown, pickable) {
     const cell = pointedAt(shown, event)
     if (!cell) return
     if (view.shown.at(-1) === shown) light(view, cell)
-    view.readout.textContent = words(view.content, shown.part, shown.cells, cell)
+    view.readout.textContent = words(shown.part, shown.cells, cell)
   })
   target.addEventListener("pointerleave", () => light(view, view.content.chosen))
   target.role = pickable ? (grid ? "grid" : "application") : grid ? "table" : "img"
@@ -158,23 +156,16 @@ function listen(view, shown, pickable) {
   target.addEventListener("click", (event) => pick(view, pointedAt(shown, event)))
   target.addEventListener("keydown", (event) => {
     const { rows, columns } = shown.part
-    const { chosen, asked } = view.content
-    const from = view.at ?? chosen ?? [asked?.[0] ?? 0, asked?.[1] ?? 0]
-    const cell = cellAfter(event.key, from, rows, columns)
+    const cell = cellAfter(event.key, view.content.chosen ?? [0, 0], rows, columns)
     if (!cell) return
     event.preventDefault()
-    if (asked?.[1] === null) cell[0] = asked[0]
-    if (!view.content.hidden || event.key === "Enter" || event.key === " ") return pick(view, cell)
-    view.at = cell
-    light(view, cell)
+    pick(view, cell)
   })
 }
 
 /** @type {(view: View, cell: Cell | null) => void} */
 function pick(view, cell) {
-  const { asked } = view.content
-  if (!cell || (asked?.[1] === null && cell[0] !== asked[0])) return
-  view.at = null
+  if (!cell) return
   view.content.chosen = cell
   light(view, cell)
   view.send("cell", cell, 40)
@@ -192,18 +183,7 @@ function light(view, cell) {
     if (matrix) frameCells(matrix, matrix.frames.band, row, column)
   }
   const last = view.shown[view.shown.length - 1]
-  view.readout.textContent = cell ? words(view.content, last.part, last.cells, cell) : ""
-}
-
-/** Frames what is asked about in the result.
-    @type {(view: View) => void} */
-function ask({ shown, content: { asked } }) {
-  const { grid, matrix } = shown[shown.length - 1]
-  const [row, column] = asked ?? [-1, null]
-  for (const [r, line] of (grid ?? []).entries())
-    for (const [c, element] of line.entries())
-      element.classList.toggle("asked", r === row && (column ?? c) === c)
-  if (matrix) frameCells(matrix, matrix.frames.asked, asked && row, asked && column)
+  view.readout.textContent = cell ? words(last.part, last.cells, cell) : ""
 }
 
 /** The row and the column of a matrix that go into a cell of the result; null: all of them.
@@ -217,13 +197,11 @@ export function lit(lights, [row, column]) {
 }
 
 /** What is said of a cell.
-    @type {(content: Pick<MatricesHeader, "hidden" | "parts">, part: Part, cells: Float32Array,
-      cell: Cell) => string} */
-export function words({ hidden, parts }, part, cells, [row, column]) {
+    @type {(part: Part, cells: Float32Array, cell: Cell) => string} */
+export function words(part, cells, [row, column]) {
   if (row >= part.rows || column >= part.columns) return ""
   const at = `${part.rowNames[row] ?? row}, ${part.columnNames[column] ?? column}`
-  const number = told(part, cells[row * part.columns + column])
-  return `${part.name} [${at}] = ${hidden && part === parts.at(-1) ? "?" : number}`
+  return `${part.name} [${at}] = ${told(part, cells[row * part.columns + column])}`
 }
 
 /** A number of a matrix; an integer among integers as such.
@@ -239,13 +217,11 @@ export function format(number, masked) {
 }
 
 /** @type {(view: View, shown: Shown) => void} */
-function colour({ frame }, { part, cells, grid, matrix, target, figure }) {
-  const { kind, hidden, masked, most, rows, columns } = part
+function colour({ frame }, { part, cells: numbers, grid, matrix, target }) {
+  const { kind, masked, most, rows, columns } = part
   const shades = ramp(palette(frame, kind === "share" ? "sequential" : "diverging"))
   const low = kind === "share" ? 0 : -most
-  figure.classList.toggle("hidden", hidden)
   target.ariaLabel = `${part.name}, ${rows} rows, ${columns} columns`
-  const numbers = hidden ? cells.map(() => Number.NaN) : cells
   if (matrix) paintMatrix(matrix, numbers, [low, most], shades)
   for (const [index, element] of (grid ?? []).flat().entries()) {
     const blank = Number.isNaN(numbers[index])
@@ -254,10 +230,10 @@ function colour({ frame }, { part, cells, grid, matrix, target, figure }) {
       ? (typed ?? (masked ? "" : told(part, Number.NaN)))
       : told(part, numbers[index])
     const label = typed === null ? element : element.firstElementChild
-    if (label) label.textContent = hidden ? "?" : number
+    if (label) label.textContent = number
     if (label?.nextElementSibling) label.nextElementSibling.ariaInvalid = String(blank && !masked)
     element.classList.toggle("wrong", blank && !masked && typed !== null)
-    element.classList.toggle("masked", blank && !hidden)
+    element.classList.toggle("masked", blank)
     const pixel = shadeOf(numbers[index], low, most, shades)
     element.style.background = blank ? "" : rgb(pixel)
     element.style.color = blank ? "" : inkOn(pixel)

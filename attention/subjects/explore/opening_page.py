@@ -12,7 +12,6 @@ from attention.app.shell.heading import glossary
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.openings import (
-    ALL_WORDS,
     FOLDS,
     HEADS,
     HOW,
@@ -36,13 +35,7 @@ READER, WRITER = "reader", SMOLLM2.about.name
 def has_title(view: View) -> bool:
     """True if the picture of a view has the page's title, a question on the chosen word."""
     drawn = view["input"] == "sentence" and scenes.opening_result(view) is not None
-    return view.calm and drawn and not is_guessing(view)
-
-
-def is_guessing(view: View) -> bool:
-    """True if a stage is to be guessed: the arcs, which would tell it, are not drawn."""
-    matrices = view["fold"] == HOW and view["words"] == ALL_WORDS
-    return matrices and bool(view["predict"] == "on")
+    return view.calm and drawn
 
 
 def ways_on(view: View) -> None:

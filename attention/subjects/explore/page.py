@@ -45,8 +45,7 @@ def explore(view: View) -> None:
         draw(scenes.attention(view), key="attention", selection=view.selection)
         _tell(view)
         return
-    if not opening_page.is_guessing(view):
-        opening_page.draw_sentence(view, result)
+    opening_page.draw_sentence(view, result)
     opening_page.controls(view, result)
     fold = opening_page.fold_of(view, result)
     if fold == MAP:
@@ -58,7 +57,7 @@ def explore(view: View) -> None:
 
 def _above(view: View) -> object:
     """All that the sentence and its controls hang on."""
-    return view.settings(), view["input"], opening_page.is_guessing(view)
+    return view.settings(), view["input"]
 
 
 @part

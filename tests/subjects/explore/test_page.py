@@ -135,10 +135,3 @@ def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_
         assert app.choose(name, value).values[name] == value
     assert app.choose("reader", "dot").values["reader"] == "dot"
     assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]
-
-
-def test_no_arc_tells_the_weights_that_are_to_be_guessed():
-    app = opened("explore", fold="how", words="all words", step="weights")
-    assert "picture" in app.sent
-    assert "picture" not in app.choose("predict", "on").sent
-    assert "picture" in app.choose("predict", "off").sent

@@ -20,7 +20,7 @@ from attention.figures.scene import scene
 from attention.figures.stacks import resized
 from attention.figures.word_rows import WordRows
 from attention.pipeline import Result
-from attention.subjects.explore.how import Computation, StepSettings, own_matrices, predicting_page
+from attention.subjects.explore.how import Computation, StepSettings, own_matrices
 from attention.subjects.explore.how import scene as scenes
 from attention.subjects.explore.how.own_matrices import OwnMatrixSettings
 from attention.subjects.explore.how.rows import computation_of, stage_names
@@ -54,32 +54,32 @@ def choose_number(name: str, column: int) -> None:
 
 
 def draw_matrices(view: View, done: Computation, query: int) -> None:
-    """The chosen step with its matrices and the working of a cell, or a question on it."""
-    settings, (name, made) = view.of(StepSettings), scenes.chosen_step(done, view["step"])
-    wanted = query, settings.column
-    cell = scenes.nearest(made, wanted)
-    draw(scene(*scenes.absent(done, settings.step, name)), key="absent_stage")
-    if name != settings.step:
+    """The chosen step with its matrices, and the working of a cell."""
+    wanted = view["step"]
+    name, made = scenes.chosen_step(done, wanted)
+    cell = scenes.nearest(made, (query, view["column"]))
+    draw(scene(*scenes.absent(done, wanted, name)), key="absent_stage")
+    if name != wanted:
         session.choose("step", name)
     with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
         widgets.widget(view, "step", offered=done.steps, narrow=True, width=170)
-        widgets.widget(view, "predict", width="content")
-        if view.applies("question"):
-            widgets.widget(view, "question", width="content")
         if name in ("dropout", "output", "joined"):
             for drawn in ("dropout", "dropout_seed"):
                 widgets.widget(view, drawn, width=170)
-    predicts = settings.predict == "on" and name != "x"
-    asked = predicting_page.ask(view, made, settings.question, cell) if predicts else ""
-    choose = predicting_page.chooser(view, made.identity, asked, cell)
-    shown = scenes.matrices(made, wanted, asked, choose is not None)
+    pickable = not view.hidden & {"query", "column"}  # of which a link may keep hold
+    shown = scenes.matrices(made, cell, pickable)
     figure = shown["matrices"]
     assert isinstance(figure, Matrices)
-    taken = {} if choose is None else {"matrices": {"cell": (figure.has, choose)}}
+    taken = {"matrices": {"cell": (figure.has, partial(choose_cell, view))}} if pickable else {}
     draw(shown, key="step_matrices", taken=taken)
     st.latex(made.formula)
-    if not asked:
-        draw(scene(made.working(*cell)), key="working")
+    draw(scene(made.working(*cell)), key="working")
+
+
+def choose_cell(view: View, cell: tuple[int, int]) -> None:
+    """Choose a word and the key of the number to work out, within a callback."""
+    session.select({**view.selection["values"], "query": cell[0]})
+    session.choose("column", cell[1])
 
 
 def draw_own(view: View) -> None:

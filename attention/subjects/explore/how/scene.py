@@ -95,23 +95,10 @@ def nearest(step: Step, cell: Cell) -> Cell:
     return row, column
 
 
-def matrices(made: Step, wanted: Cell, asked: str, pickable: bool) -> Scene:
-    """Purpose of a step, and its matrices, with a cell lit that is wanted, or the nearest.
-
-    asked: the question about the result, which then stays hidden, "" = none.
-    """
-    cell = nearest(made, wanted)
-    return scene(
-        Words(made.why, "told"),
-        Matrices(
-            made.parts,
-            cell if asked in ("", "number") else None,
-            pickable,
-            hidden=bool(asked),
-            asked={"row": (cell[0], None), "number": cell}.get(asked),
-            key="matrices",
-        ),
-    )
+def matrices(made: Step, cell: Cell, pickable: bool) -> Scene:
+    """Purpose of a step, and its matrices, with a cell lit."""
+    figure = Matrices(made.parts, cell, pickable, key="matrices")
+    return scene(Words(made.why, "told"), figure)
 
 
 def chosen_step(done: Computation, wanted: str) -> tuple[str, Step]:

@@ -29,9 +29,6 @@ STEPS = (
 )
 
 
-SHORT = 8  # terms of a sum that one can add up by oneself
-
-
 @dataclass(frozen=True)
 class StepSettings:
     """Settings of the stages of a computation; the row is that of the chosen word."""
@@ -46,22 +43,6 @@ class StepSettings:
     column: int = whole(-1, "Column", -1, 511, help="Of the number that is worked out; −1: none.")
     dropout: float = same_as(CrossSettings, "dropout")
     dropout_seed: int = same_as(CrossSettings, "dropout_seed")
-    predict: str = choice(
-        "off",
-        "Predict, then reveal",
-        ("off", "on"),
-        help="Hides the result of a step until you have answered a question about it. A link to "
-        "this view hides it too, and asks the same question about the same cell.",
-    )
-    question: str = choice(
-        "suited",
-        "Question",
-        ("suited", "row", "number", "mask", "greatest", "terms"),
-        when=("predict", "on"),
-        help="suited: the one that suits the step. row: which key gets most in the chosen row. "
-        "number: what number is in the chosen cell. mask: which cells become hidden. greatest: "
-        "which cell of all is the greatest. terms: how many are added up to one cell.",
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,30 +145,19 @@ class Computation:
 class Step:
     """One step: its LaTeX formula, why it is there, its matrices; the last one is its result.
 
-    working: (row, column) of the result -> how that cell came about; asks: the question that suits
-    it, see `predicting`, "" = what its cells suggest.
+    working: (row, column) of the result -> how that cell came about.
     """
 
-    title: str
     formula: str
     why: str
     parts: Sequence[Matrix | str]
     working: Callable[[int, int], Working]
-    asks: str = ""
 
     @property
     def result(self) -> Matrix:
         last = self.parts[-1]
         assert isinstance(last, Matrix)
         return last
-
-    @property
-    def identity(self) -> int:
-        """Hash that is equal for equal numbers, of which the same are hidden."""
-        result = self.result
-        allowed = None if result.allowed is None else result.allowed.numpy().tobytes()
-        numbers = result.numbers
-        return hash((self.title, *numbers.shape, numbers.numpy().tobytes(), allowed))
 
 
 def with_bias(

@@ -51,7 +51,6 @@ def x_step(done: Computation) -> Step:
         return Working(words, names, {"number": terms}, "sum", value)
 
     return Step(
-        "The vectors",
         r"X = \begin{pmatrix} x_0 \\ \vdots \\ x_{n-1} \end{pmatrix}",
         "Each token comes in as a vector: one row of numbers.",
         parts,
@@ -99,7 +98,6 @@ def projection_step(done: Computation, role: str) -> Step:
         parts += ["+", Matrix(name.replace("W", "b", 1), bias[None], ("bias",))]
         formula += f" + b_{letter}"
     return Step(
-        role.capitalize(),
         formula,
         WHY[role],
         [*parts, "=", result],
@@ -129,7 +127,6 @@ def norm_step(done: Computation, role: str) -> Step:
         )
 
     return Step(
-        f"{role.capitalize()}, {NORMED}",
         rf"{letter}'_c = \frac{{g_c\, {letter}_c}}"
         rf"{{\sqrt{{\varepsilon + \frac{{1}}{{{width}}} \sum_d {letter}_d^2}}}}",
         f"The norm divides all numbers of a {ONE[role]} by one root, so that its length no longer "
@@ -179,7 +176,6 @@ def rotation_step(done: Computation, role: str) -> Step:
 
     slower = r"s_i\, " if rotary.slower else ""
     return Step(
-        f"{role.capitalize()}, {ROTATED}",
         rf"\begin{{gathered}} {letter}'_a = {letter}_a \cos\theta - {letter}_b \sin\theta \\ "
         rf"{letter}'_b = {letter}_a \sin\theta + {letter}_b \cos\theta \\ "
         rf"\theta = p \,/\, {slower}{rotary.base:.10g}^{{2i/{d_k}}} \end{{gathered}}",
@@ -208,7 +204,6 @@ def _unprojected(done: Computation, role: str, made: Tensor) -> Step:
     symbol = " = ".join(SYMBOLS[each] for each in roles)
     letters = " = ".join(LETTERS[each] for each in roles)
     return Step(
-        "Queries, keys and values" if done.alike else role.capitalize(),
         f"{symbol} = X",
         f"No matrix comes before: {letters} = x, the vector itself serves.",
         [Matrix("X", done.x, done.names, lights="cell"), "=", Matrix(symbol, made, done.names)],

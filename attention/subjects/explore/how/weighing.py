@@ -32,12 +32,10 @@ def weights_step(done: Computation) -> Step:
     kind: Literal["share", "signed"] = "signed" if weighing.signed else "share"
     softmax = weighing == SOFTMAX
     return Step(
-        "Softmax" if softmax else "Weights",
         weighing.formula.replace("m_{ij}", left),
         weighing.sentence,
         [*parts, "→", Matrix("weights", trace.weights, queries, names, kind=kind, allowed=mask)],
         lambda row, column: (_exponentials if softmax else _weighed)(done, row, column, symbol),
-        asks="row" if weighing.shares else "",
     )
 
 

@@ -16,7 +16,6 @@ from attention.figures.tables import number
 from attention.figures.working import Working
 from attention.subjects.explore.how.step import (
     REFINED,
-    SHORT,
     Computation,
     Step,
     dimension_names,
@@ -48,13 +47,10 @@ def scores_step(done: Computation) -> Step:
         length = len(next(iter(columns.values())))
         return Working(f"{pair}, term by term.", dimension_names(length), columns, "sum", score)
 
-    made = working(0, 0)
-    by_hand = {"q", "k"} <= made.columns.keys() and len(made.names) <= SHORT
     formula = done.layer.formula.split(r"\\")[0]
     if last_query in REFINED and isinstance(done.layer, DotScores):
         formula = r"s_{ij} = q_i \cdot k_j"
     return Step(
-        "Scores",
         formula,
         "Every query meets every key, and one number says how well they match.",
         [
@@ -65,7 +61,6 @@ def scores_step(done: Computation) -> Step:
             result,
         ],
         working,
-        asks="row" if by_hand else "terms",
     )
 
 
@@ -104,7 +99,6 @@ def scaled_step(done: Computation) -> Step:
         ]
     term = "" if bias is None else " + b_{j-i}" if learned else r" - m\,|i-j|"
     return Step(
-        "Scale",
         rf"s'_{{ij}} = {trace.scale:.6g}\; s_{{ij}}" + term,
         SCALE[not done.layer.keeps_state],
         parts,
@@ -129,7 +123,6 @@ def masked_step(done: Computation) -> Step:
         return Working(f"{pair}: not hidden, the score stays {kept}.", ())
 
     return Step(
-        "Mask",
         r"m_{ij} = \begin{cases} s'_{ij} & \text{if } i \text{ may look at } j \\"
         + (" 0" if zero else r" -\infty")
         + r" & \text{otherwise} \end{cases}",
@@ -140,7 +133,6 @@ def masked_step(done: Computation) -> Step:
             result,
         ],
         working,
-        asks="mask",
     )
 
 
@@ -171,7 +163,6 @@ def dropout_step(done: Computation) -> Step:
         )
 
     return Step(
-        "Dropout",
         r"\begin{gathered} \tilde w_{ij} = \frac{b_{ij}}{1-p}\, w_{ij} \\ "
         r"b_{ij} \sim \text{Bernoulli}(1-p) \end{gathered}",
         "In training each weight is dropped with probability p, so that a model does not rely on "
@@ -207,7 +198,6 @@ def output_step(done: Computation) -> Step:
         )
 
     return Step(
-        "Output",
         r"y_i = \sum_j w_{ij}\, v_j"
         if trace.dropped is None
         else r"y_i = \sum_j \tilde w_{ij}\, v_j",
@@ -253,7 +243,6 @@ def joined_step(done: Computation) -> Step:
         return Working(words, parts, columns, "sum", float(output[row, column]))
 
     return Step(
-        "All heads",
         r"Y = [\,Y^0 \;\cdots\; Y^{H-1}\,]\; W_o" + (" + b_o" if bias is not None else ""),
         "The outputs of all heads stand side by side, and one matrix turns them into the output of "
         "the layer.",
@@ -266,7 +255,6 @@ def mixed_scores_step(done: Computation) -> Step:
     """Mix the scaled scores of the heads before the softmax."""
     return _mixed_step(
         done,
-        "Scores across heads",
         r"s''^{\,h}_{ij} = \sum_f s'^{\,f}_{ij}\; P_l^{fh}",
         "Before the softmax the heads talk: each adds up the scores of all heads for the same "
         "query and key, times the numbers of its column of P_l.",
@@ -280,7 +268,6 @@ def mixed_weights_step(done: Computation) -> Step:
     """Mix the weights of the heads after the softmax."""
     return _mixed_step(
         done,
-        "Weights across heads",
         r"u^{h}_{ij} = \sum_g w^{g}_{ij}\; P_w^{gh}",
         "After the softmax the heads talk again: each adds up the weights of all heads, times the "
         "numbers of its column of P_w.",
@@ -292,7 +279,6 @@ def mixed_weights_step(done: Computation) -> Step:
 
 def _mixed_step(
     done: Computation,
-    title: str,
     formula: str,
     why: str,
     before: str,
@@ -319,7 +305,6 @@ def _mixed_step(
 
     kind: Literal["signed", "share"] = "signed" if before == "scaled" else "share"
     return Step(
-        title,
         formula,
         why,
         [
@@ -328,7 +313,6 @@ def _mixed_step(
             Matrix(f"{after}, head {head}", mixed, names, names),
         ],
         working,
-        asks="terms",
     )
 
 

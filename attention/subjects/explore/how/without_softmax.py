@@ -27,7 +27,6 @@ def decayed_step(done: Computation) -> Step:
         return Working(words, ("scaled", "left of it"), terms, "product", left)
 
     return Step(
-        "Decay",
         r"s''_{ij} = s'_{ij} \prod_{j<t\le i} \alpha_t"
         if not each
         else r"s''_{ij} = c \textstyle\sum_d q_{id}\, k_{jd} \prod_{j<t\le i} \alpha_{td}",
@@ -74,7 +73,6 @@ def erased_step(done: Computation) -> Step:
 
     gamma = "" if trace.decay is None else r"\Gamma_{lj}\,"
     return Step(
-        "Erase",
         rf"e_{{ij}} = -\sum_{{j<l\le i}} (m_{{il}} + e_{{il}})\, \beta_l\, {gamma} k_l \cdot k_j",
         "A token that is written at a key like an earlier one takes a share β of what was there "
         "back from the earlier key's score.",

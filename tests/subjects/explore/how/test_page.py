@@ -1,4 +1,4 @@
-"""The fold "How": stages in rows and in matrices, guesses, and matrices of one's own."""
+"""The fold "How": stages in rows and in matrices, and matrices of one's own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from torch.testing import assert_close
 
-from attention.app.state.links import every_setting
 from attention.app.state.openings import ALL_WORDS
 from attention.core.settings import settings_of
 from attention.subjects.explore.how import Computation, StepSettings, step
@@ -16,7 +15,6 @@ from tests.running import App, Sent, numbers_of, opened
 from tests.subjects.explore.how.making import result_of
 
 SMALL: dict[str, Any] = {"vectors": "random", "d_model": 25, "mask": ("causal", "length")}
-TASK: dict[str, Any] = {"vectors": "random", "d_model": 3, "predict": "on", "s": "cat dog cow"}
 
 
 def how(**link: Any) -> App:
@@ -34,10 +32,6 @@ def shown(app: App) -> Sent:
     return app.sent["matrices"]
 
 
-def hidden(app: App) -> bool:
-    return bool(shown(app).header["hidden"])
-
-
 def wrong(app: App) -> set[str]:
     """The names of the matrices to edit that are said not to fit."""
     said = {words.partition(": ")[0] for words in app.missing}
@@ -53,11 +47,6 @@ def type_in(app: App, matrix: int, row: int, column: int, text: str) -> App:
 def resize(app: App, stack: str, change: str) -> App:
     """Press a button that resizes a matrix."""
     return app.tell("sizes", "resized", {"stack": stack, "change": change})
-
-
-def answered(app: App, typed: str) -> App:
-    app.controls["typed"].set_value(typed)
-    return app.press("Check")
 
 
 def of_four_words(variant: str) -> tuple[dict[str, Any], Computation]:
@@ -126,6 +115,12 @@ def test_a_stage_that_is_not_here_gives_way_to_the_scores():
     assert shown(how(query=511, column=511)).header["chosen"] == [5, 5]
 
 
+@over("name", ["query", "column"])
+def test_a_cell_of_which_a_link_hides_the_setting_stays(name):
+    app = how(query=2, column=3, hide=name).tell("matrices", "cell", [1, 1])
+    assert (shown(app).header["pickable"], shown(app).header["chosen"]) == (False, [2, 3])
+
+
 def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ():
     one, *others = (shown(how(step=name)).header for name in ("queries", "keys", "values"))
     assert others == [one, one]
@@ -134,115 +129,6 @@ def test_where_queries_keys_and_values_are_the_same_one_can_see_them_differ():
     assert app.values["reader"] == "qkv"
     assert label not in app.buttons
     assert "keys" in app.controls["step"].options
-
-
-# Guessing
-
-
-def test_while_one_guesses_the_result_stays_on_the_server():
-    link = SMALL | {"variant": "talking", "d_model": 5, "s": "cat dog", "query": 0}
-    for name in ("values", "scaled", "weights", "output"):
-        known = shown(how(**link, step=name))
-        app = how(**link, step=name, predict="on")
-        asked, (*before, last) = shown(app).header["asked"], shown(app).header["parts"]
-        assert known.result.nan_to_num().any()
-        assert not shown(app).result.any()
-        assert hidden(app)
-        assert shown(app).header["chosen"] == (asked if asked == [0, 0] else None)
-        assert (last["hidden"], last["most"]) == (True, 1)
-        assert not any(part["hidden"] for part in before)
-        assert "working" not in app.said
-        assert_close(shown(app).matrices[:-1], known.matrices[:-1], equal_nan=True)
-
-
-def test_a_guess_reveals_its_own_numbers_only_and_gets_a_word():
-    link = TASK | {"s": "cat dog", "step": "weights", "question": "greatest"}
-    weights = result_of("cat dog", d_model=3).trace.weights
-    row, column = divmod(int(weights.argmax()), 2)
-    right = how(**link).tell("matrices", "cell", [row, column])
-    assert_close(shown(right).result, weights)
-    assert shown(right).header["chosen"] == [row, column]
-    assert "class='working'" in right.said
-    assert right.notes[0].startswith("Right: ")
-    assert hidden(right.choose("step", "output"))
-    for name, value in (("mask", ["causal"]), ("scale", "none")):
-        wrong = how(**link).tell("matrices", "cell", [1 - row, column])
-        assert wrong.notes[0].startswith("Not “")
-        assert not hidden(wrong)
-        assert hidden(wrong.choose(name, value))
-
-
-def test_a_link_asks_for_the_key_that_gets_most_in_its_row():
-    app = how(**TASK, step="weights", question="row", query=2)
-    asks = "Which key gets the most in the row of “cow”? Click it in that row."
-    assert app.notes == [asks]
-    assert shown(app).header["asked"] == [2, None]
-    assert hidden(app.tell("matrices", "cell", [0, 1]))
-    assert app.selection["query"] == 2
-    weights = result_of("cat dog cow", d_model=3).trace.weights
-    for cell in ([2, int(weights[2].argmax())], [0, 1]):
-        app.tell("matrices", "cell", cell)
-        assert app.notes[0].startswith("Right: in the row of “cow” “")
-        assert (shown(app).header["asked"], shown(app).header["chosen"]) == (None, cell)
-    assert_close(shown(app).result, weights)
-    assert hidden(app.press("Hide and guess again"))
-
-
-@over("question", ["row", "number"])
-def test_a_link_to_a_task_leads_to_no_other_task(question):
-    link = TASK | {"step": "weights", "question": question, "query": 2, "variant": "qkv"}
-    free = how(**link)
-    names, all_names = {*free.sent["copy_link"].header["task"]}, every_setting().keys()
-    assert (
-        {"s", "variant", "d_k", "scale", "step", "fold", "words", "question"} <= names <= all_names
-    )
-    app = how(**link, hide=",".join(names))
-    asked = app.notes
-    assert asked == free.notes
-    assert len(asked) == 1
-    assert not app.controls.keys() & all_names
-    assert app.buttons.keys() <= {"Check"}
-    assert shown(app).header["pickable"] == (question == "row")
-    if question == "row":
-        app.tell("matrices", "cell", [2, 0])
-    else:
-        answered(app, "0.5")
-    after = shown(app).header
-    assert (after["hidden"], after["chosen"], after["pickable"]) == (False, [2, 0], False)
-    assert app.press("Hide and guess again").notes == asked
-
-
-def test_a_link_asks_for_a_number_or_where_too_many_meet_for_the_count_of_terms():
-    app = how(variant="qkv", step="queries", predict="on")
-    assert app.notes[0].startswith("How many terms are added up to one cell of Q?")
-    assert answered(app, "50").notes == ["Right: 50 terms are added up to one cell of Q."]
-    app = how(**TASK, step="scaled", question="number", query=1, column=2)
-    assert "What number is in the cell of “dog” and “cow”?" in app.notes[0]
-    assert shown(app).header["asked"] == [1, 2]
-    answered(app, "<b>x")
-    assert app.notes[0] == "“<b>x” is no number; one is written as in −0.25."
-    assert hidden(app)
-    exact = float(result_of("cat dog cow", d_model=3).trace.scaled[1, 2])
-    answered(app, f"{exact:.5f}".replace(".", ","))
-    assert app.notes[0].startswith("Right: “dog” and “cow” holds ")
-    assert not hidden(app)
-    assert hidden(opened("explore", **app.query_params)), "who gets the link answers first"
-    app.press("Hide and guess again")
-    assert answered(app, str(exact + 5)).notes[0].startswith("Not ")
-
-
-def test_the_hidden_cells_are_marked_and_held_against_the_mask():
-    app = how(**TASK, step="masked", mask="causal")
-    assert "Which cells become hidden?" in app.notes[0]
-    app.tell("marked_cells", "paint", {"cells": [[0, 1], [0, 2], [1, 0]], "allowed": False})
-    app.tell("marked_cells", "paint", {"cells": [[1, 0]], "allowed": True})
-    assert app.sent["marked_cells"].header["mask"] == [[1, 0, 0], [1, 1, 1], [1, 1, 1]]
-    assert hidden(app.tell("matrices", "cell", [0, 0]))
-    app.press("Check")
-    assert app.notes[0] == "Not quite: 1 cell is hidden too, as “dog” and “cow”."
-    assert not hidden(app)
-    app.press("Hide and guess again")
-    assert app.sent["marked_cells"].header["mask"] == [[1, 1, 1]] * 3
 
 
 # Matrices of one's own

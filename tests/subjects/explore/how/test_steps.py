@@ -229,11 +229,11 @@ def test_a_computation_has_the_steps_its_layer_takes(layer, missing):
 def test_without_a_matrix_queries_keys_and_values_are_one_step_and_the_vectors_themselves():
     run, rotated = done("dot"), done("dot", "rotary")
     assert run.steps[:3] == ("x", "queries", "scores")
-    assert {step(name, run).title for name in ROLES} == {"Queries, keys and values"}
+    assert {step(name, run).formula for name in ROLES} == {"Q = K = V = X"}
     said = step("queries", run).working(1, 2).text
     assert said.endswith(f"dimension 2, is x itself: {number(float(run.x[1, 2]))}.")
     assert rotated.steps[:7] == ("x", *ROLES, "rotated queries", "rotated keys", "scores")
-    assert step("values", rotated).title == "Values"
+    assert step("values", rotated).formula == "V = X"
 
 
 @over("layer", LAYERS)
@@ -349,27 +349,11 @@ def test_a_hidden_cell_gets_no_weight_and_the_working_says_by_which_masks(layer)
         assert (float(weights.numbers[row, column]) == 0) == bool(by)
 
 
-# What an answer holds for
-
-
-def shown(numbers: list[list[float]], **more: Any) -> Step:
-    names = ("ant", "bee", "cow")[: len(numbers)]
-    result = Matrix("S", torch.tensor(numbers), names, **more)
-    return Step("A step", "", "", [result], lambda row, column: Working("", ()))
-
-
-def test_a_step_stands_while_its_numbers_its_mask_its_shape_and_its_name_do():
-    layer = layer_of("talking", D_MODEL)
-    cases: list[dict[str, Any]] = [{}, {"hidden": CELLS}, {"dropout": 0.5}]
-    runs = [computed(layer, **case) for case in (*cases, {"dropout": 0.5, "dropout_seed": 1})]
-    again = computed(layer)
-    allowed = ([[True, True]], [[True, False]])
-    identities = [
-        *(shown(numbers).identity for numbers in ([[1.0, 2.0]], [[1.0, 2.5]], [[1.0], [2.0]])),
-        *(shown([[1.0, 2.0]], allowed=torch.tensor(some)).identity for some in allowed),
-        *(step(name, runs[0]).identity for name in runs[0].steps),
-        step("masked", runs[1]).identity,
-        *(step("dropout", some).identity for some in runs[2:]),
-    ]
-    assert len(set(identities)) == len(identities)
-    assert [step(name, again).identity for name in again.steps] == identities[5:-3]
+def test_what_dropout_leaves_can_be_worked_out_from_what_was_drawn():
+    run = done("dot", "masked and dropped")
+    weights, drawn, after = (
+        part for part in step("dropout", run).parts if isinstance(part, Matrix)
+    )
+    growth = 1 / (1 - run.dropout)
+    torch.testing.assert_close(weights.numbers * drawn.numbers * growth, after.numbers)
+    assert torch.equal(drawn.allowed, weights.numbers != 0)
