@@ -31,8 +31,7 @@ from attention.subjects.guide.chapters import GUIDE, Chapter
 from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import read_lesson
 from attention.training.finished import finished
-from attention.training.finished import packaged as packaged_run
-from attention.training.tasks import ATTENTION, lookup, race
+from attention.training.tasks import lookup
 from tests.trained.packaged import packaged, run_model
 
 CHAPTERS = {
@@ -362,37 +361,6 @@ def _(shown: Shown) -> None:
     assert f"{percent(usual.accuracy('GRU, lists as learned'))} on lists" in shown.chapter.because
     assert usual.accuracy("GRU, longer lists") == pytest.approx(1 / 5, abs=0.02)
     assert (lookup.SEEN[1], lookup.UNSEEN[1]) == (10, 24)
-
-
-@says(
-    "11b",
-    "They have no softmax, and a weight may lie below 0.",
-    "all six of them answer at least 99 % right on lists of 5 pairs, and from 75 to 93 % on lists",
-    "With 32 × 32 numbers all six answer more than 99 % of 20 pairs.",
-    "here 640 numbers for 20 pairs, and twice as many for twice the list",
-    "The GRU, whose state is 16 numbers, has not learned to look up in these steps, not even two",
-)
-def _(shown: Shown) -> None:
-    settings = training_of(shown.chapter)
-    usual, large = packaged_run(settings), packaged_run(replace(settings, learn_width="32"))
-    assert usual is not None
-    assert large is not None
-    assert len(race.alike(usual)) == len(race.alike(large)) == 3
-    others = (ATTENTION, lookup.GRU, race.EQUAL_STATE)
-    names = [name for name in race.networks() if name not in others]
-    assert len(names) == 6
-    few, many, roomy = (
-        [race.shares(race.alike(run), name, pairs)[0] for name in names]
-        for run, pairs in ((usual, 5), (usual, 20), (large, 20))
-    )
-    assert min(few) >= 0.99
-    assert [percent(min(many)), percent(max(many))] == ["75 %", "93 %"]
-    assert min(roomy) > 0.99
-    assert {race.shares(race.alike(usual), ATTENTION, pairs)[1] for pairs in (5, 20)} == {1.0}
-    assert race.shares(race.alike(usual), lookup.GRU, 2)[2] < 0.75
-    kept = [race.kept(name, 16, 20) for name in (ATTENTION, names[0], lookup.GRU)]
-    assert kept == [640, 256, 16]
-    assert race.kept(ATTENTION, 16, 40) == 2 * 640
 
 
 @says(
