@@ -27,9 +27,7 @@ from attention.analysis.words import slots, whole_words
 from attention.core.analysis import join
 from attention.shards import (
     Job,
-    add_options,
     as_csv,
-    check_options,
     hash_of,
     parts_of,
     problems,
@@ -162,7 +160,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--model", default="minilm", help="a model's name (default: minilm)")
     made.add_argument("--method", default="rollout", choices=[*METHODS], help="default: rollout")
     made.add_argument("--layer", type=int, default=-1, help="after which layer (default: the last)")
-    add_options(made, lines=64)
+    made.add_argument("--lines", type=int, default=64, help="of a shard (default: 64)")
+    made.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    made.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler, in their place")
     made.add_argument("--csv", action="store_true", help="write CSV beside Parquet")
     return made
 
@@ -174,7 +174,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def associate_file(said: argparse.Namespace) -> str:
     """Work out a file with the command's options; the line that it ends with."""
-    check_options(said.lines, said.workers)
+    if said.lines < 1 or said.workers < 1:
+        raise ValueError("lines and workers must be at least 1")
     model = model_of(said.model)
     if said.method not in methods_for(model):
         raise ValueError(f"{said.method} needs a layout that is known, {said.model} has none")

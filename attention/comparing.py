@@ -1,27 +1,22 @@
 """`attention.compare(base, tuned, texts, answer=…)`: the heads that a tuning works by.
 
 Each head is transplanted both ways, see `transplants`, and beside that stand the changes of its
-weights and of its maps: of these alone nobody knows if they matter. `python -m attention.comparing`
-does the same over the lines of a file, on a Dask cluster, and goes on where it was stopped.
+weights and of its maps: of these alone nobody knows if they matter.
 
-May import: core, trained, changing, analysis, atlas, shards; torch, pandas, pyarrow.
+May import: trained, changing, atlas; torch, pandas.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import random
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas
-import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from torch import Tensor, nn
 
@@ -38,17 +33,6 @@ from attention.changing.transplants import (
     transplants_of,
     weight_changes,
 )
-from attention.shards import (
-    Job,
-    add_options,
-    check_options,
-    hash_of,
-    parts_of,
-    problems,
-    run,
-    status,
-)
-from attention.trained import sources
 from attention.trained.models import Model
 
 Models = nn.Module | Model
@@ -56,18 +40,6 @@ POINTS = 100.0  # of a probability
 HALF = 0.5  # of a change, which a team carries
 MOST = 16  # heads of a team
 KEPT = 16  # texts whose runs are kept
-ALL = "all_put_back"
-
-SCHEMA = pa.schema(
-    [
-        ("line", pa.int64()),
-        ("layer", pa.int32()),
-        ("head", pa.int32()),
-        *((name, pa.float64()) for name in ("put_back", "put_in", "map_change")),
-        *((name, pa.float64()) for name in ("base", "tuned", "all_put_back")),
-        ("problem", pa.string()),
-    ]
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +246,7 @@ def heads_table(numbers: Numbers, maps: Tensor, base: Models, tuned: Models) -> 
 def _answers(questions: Sequence[Question], numbers: Numbers) -> pandas.DataFrame:
     words = [one.answer for one in questions]
     named = [getattr(word, "__name__", "") if callable(word) else word for word in words]
-    answers = {name: getattr(numbers, name).numpy() for name in ("base", "tuned", ALL)}
+    answers = {name: getattr(numbers, name).numpy() for name in ("base", "tuned", "all_put_back")}
     return pandas.DataFrame({"text": [one.text for one in questions], "answer": named, **answers})
 
 
@@ -342,134 +314,3 @@ def _team_table(
             row[f"rank_{number}"] = int(ranks[one.head])
         rows.append(row)
     return pandas.DataFrame(rows, index=pandas.RangeIndex(1, len(rows) + 1, name="size"))
-
-
-@dataclass(frozen=True)
-class Comparing(Job):
-    """Transplants to work out, line by line.
-
-    base, tuned: packaged models, folders or GGUF files, tuned also an adapter's folder; answers: a
-    word for all lines, or the path of a file with one for each; words: the hash of that file, ""
-    where there is none.
-    """
-
-    base: str
-    tuned: str
-    answers: str
-    words: str
-
-    schema = SCHEMA
-
-    def rows(self, number: int, text: str) -> Mapping[str, Sequence[Any]]:
-        """The transplants of all heads over one line."""
-        words = _words(self.answers) if self.words else None
-        if words is not None and number > len(words):
-            return self.problem(number, f"there are {len(words)} answers")
-        word = words[number - 1] if words else self.answers
-        try:
-            sides = pair(*models_of(self.base, self.tuned), text, f" {word.strip()}")
-        except ValueError as error:
-            return self.problem(number, str(error))
-        found, heads = transplants_of(sides), sides.tuned.heads
-        of_heads = {
-            "put_back": POINTS * found.put_back.flatten(),
-            "put_in": POINTS * found.put_in.flatten(),
-            "map_change": map_changes(sides.base.own, sides.tuned.own).flatten(),
-        }
-        answers = {name: POINTS * getattr(found, name) for name in ("base", "tuned", ALL)}
-        return {
-            "line": [number] * len(heads),
-            "layer": [layer for layer, _ in heads],
-            "head": [head for _, head in heads],
-            **{name: numbers.tolist() for name, numbers in of_heads.items()},
-            **{name: [float(number)] * len(heads) for name, number in answers.items()},
-            "problem": [None] * len(heads),
-        }
-
-
-@functools.lru_cache(maxsize=1)
-def _words(answers: str) -> list[str]:
-    return Path(answers).read_text("utf-8").splitlines()
-
-
-@functools.lru_cache(maxsize=1)
-def models_of(base: str, tuned: str) -> tuple[Model, Model]:
-    """The two models of this process."""
-    known = sources.along()
-    if base in known:
-        source, one = known[base], sources.load(base)
-    else:
-        source = named = sources.find_own(base, {sources.NONE, *known})
-        one = named.read()
-    if tuned in known:
-        return one, sources.load(tuned, lambda _: one)
-    own = sources.find_tuned(tuned, source, {sources.NONE, *known})
-    return one, own.read(one) if isinstance(own, sources.Adapted) else own.read()
-
-
-def summary(folder: Path, job: Comparing, out: Path) -> int:
-    """Write the means of all heads over the lines, as `Comparison.heads` has them, as CSV; the
-    number of lines. Raises ValueError where there is none."""
-    tables = [pq.read_table(part).to_pandas() for part in parts_of(folder, job)]
-    found = pandas.concat(tables, ignore_index=True)
-    found = found[found["problem"].isna()]
-    if found.empty:
-        raise ValueError("no line has an answer, see problems.csv")
-    shape = (-1, *(int(found[name].max()) + 1 for name in ("layer", "head")))
-    columns = {
-        name: torch.tensor(found[name].to_numpy()).view(shape) for name in SCHEMA.names[3:-1]
-    }
-    maps = columns.pop("map_change")
-    one = {name: columns[name][:, 0, 0] for name in ("base", "tuned", ALL)}
-    numbers = Numbers(**{**columns, **one})
-    table = heads_table(numbers, maps, *models_of(job.base, job.tuned)).assign(texts=len(maps))
-    made = out.with_name(f".{out.name}")
-    table.to_csv(made)
-    made.replace(out)
-    return len(maps)
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command's options."""
-    made = argparse.ArgumentParser(
-        prog="python -m attention.comparing",
-        description="Transplants of all heads between a base and what was tuned of it, over the "
-        "lines of a file: a Parquet file for each shard, and heads.csv with their means.",
-    )
-    made.add_argument("base", help="a packaged model, a folder or a GGUF file")
-    made.add_argument("tuned", help="one of the same shape, or the folder of an adapter upon it")
-    made.add_argument("texts", type=Path, help="a text file in UTF-8, one text on each line")
-    made.add_argument(
-        "--answers",
-        required=True,
-        help="the word whose probability is asked for, or a file with one for each line; a blank "
-        "is put before it",
-    )
-    made.add_argument("--into", type=Path, required=True, help="the folder for the results")
-    add_options(made, lines=8)
-    return made
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0, or 1 where it could not be done, with a word on the reason."""
-    return status(functools.partial(compare_file, parser().parse_args(arguments)))
-
-
-def compare_file(said: argparse.Namespace) -> str:
-    """Compare two models over a file with the command's options; the line that it ends with."""
-    check_options(said.lines, said.workers)
-    weight_changes(*models_of(said.base, said.tuned))  # of other shapes: said before all else
-    said.into.mkdir(parents=True, exist_ok=True)
-    file = Path(said.answers).resolve()
-    answers = (str(file), hash_of(file)) if file.is_file() else (said.answers, "")
-    job = Comparing(hash_of(said.texts), said.lines, said.base, said.tuned, *answers)
-    run(said.texts, said.into, job, sys.stderr, said.workers, said.cluster)
-    n_problems = problems(said.into, job, said.into / "problems.csv")
-    n_lines = summary(said.into, job, said.into / "heads.csv")
-    return f"{n_lines:,} lines compared, {n_problems:,} with a problem"
-
-
-if __name__ == "__main__":
-    from attention.comparing import main as by_its_name  # as other processes know it
-
-    sys.exit(by_its_name())

@@ -10,7 +10,6 @@ May import: analysis; torch, pyarrow, distributed.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import itertools
@@ -258,20 +257,6 @@ def hash_of(file: Path) -> str:
     """The SHA-256 of a file."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def add_options(parser: argparse.ArgumentParser, lines: int) -> None:
-    """Options of how a file is worked out. lines: of each shard, by default."""
-    count = os.cpu_count() or 1
-    parser.add_argument("--lines", type=int, default=lines, help=f"of a shard (default: {lines})")
-    parser.add_argument("--workers", type=int, default=count, help="processes")
-    parser.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler, in their place")
-
-
-def check_options(lines: int, workers: int) -> None:
-    """Raise ValueError where there would be no shard, or nobody to work it out."""
-    if lines < 1 or workers < 1:
-        raise ValueError("lines and workers must be at least 1")
 
 
 def status(work: Callable[[], str]) -> int:

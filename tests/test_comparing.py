@@ -1,28 +1,21 @@
-"""`attention.compare` and its command: a base and what was tuned of it, head by head."""
+"""`attention.compare`: a base and what was tuned of it, head by head."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas
 import pytest
 import torch
 from scipy import stats
 from torch import Tensor
 
 import attention
-from attention import comparing as command
 from attention.changing.transplants import Pair, Side, map_changes, transplants, weight_changes
-from attention.comparing import Numbers
-from attention.shards import Way, work
-from attention.trained.checkpoints import load_folder
+from attention.comparing import Numbers, carriers
 from tests.capture.families import TEXT, writer
-from tests.changing.kinds import TINY
 from tests.changing.pairs import known, tuned
-from tests.trained.making import write_checkpoint
 
 __all__ = ["known"]
 TEXTS = ["the cat sat on the mat", "a mat on the cat", "the other cat looked"]
@@ -93,7 +86,7 @@ def test_a_team_is_the_fewest_heads_that_undo_half_of_the_change(sign, monkeypat
     one = torch.ones(1)
     worth = -Additive.worth[None]
     numbers = Numbers((10 - 8.0 * sign) * one, 10 * one, worth, worth, one)
-    team = command.carriers(lambda at: Pair(side, side), numbers, 16, 4, 0)
+    team = carriers(lambda at: Pair(side, side), numbers, 16, 4, 0)
     assert [member.head for member in team] == [(0, 1), (1, 0)]
     assert [member.answer for member in team] == [10 - 3 * sign, 10 - 5 * sign]
     assert sorted((10 - team[0].same_layers).tolist()) == sorted([0.0, 0.5 * sign])
@@ -118,36 +111,3 @@ def test_an_exception_of_progress_stops_between_texts(known):
     with pytest.raises(KeyError):
         attention.compare(*known, TEXTS, 5, progress=lambda *done: told.update([done]) or told[0])
     assert told == {1: 4}
-
-
-def test_the_command_goes_on_where_it_was_stopped_and_sums_up(tmp_path, monkeypatch, capsys):
-    base, other, file = tmp_path / "base", tmp_path / "tuned", tmp_path / "texts.txt"
-    write_checkpoint(base, "llama")
-    tuned(write_checkpoint(other, "llama").theirs).save_pretrained(other)
-    file.write_text("\n".join([*TEXTS, "", "..."]), "utf-8")
-    words = tmp_path / "words.txt"
-    words.write_text("cat\nmat\ncat\ncat\nno such word\n", "utf-8")
-
-    def here(file: Path, folder: Path, job: Any, out: Any, *_: Any) -> None:
-        for shard in Way(file, folder, job, out).missing():
-            work(file.resolve(), folder, job, shard)
-
-    monkeypatch.setattr(command, "run", here)
-    into = tmp_path / "into"
-    options = [str(base), str(other), str(file), "--answers", str(words), "--into", str(into)]
-    assert command.main([*options, "--lines", "2"]) == 0
-    assert "3 lines compared, 2 with a problem" in capsys.readouterr().err
-    first, *others = sorted(into.glob("part-*"))
-    before = first.stat().st_mtime_ns
-    for part in others:
-        part.unlink()
-    assert command.main([*options, "--lines", "2"]) == 0
-    assert first.stat().st_mtime_ns == before
-    written = pandas.read_csv(into / "heads.csv", index_col=["layer", "head"])
-    models = [load_folder(folder, TINY) for folder in (base, other)]
-    found = attention.compare(*models, TEXTS, [" cat", " mat", " cat"], most=0)
-    for name in ("put_back", "put_back_high", "put_in_low", "map_change", "ov_change"):
-        np.testing.assert_allclose(written[name], found.heads[name], atol=1e-5)
-    assert (written["texts"] == 3).all()
-    assert command.main([*options[:1], "nobody", *options[2:]]) == 1
-    assert "not done: " in capsys.readouterr().err
