@@ -26,7 +26,7 @@ def make(folder: Path = FOLDER) -> None:
             continue
         plain.write_bytes(gzip.decompress(path.read_bytes()))
         atlas = files.read(path)
-        first, answers, opens = as_file(atlas, os.environ.get("ATTENTION_APP", "/"), packaged)
+        first, answers, opens = as_file(atlas, os.environ.get("ATTENTION_APP", "/"))
         title = f"Heads of {atlas.title}"
         attention.save_scene(first, page, title, answers=answers, keeps=True, opens=opens)
     schema = json.dumps(files.schema(), indent=1, ensure_ascii=False)

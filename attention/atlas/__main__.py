@@ -1,4 +1,4 @@
-"""Make passports of all heads of models: where each looks, what fails without it, what it writes.
+"""Make passports of all heads of models: where each looks, and what fails without it.
 
 Without a name it makes those that come with the library. What is measured is kept as it goes on, so
 that the same command goes on where one was stopped; a second run writes the same files.
@@ -11,7 +11,7 @@ import json
 import shlex
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import TextIO
 import torch
 
 from attention.atlas import files, making
-from attention.atlas.making import Found, Wanted
+from attention.atlas.making import Wanted
 
 COMMAND = "python -m attention.atlas"
 KEPT = "atlas-work"
@@ -113,25 +113,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(asked: argparse.Namespace, way: Way) -> None:
-    """Measure all models that are asked for, then write a file of each."""
+    """Measure each model that is asked for, and write a file of it."""
     if asked.workers < 1:
         raise ValueError(f"workers must be at least 1, got {asked.workers}")
     torch.set_num_threads(1)  # as in every worker
     lines = lines_of(asked.sentences) if asked.sentences else ()
     several = [Wanted(entry, lines) for entry in dict.fromkeys(asked.models or making.usual())]
-    found: dict[str, Found] = {}
-    for wanted in several:
-        if wanted.name in found:
-            raise ValueError(f"two models are called {wanted.name}: make them one after the other")
-        if asked.scheduler or asked.workers > 1:
-            making.measure_on(wanted, asked.folder, way.told, asked.workers, asked.scheduler)
-        found[wanted.name] = making.measure(wanted, asked.folder, way.told)
+    twice = [name for name, count in Counter(one.name for one in several).items() if count > 1]
+    if twice:
+        raise ValueError(f"two models are called {twice[0]}: make them one after the other")
     asked.out.mkdir(parents=True, exist_ok=True)
     command = command_of(several, asked)
     for wanted in several:
-        others = {name: one for name, one in found.items() if name != wanted.name}
-        atlas = making.atlas_of(wanted, found[wanted.name], others, command, way.told)
+        if asked.scheduler or asked.workers > 1:
+            making.measure_on(wanted, asked.folder, way.told, asked.workers, asked.scheduler)
+        found = making.measure(wanted, asked.folder, way.told)
         way.end()
+        atlas = making.atlas_of(wanted, found, command)
         path = files.path_of(asked.out, atlas.model)
         files.write(atlas, path)
         print(f"{path}: {len(atlas.passports)} heads, {path.stat().st_size:,} bytes")

@@ -23,7 +23,7 @@ from attention.atlas import passport
 from attention.atlas.passport import HALVES, Atlas, OnHalves, Passport, Row
 from attention.core.printing import listed
 
-SCHEMA = 3
+SCHEMA = 4
 FOLDER = Path(__file__).parent / "packaged"
 ENDING = ".json.gz"
 OWN_ATLAS_VARIABLE = "ATTENTION_ATLAS"
@@ -163,16 +163,13 @@ def _check_said(one: Passport, name: str) -> None:
 
 
 def numbers_of(one: Passport) -> Iterator[float]:
-    """All numbers of a passport that are means, effects on prompts, or of weights."""
+    """All numbers of a passport that are means or effects on prompts."""
     effects = one.effects
-    halves: tuple[OnHalves, ...] = (*one.measures, *one.names, *effects.kinds, *one.alike)
+    halves: tuple[OnHalves, ...] = (*one.measures, *one.names, *effects.kinds)
     halves += (effects.elsewhere, effects.elsewhere_by_zero)
     for mean in (one.unexplained, one.sink, *(mean for each in halves for mean in each.halves)):
         yield from (mean.mean, mean.low, mean.high)
     yield from effects.by_mean
-    if one.circuit:
-        yield from (one.circuit.copying.value, one.circuit.copied.value)
-        yield one.circuit.suppressed.value
 
 
 def rows_of(one: Passport) -> Iterable[Row]:

@@ -1,4 +1,4 @@
-"""Passports made: what stages measured of a model, and its weights, put together.
+"""Passports made: what stages measured of a model, put together.
 
 Texts may be measured by other processes before, on a Dask cluster: see `measure_on`. All of them
 work on one thread, and what is put together is then the same to the last bit.
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from attention import __version__
 from attention.analysis.cluster import cluster
-from attention.atlas import circuits, effects, files, kin, patterns, stages, turned
+from attention.atlas import effects, files, patterns, stages, turned
 from attention.atlas.corpus import LANGUAGES, Asked, Corpus, corpus_of, of_lines
 from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
@@ -32,7 +32,6 @@ STAGES: tuple[Stage, ...] = (
     effects.Elsewhere(),
     turned.OnTurned(),
     patterns.Patterns(),
-    kin.Kin(),
 )
 RETRIES = 3  # of a text that failed
 
@@ -117,13 +116,6 @@ class Found:
     raw: Raw
 
     @property
-    def words(self) -> dict[str, Mapping[str, Tensor]]:
-        """Looks of heads from word to word, by sentence, see `kin.Kin`."""
-        stage = kin.Kin()
-        texts = (asked.text for asked in stage.texts(self.corpus))
-        return dict(zip(texts, self.raw[stage.name], strict=True))
-
-    @property
     def turned(self) -> dict[Asked, Tensor]:
         """Changes of answers where the step to a head's mean is turned, by prompt, (heads,)."""
         stage = turned.OnTurned()
@@ -146,12 +138,10 @@ def measure(wanted: Wanted, folder: Path, told: Told) -> Found:
     return Found(subject.corpus, raw)
 
 
-def atlas_of(
-    wanted: Wanted, found: Found, others: Mapping[str, Found], command: str, told: Told
-) -> Atlas:
-    """The passports of all heads of a model, of what stages measured of it and of other models.
+def atlas_of(wanted: Wanted, found: Found, command: str) -> Atlas:
+    """The passports of all heads of a model, of what stages measured of it.
 
-    others: by name; command: what makes them again.
+    command: what makes them again.
     """
     subject = wanted.subject()
     about = subject.model.about
@@ -166,25 +156,15 @@ def atlas_of(
         SEED,
         tuple(map(subject.text, subject.corpus.sentences)),
         effects.prompts_of(subject, found.raw[effects.OnAnswers().name]),
-        passports_of(subject, found, others, told),
+        passports_of(subject, found),
     )
 
 
-def passports_of(
-    subject: Subject,
-    found: Found,
-    others: Mapping[str, Found],
-    told: Told,
-) -> tuple[Passport, ...]:
-    """Passports of all heads, of what stages measured, and of what the weights say."""
-    name, raw = subject.model.about.name, found.raw
+def passports_of(subject: Subject, found: Found) -> tuple[Passport, ...]:
+    """Passports of all heads, of what stages measured."""
+    raw = found.raw
     does = effects.summarised(subject, raw["effects"], raw["elsewhere"], found.turned)
     looks = patterns.summarised(subject, raw["patterns"])
-    words = {other: one.words for other, one in others.items()}
-    alike = kin.summarised(subject, raw["kin"], words)
-    told(f"{name}, weights", 0, 1)
-    says = circuits.circuits_of(subject.model)
-    told(f"{name}, weights", 1, 1)
     return tuple(
         Passport(
             *head,
@@ -195,8 +175,6 @@ def passports_of(
             looks[head].unexplained,
             looks[head].sink,
             does[head],
-            says.get(head),
-            alike[head],
         )
         for head in subject.heads
     )

@@ -210,48 +210,6 @@ class Effects:
 
 
 @dataclass(frozen=True)
-class Against:
-    """A number of a head's weights, beside random matrices of the same spectrum: their mean, and
-    the interval that 95 % of them lie in."""
-
-    value: float
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Circuit:
-    """Statements of a head's weights, through the vocabulary, norms left out but for their gains.
-
-    copying: Σ Re λ / Σ |λ| of W_U W_O W_V W_E (Elhage et al. 2021), the mean of W_E taken off;
-    copied, suppressed: of how many pieces of a sample the piece itself is among the ten that W_V
-    W_O raises most, lowers most (Wang et al. 2023). W_E is the embedding, each piece of mean
-    square 1, of random matrices, too.
-    """
-
-    copying: Against
-    copied: Against
-    suppressed: Against
-
-
-@dataclass(frozen=True)
-class Alike(Numbered, OnHalves):
-    """A head that looks at the same words of the same sentences.
-
-    alike: the correlation of weights from word to word, each row about its mean; chance: the
-    greatest of any head of that model's untrained twins.
-    """
-
-    model: str
-    layer: int
-    head: int
-    found: Mean
-    checked: Mean
-    chance: float
-
-
-@dataclass(frozen=True)
 class Passport(Numbered):
     """All that is known of a head. rows: a sample spread evenly over the range of each row's
     greatest weight; unexplained: the share of its attention that none of its names foretells;
@@ -265,8 +223,6 @@ class Passport(Numbered):
     unexplained: Mean
     sink: Mean
     effects: Effects
-    circuit: Circuit | None
-    alike: tuple[Alike, ...]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from attention.atlas.claims import (
 from attention.atlas.corpus import EVERYDAY
 from attention.atlas.passport import (
     Atlas,
-    Circuit,
     Cost,
     Effects,
     Kind,
@@ -44,7 +43,6 @@ KINDS_NAMED = 2
 MOST = 0.5  # of a head's weight: less is said to be part
 PART = 0.05  # of it: less is not told
 MISLEADS = 0.05  # by which zero must take more than the mean does
-COPIED = 0.05  # of the sampled pieces: fewer do not tell of copying
 LEAST: dict[Elsewhere, str] = {
     "needs": "other sentences need it",
     "gains": "other sentences gain without it",
@@ -76,7 +74,6 @@ class Said:
     looks: str
     fails: str
     elsewhere: str
-    weights: str
 
 
 def said(atlas: Atlas, one: Passport) -> Said:
@@ -86,9 +83,6 @@ def said(atlas: Atlas, one: Passport) -> Said:
         looks(one),
         fails(atlas, one),
         elsewhere_words(atlas, one.effects),
-        "Its weights were not read through the vocabulary."
-        if one.circuit is None
-        else copying_words(one.circuit),
     )
 
 
@@ -311,24 +305,3 @@ def elsewhere_words(atlas: Atlas, effects: Effects) -> str:
 def claim_words(cost: Cost, vectors: bool) -> str:
     """The claim on other sentences without a head, see `claims.elsewhere`, without its numbers."""
     return CLAIMS[vectors][elsewhere(cost, vectors)]
-
-
-# What its weights say
-
-
-def copies(circuit: Circuit) -> int:
-    """1 if weights copy, -1 if they suppress, else 0: beyond random ones both by their eigenvalues
-    and by the pieces themselves, of which there are `COPIED` at least."""
-    copying = circuit.copying
-    side = (copying.value > max(copying.high, 0.0)) - (copying.value < min(copying.low, 0.0))
-    shown = circuit.copied if side > 0 else circuit.suppressed
-    return side * int(shown.value > max(shown.high, COPIED))
-
-
-def copying_words(circuit: Circuit) -> str:
-    """Copying or suppressing, beside random matrices of the same spectrum."""
-    copying = circuit.copying
-    does = {1: "copy", -1: "suppress", 0: "neither surely copy nor suppress"}[copies(circuit)]
-    low, high = fixed(copying.low, 2), fixed(copying.high, 2)
-    value = f"{fixed(copying.value, 2)} of −1 to 1"
-    return f"Its weights {does} what it looks at: {value}; random matrices: {low} to {high}."

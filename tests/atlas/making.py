@@ -11,10 +11,7 @@ from attention.analysis.heads import MEASURES
 from attention.atlas.files import SCHEMA
 from attention.atlas.passport import (
     HALVES,
-    Against,
-    Alike,
     Atlas,
-    Circuit,
     Cost,
     Effects,
     Kind,
@@ -47,8 +44,7 @@ def atlas(model: str = "constructed", layers: int = 2, heads: int = 2, title: st
     )
     sentences = tuple(Text("x b c x b", half, PIECES) for half in (*HALVES, *HALVES))
     passports = tuple(
-        passport(layer, head, model)
-        for layer, head in itertools.product(range(layers), range(heads))
+        passport(layer, head) for layer, head in itertools.product(range(layers), range(heads))
     )
     return Atlas(
         schema=SCHEMA,
@@ -94,7 +90,7 @@ def drawn(part: Any, chance: random.Random, least: float = 0) -> Any:
     )
 
 
-def passport(layer: int, head: int, model: str) -> Passport:
+def passport(layer: int, head: int) -> Passport:
     """A passport whose numbers follow from the place of its head."""
     place = 7 * layer + head
     row = Row(1, 3, (0.1, 0.2, 0.6, 0.1))
@@ -112,8 +108,6 @@ def passport(layer: int, head: int, model: str) -> Passport:
         unexplained=mean(0.05 if names else 0.83),
         sink=mean(0.29),
         effects=effects(-0.42 if (layer, head) == (1, 0) else 0.002 * place),
-        circuit=circuit(0.37 if head else -0.13),
-        alike=(Alike(model, 0, head, mean(0.71), mean(0.67), 0.23),) if layer else (),
     )
 
 
@@ -148,13 +142,4 @@ def effects(first: float) -> Effects:
         elsewhere_by_zero=Cost(mean(0.013, 0.001), mean(0.011, 0.002)),
         hangs=(5, 4, 3) if needed else (),
         controls=(0, 1, 2) if needed else (),
-    )
-
-
-def circuit(copying: float) -> Circuit:
-    """Weights that copy, or suppress."""
-    return Circuit(
-        Against(copying, 0.0, -0.05, 0.05),
-        Against(0.53, 0.02, 0.0, 0.05),
-        Against(0.01, 0.02, 0.0, 0.05),
     )

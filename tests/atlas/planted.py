@@ -72,10 +72,7 @@ class Layer:
 class Model:
     """One layer over words; ids are equal for equal words."""
 
-    def __init__(
-        self, heads: Sequence[Looks], name: str = "planted", *, causal: bool, special: bool
-    ) -> None:
-        self.about = SimpleNamespace(name=name)
+    def __init__(self, heads: Sequence[Looks], *, causal: bool, special: bool) -> None:
         self.layers = [Layer(heads, causal)]
         self.special = special
 
@@ -99,13 +96,12 @@ def subject(
     heads: Sequence[Looks],
     twin: Sequence[Looks],
     texts: Sequence[str],
-    name: str = "planted",
     *,
     causal: bool = False,
     special: bool = True,
 ) -> Any:
     """Such a model with its twin and its texts, as `stages.Subject` has them."""
-    model, other = (Model(each, name, causal=causal, special=special) for each in (heads, twin))
+    model, other = (Model(each, causal=causal, special=special) for each in (heads, twin))
     asked = tuple(Asked(text, "", half_of(at)) for at, text in enumerate(texts))
     places = [(0, head) for head in range(len(heads))]
     return SimpleNamespace(model=model, twins=[other], corpus=Corpus(asked, (), ()), heads=places)

@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 from typing import Any
 
 from attention.atlas import words
-from attention.atlas.passport import Against, Circuit, Cost, Kind, Passport, Turned
+from attention.atlas.passport import Cost, Kind, Passport, Turned
 from tests.atlas import making
 from tests.atlas.making import mean
 from tests.cases import over
@@ -15,7 +15,7 @@ from tests.properties import strategies as st
 
 ANSWERS = making.atlas()
 VECTORS = replace(ANSWERS, prompts=(*(replace(each, answer="") for each in ANSWERS.prompts),))
-ROW = making.passport(0, 3, "m").rows[0]
+ROW = making.passport(0, 3).rows[0]
 NOTHING = Cost(mean(0.002, 0.003), mean(0.001, 0.002))
 
 
@@ -28,7 +28,7 @@ def kind(
 
 def head(*kinds: Kind, cost: Cost = NOTHING, **changed: Any) -> Passport:
     """A head without a name, of which nothing is sure but what is given."""
-    one = making.passport(0, 3, "m")
+    one = making.passport(0, 3)
     effects = replace(one.effects, kinds=kinds or (kind(-0.01, -0.02),), elsewhere=cost)
     return replace(one, effects=effects, **changed)
 
@@ -184,31 +184,6 @@ GROWS = "the loss on 40 other sentences grows by"
 )
 def test_the_cost_to_other_sentences_is_no_surer_than_both_halves(atlas, cost, expected):
     assert words.said(atlas, head(cost=cost)).elsewhere == expected
-
-
-def circuit(copying: float, copied: float, suppressed: float) -> Circuit:
-    return Circuit(
-        Against(copying, 0.0, -0.05, 0.07),
-        Against(copied, 0.01, 0.0, 0.02),
-        Against(suppressed, 0.01, 0.0, 0.02),
-    )
-
-
-@over(
-    "one, expected",
-    [
-        (circuit(0.53, 0.3, 0.0), "copy what it looks at: 0.53"),
-        (circuit(-0.4, 0.0, 0.3), "suppress what it looks at: −0.40"),
-        (circuit(0.53, 0.04, 0.3), "neither surely copy nor suppress what it looks at: 0.53"),
-        (circuit(-0.4, 0.3, 0.04), "neither surely copy nor suppress what it looks at: −0.40"),
-        (circuit(0.06, 0.3, 0.3), "neither surely copy nor suppress what it looks at: 0.06"),
-    ],
-)
-def test_weights_copy_where_eigenvalues_and_pieces_both_say_so(one, expected):
-    beside = "of −1 to 1; random matrices: −0.05 to 0.07."
-    assert words.said(ANSWERS, head(circuit=one)).weights == f"Its weights {expected} {beside}"
-    unread = words.said(ANSWERS, head(circuit=None)).weights
-    assert unread == "Its weights were not read through the vocabulary."
 
 
 @over(

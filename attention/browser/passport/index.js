@@ -1,12 +1,12 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeShape, under } from "../shared/elements.js"
+import { make, makeShape } from "../shared/elements.js"
 import { writeShaded } from "../shared/sentence.js"
 import { besideWord, lengthOf, sizeOf } from "../shared/words.js"
 import { drawTable } from "../table/index.js"
 
 /** @import { Mount } from "../shared/component.js"
-    @import { Bar, Fallen, KindSaid, Kin, Looked, MeasureSaid, NameSaid, PassportSaid,
+    @import { Bar, Fallen, KindSaid, Looked, MeasureSaid, NameSaid, PassportSaid,
       } from "../messages.js"
     @typedef {ReturnType<typeof build>} View
     @typedef {{ most: number, unit: string }} Scale the end of that of effects, and its unit */
@@ -20,13 +20,8 @@ const SOME_ROWS = 3 // that are seen of a head without a name
 export default component(build, draw)
 
 /** @param {Mount<"passport">} mount */
-function build({ root, content, send }) {
-  const frame = make("div", "frame", root)
-  frame.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button?.dataset.head) send("head", Number(button.dataset.head))
-  })
-  return { content, frame }
+function build({ root, content }) {
+  return { content, frame: make("div", "frame", root) }
 }
 
 /** @type {(view: View) => void} */
@@ -51,13 +46,7 @@ function passportOf(said, scale, shades) {
   const all = folded(article, "all", "Its numbers, each beside chance")
   for (const words of said.told) make("p", "told", all, { textContent: words })
   const sections = make("div", "sections", all)
-  sections.append(
-    breaksOf(said, scale),
-    looksOf(said, shades),
-    weightsOf(said),
-    kinOf(said),
-    unexplainedOf(said),
-  )
+  sections.append(breaksOf(said, scale), looksOf(said, shades), unexplainedOf(said))
   return article
 }
 
@@ -240,38 +229,6 @@ function tableOf(columns, measures) {
   const lines = measures.map(({ title, cells }) => [title, ...cells])
   drawTable(box, { columns, lines, total: [], bars: [] })
   return box
-}
-
-/** @type {(said: PassportSaid) => HTMLElement} */
-function weightsOf({ weights, copies }) {
-  const section = sectionOf("weights", "What its weights say")
-  make("p", "", section, { textContent: weights })
-  if (copies.length) section.append(barsOf(copies))
-  return section
-}
-
-/** @type {(said: PassportSaid) => HTMLElement} */
-function kinOf({ alike }) {
-  const section = sectionOf("kindred", "Its kin")
-  if (alike.length) section.append(kinListOf(alike))
-  else make("p", "", section, { textContent: "No head looks at the same words beyond chance." })
-  return section
-}
-
-/** @type {(kin: Kin[]) => HTMLElement} */
-function kinListOf(kin) {
-  const list = make("ul", "kin")
-  for (const { head, name, link, said } of kin) {
-    const item = make("li", "", list)
-    if (head < 0 && !link) item.append(name)
-    else if (head < 0) make("a", "", item, { textContent: name, href: link })
-    else {
-      const button = make("button", "", item, { type: "button", textContent: name })
-      button.dataset.head = String(head)
-    }
-    item.append(` ${said}`)
-  }
-  return list
 }
 
 /** @type {(said: PassportSaid) => HTMLElement} */

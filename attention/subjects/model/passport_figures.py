@@ -177,18 +177,8 @@ class Fallen(TypedDict):
     link: str
 
 
-class Kin(TypedDict):
-    """A head that is alike, with words on that; head: its position, -1 in another model;
-    link: to its passport."""
-
-    head: int
-    name: str
-    link: str
-    said: str
-
-
 class PassportSaid(TypedDict):
-    """A passport as it is read: the first glance, then each part; looks, weights: a sentence."""
+    """A passport as it is read: the first glance, then each part; looks: a sentence."""
 
     name: str
     place: str
@@ -203,9 +193,6 @@ class PassportSaid(TypedDict):
     kinds: list[KindSaid]
     hangs: list[Fallen]
     controls: list[Fallen]
-    weights: str
-    copies: list[Bar]
-    alike: list[Kin]
     bars: list[Bar]
 
 
@@ -218,8 +205,8 @@ class HeadPassportHeader(TypedDict):
 
 
 @dataclass(frozen=True, eq=False)
-class HeadPassport(Figure, kind="passport", header=HeadPassportHeader, head=int):
-    """The passport of a head. It answers `head`, the position of one of its kin."""
+class HeadPassport(Figure, kind="passport", header=HeadPassportHeader):
+    """The passport of a head."""
 
     said: HeadPassportHeader
 

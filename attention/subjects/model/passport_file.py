@@ -7,10 +7,9 @@ their map.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import replace
 
-from attention.atlas.passport import Atlas, Passport
+from attention.atlas.passport import Atlas
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
 from attention.subjects.model.passport_figures import HeadAtlas, HeadPassport, PassportSaid
@@ -20,31 +19,26 @@ from attention.subjects.model.passports import passport_of
 from attention.subjects.model.shades import Shade, shade_named
 
 LISTED = 20  # heads, the most
-MAP, PASSPORT = "head_atlas", "passport"
+MAP = "head_atlas"
 
 
-def as_file(
-    atlas: Atlas, app: str = "", beside: Collection[str] = ()
-) -> tuple[Scene, dict[Done, Scene], dict[str, Done]]:
+def as_file(atlas: Atlas, app: str = "") -> tuple[Scene, dict[Done, Scene], dict[str, Done]]:
     """An atlas as `attention.save_scene` takes it, with keeps=True: the scene that it opens with,
     the scene that each event leads to from there, and heads that it opens at, by names as "23.4".
 
-    app: the address of an app that its links lead to, "" = they are left out; beside: models whose
-    files stand beside it by their names, so that kin in these are links.
+    app: the address of an app that its links lead to, "" = they are left out.
     """
     opened = Opened(atlas)
     usual = shade_named(opened.shades, "")
 
     def scene_of(head: Head, shade: Shade = usual) -> Scene:
-        passport = linked(passport_of(atlas, head), atlas.of(*head), app, beside)
+        passport = linked(passport_of(atlas, head), app)
         return scene(map_of(opened, shade, head), passport)
 
     head = darkest(usual)
     answers: dict[Done, Scene] = {}
     for one in atlas.passports:
-        there = scene_of(one.place)
-        for key in (MAP, PASSPORT):
-            answers[key, "head", atlas.position(one.place)] = there
+        answers[MAP, "head", atlas.position(one.place)] = scene_of(one.place)
     for shade in opened.shades:
         answers[MAP, "shade", shade.name] = scene_of(head, shade)
     opens: dict[str, Done] = {
@@ -53,10 +47,8 @@ def as_file(
     return scene_of(head), answers, opens
 
 
-def linked(
-    passport: HeadPassport, one: Passport, app: str, beside: Collection[str]
-) -> HeadPassport:
-    """The passport of a head, with links to an app or to files beside it, see `as_file`."""
+def linked(passport: HeadPassport, app: str) -> HeadPassport:
+    """The passport of a head, with links to an app, see `as_file`."""
 
     def to_app(link: str) -> str:
         return app and f"{app}{link}"
@@ -66,10 +58,6 @@ def linked(
         **said,
         "hangs": [{**each, "link": to_app(each["link"])} for each in said["hangs"]],
         "controls": [{**each, "link": to_app(each["link"])} for each in said["controls"]],
-        "alike": [
-            {**shown, "link": f"{kin.model}.html#{kin.name}" if kin.model in beside else ""}
-            for kin, shown in zip(one.alike, said["alike"], strict=False)
-        ],
     }
     return replace(passport, said={**passport.said, "passport": whole})
 

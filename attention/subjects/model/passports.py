@@ -11,9 +11,7 @@ from attention.analysis.heads import MEASURES
 from attention.atlas import words as atlas_words
 from attention.atlas.passport import (
     HALVES,
-    Alike,
     Atlas,
-    Circuit,
     Kind,
     Mean,
     Measured,
@@ -28,7 +26,6 @@ from attention.subjects.model.passport_figures import (
     Bar,
     Fallen,
     HeadPassport,
-    Kin,
     KindSaid,
     Looked,
     MeasureSaid,
@@ -36,10 +33,10 @@ from attention.subjects.model.passport_figures import (
     PassportSaid,
 )
 from attention.subjects.model.shades import change
-from attention.subjects.model.words import PASSPORT, apart, named_head, percent, quoted, word_of
+from attention.subjects.model.words import apart, named_head, percent, quoted, word_of
 
 LEAST_SCALE = 0.1  # of the axis of effects
-ROWS, KIN = 6, 5  # that are shown
+ROWS = 6  # that are shown
 
 
 def link_to(page: str, model: str, head: tuple[int, int], **more: object) -> str:
@@ -86,9 +83,6 @@ def said_of(atlas: Atlas, one: Passport) -> PassportSaid:
         "kinds": [kind_of(atlas, one, kind) for kind in one.effects.kinds],
         "hangs": hangs,
         "controls": [fallen_of(atlas, one, at) for at in one.effects.controls],
-        "weights": said.weights,
-        "copies": copy_bars(one.circuit) if one.circuit else [],
-        "alike": [alike_of(atlas, kin) for kin in one.alike[:KIN]],
         "bars": [
             bar("attention that no name foretells", one.unexplained),
             bar("attention on the sink", one.sink),
@@ -99,16 +93,6 @@ def said_of(atlas: Atlas, one: Passport) -> PassportSaid:
 def bar(title: str, found: Mean, say: Callable[[float], str] = share) -> Bar:
     """A share with its interval."""
     return Bar(title=title, mean=found.mean, low=found.low, high=found.high, said=say(found.mean))
-
-
-def copy_bars(circuit: Circuit) -> list[Bar]:
-    """Shares of words that are raised and lowered themselves, then those by random matrices."""
-    shares = {"raised": circuit.copied, "lowered": circuit.suppressed}
-    random = {name: Mean(each.mean, each.low, each.high, 0) for name, each in shares.items()}
-    return [
-        *(level(f"words {name} themselves", each.value) for name, each in shares.items()),
-        *(bar(f"{name}, random matrices", each) for name, each in random.items()),
-    ]
 
 
 def level(title: str, value: float) -> Bar:
@@ -193,14 +177,4 @@ def fallen_of(atlas: Atlas, one: Passport, at: int) -> Fallen:
         "after": then,
         "said": f"{quoted(answer)} {before} → {then}" if answer else f"cosine {before} → {then}",
         "link": link_to("model", atlas.model, one.place, s=prompt.text, off=one.name),
-    }
-
-
-def alike_of(atlas: Atlas, kin: Alike) -> Kin:
-    """A head that looks at the same words."""
-    return {
-        "head": atlas.position(kin.place) if kin.model == atlas.model else -1,
-        "name": kin.name if kin.model == atlas.model else f"{kin.model} {kin.name}",
-        "link": link_to("model", kin.model, kin.place, more=PASSPORT),
-        "said": f"correlation {fixed(kin.checked.mean, 2)}; by chance up to {fixed(kin.chance, 2)}",
     }

@@ -18,10 +18,9 @@ from attention.atlas.passport import Atlas, Passport
 from attention.core.printing import fixed, percent
 from attention.subjects.model.figures import Shades
 
-BREAKS, LOOKS, SAYS, LEFT = (
+BREAKS, LOOKS, LEFT = (
     "what breaks without it",
     "where it looks",
-    "what its weights say",
     "what is not explained",
 )
 NEEDED = "needed by "
@@ -92,7 +91,7 @@ def two_digits(value: float) -> str:
 def shades_of(atlas: Atlas) -> list[Shade]:
     """All shades, those of effects first. Of two halves of texts the one that nothing was found on
     is shown."""
-    return [*_effects(atlas), *_looks(atlas), *_weights(atlas), *_unexplained(atlas)]
+    return [*_effects(atlas), *_looks(atlas), *_unexplained(atlas)]
 
 
 def shade_named(shades: Sequence[Shade], name: str) -> Shade:
@@ -195,27 +194,6 @@ def _share(
 ) -> Shade:
     legend = f"share of {what}; full colour: 100 %"
     return Shade(name, group, numbers, 1.0, False, 1, legend, percent, sure)
-
-
-def _weights(atlas: Atlas) -> Iterator[Shade]:
-    if all(one.circuit is None for one in atlas.passports):
-        return
-
-    def number(of: str, one: Passport) -> float | None:
-        return None if one.circuit is None else getattr(one.circuit, of).value
-
-    legend = (
-        "blue: its weights raise the word that they read, orange: they lower it; full colour: ±1"
-    )
-    copying = numbers_of(atlas, partial(number, "copying"))
-    yield Shade("copying", SAYS, copying, 1.0, True, 1, legend, two_digits, _copies)
-    for of in ("copied", "suppressed"):
-        numbers = numbers_of(atlas, partial(number, of))
-        yield _share(f"words {of}", SAYS, numbers, "sampled words")
-
-
-def _copies(one: Passport) -> bool:
-    return one.circuit is not None and words.copies(one.circuit) != 0
 
 
 def _unexplained(atlas: Atlas) -> Iterator[Shade]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from attention.app.components.scene import draw
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas.passport import Atlas
 from attention.figures.scene import Scene, Words, note, scene
-from attention.subjects.model import choices, numbers, passport_numbers, passport_words
-from attention.subjects.model.passport_figures import HeadPassport
+from attention.subjects.model import numbers, passport_numbers, passport_words
 from attention.subjects.model.passports import passport_of
 
 
@@ -28,12 +25,7 @@ def draw_passport(view: View) -> None:
         return
     if not numbers.is_on_a_head(view):
         return
-    shown = passport_scene(view, opened.atlas)
-    passport = shown["passport"]
-    assert isinstance(passport, HeadPassport)
-    has_head = range(opened.atlas.wide * len(opened.atlas.shape)).__contains__
-    choose = partial(choices.choose_position, model)
-    draw(shown, key="passport_of_head", taken={passport.key: {"head": (has_head, choose)}})
+    draw(passport_scene(view, opened.atlas), key="passport_of_head")
 
 
 def passport_scene(view: View, atlas: Atlas) -> Scene:

@@ -187,9 +187,6 @@ def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports()
     assert sent["shades"]["name"] == "unexplained"
     assert "passports" in sent["blue"]
     assert sent["told"]["passports"][23 * 9 + 4] == titled(atlas, atlas.of(23, 4))
-    kin = app.sent["passport"].header["passport"]["alike"]
-    near = next(each["head"] for each in kin if each["head"] >= 0)
-    assert header(app.tell("passport", "head", near))["chosen"] == near
 
 
 def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_path):
