@@ -105,7 +105,7 @@ def test_a_name_that_fails_on_the_other_half_is_given_as_failed_with_a_row_that_
 
 
 def test_a_name_that_a_head_of_the_twin_earns_as_often_is_not_given():
-    found = summary(subject([on(-1)], [on(-1)], TEXTS))
+    found = summary(subject([on(-1)], [on(-1), even], TEXTS))
     assert names(found[0]) == {}
 
 
