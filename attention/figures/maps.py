@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -34,8 +34,7 @@ SIDES = tuple(
         *(("top", "right"), ("top", "left"), ("bottom", "right"), ("bottom", "left")),
     )
 )
-COLOURS = (BLUE, CHOSEN, "#4c9f70")
-DASHES = ("solid", "dash", "dot")
+COLOURS, DASHES = (BLUE, CHOSEN), ("solid", "dash")
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 BASE: dict[str, Any] = {
     "template": "none",
@@ -232,82 +231,51 @@ def _room(values: Sequence[float], *more: float) -> list[float]:
     return [least - margin, most + margin]
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One of two panels of curves.
-
-    title: above it; curves: by name; words: at a point that is pointed at, as plotly takes them;
-    up: further settings of its axis.
-    """
-
-    title: str
-    curves: Mapping[str, Sequence[float]]
-    words: str
-    up: Mapping[str, object] = field(default_factory=dict)
-
-
-def panels(
-    first: Panel,
-    second: Panel,
-    x: Sequence[int],
-    across: Mapping[str, object],
-    titles: tuple[str, str],
-    height: int,
-) -> go.Figure:
-    """Two panels of curves side by side, with one legend: a method has one colour in both.
-
-    x: of their points; across, titles: settings and titles of the axes along which they lie.
-    """
-    lines = [
-        {
-            "type": "scatter",
-            "x": list(x[: len(values)]),
-            "y": list(values),
-            "name": name,
-            "mode": "lines+markers",
-            "line": {"color": COLOURS[at % 3], "width": 2.5, "dash": DASHES[at % 3]},
-            "marker": {"size": 6},
-            "xaxis": f"x{axis}",
-            "yaxis": f"y{axis}",
-            "showlegend": axis == 1,
-            "hovertemplate": f"{panel.words}<extra>{name}</extra>",
-        }
-        for axis, panel in enumerate((first, second), 1)
-        for at, (name, values) in enumerate(panel.curves.items())
-    ]
-    ahead = {"tickangle": 0, "fixedrange": True, "showgrid": False, **across}
-    up = {
-        **{"fixedrange": True, "gridcolor": "rgba(128, 128, 128, 0.25)", "ticklabelstandoff": 4},
-        **{"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.5)"},
-    }
-    named = [{"title": {"text": title, "standoff": 8}} for title in titles]
-    layout = BASE | {
-        "height": height,
-        "margin": {"l": 44, "r": 8, "t": 34, "b": 84},
-        "xaxis": ahead | {"domain": [0, 0.46]} | named[0],
-        "xaxis2": ahead | {"domain": [0.56, 1]} | named[1],
-        "yaxis": up | {**first.up},
-        "yaxis2": up | {"anchor": "x2", **second.up},
-        "annotations": [_heading(first.title, 0), _heading(second.title, 0.56)],
-    }
-    return go.Figure(lines, layout)
-
-
 def spread_figure(
     widths: Sequence[int],
     spread: Mapping[str, Sequence[float]],
     greatest: Mapping[str, Sequence[float]],
 ) -> go.Figure:
-    """The spread of scores, and the greatest share after the softmax, against d_k."""
-    from_0 = {"rangemode": "tozero"}
-    return panels(
-        Panel("spread of the scores", spread, "d_k %{x}<br>spread %{y:.2f}", from_0),
-        Panel("greatest of 8 shares", greatest, "d_k %{x}<br>share %{y:.2f}", {"range": [0, 1.02]}),
-        widths,
-        {"type": "log", "tickvals": list(widths[::2])},
-        ("d_k", "d_k"),
-        460,
-    )
+    """The spread of scores, and the greatest share after the softmax, against d_k: two panels of
+    curves, each in one colour in both."""
+    lines = [
+        {
+            "type": "scatter",
+            "x": list(widths),
+            "y": list(values),
+            "name": name,
+            "mode": "lines+markers",
+            "line": {"color": COLOURS[at], "width": 2.5, "dash": DASHES[at]},
+            "marker": {"size": 6},
+            "xaxis": f"x{axis}",
+            "yaxis": f"y{axis}",
+            "showlegend": axis == 1,
+            "hovertemplate": f"d_k %{{x}}<br>{words} %{{y:.2f}}<extra>{name}</extra>",
+        }
+        for axis, (words, curves) in enumerate((("spread", spread), ("share", greatest)), 1)
+        for at, (name, values) in enumerate(curves.items())
+    ]
+    ahead = {
+        **{"tickangle": 0, "fixedrange": True, "showgrid": False, "type": "log"},
+        **{"tickvals": list(widths[::2]), "title": {"text": "d_k", "standoff": 8}},
+    }
+    up = {
+        **{"fixedrange": True, "gridcolor": "rgba(128, 128, 128, 0.25)", "ticklabelstandoff": 4},
+        **{"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.5)"},
+    }
+    layout = BASE | {
+        "height": 460,
+        "margin": {"l": 44, "r": 8, "t": 34, "b": 84},
+        "xaxis": ahead | {"domain": [0, 0.46]},
+        "xaxis2": ahead | {"domain": [0.56, 1]},
+        "yaxis": up | {"rangemode": "tozero"},
+        "yaxis2": up | {"anchor": "x2", "range": [0, 1.02]},
+        "annotations": [
+            _heading("spread of the scores", 0),
+            _heading("greatest of 8 shares", 0.56),
+        ],
+    }
+    return go.Figure(lines, layout)
 
 
 def _heading(words: str, x: float) -> dict[str, Any]:

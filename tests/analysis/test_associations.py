@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import associations
@@ -249,38 +248,6 @@ def test_what_takes_long_says_how_far_it_is_and_stops_where_that_raises(case):
             associate(case.model, case.run.pieces, name, progress=tell)
         assert told[0][0] == 0
         assert all(done < of for done, of in told), name
-
-
-@each_decoder
-@torch.no_grad()
-def test_faithfulness_of_a_decoder_is_that_of_runs_over_what_is_left(case):
-    followed = Followed(case.model, case.run.pieces, (7, 11))
-    ids, n = case.run.pieces.ids, len(case.run.pieces.ids)
-    found = associations.curves(followed, torch.arange(n, 0, -1.0))
-    left, kept = found.comprehensiveness, found.sufficiency
-    assert len(left) == len(kept) == n
-    whole = float(followed.target(followed.hidden)[-1])
-
-    def lost(some: Tensor) -> Any:
-        states = case.model.hidden(Padded(some))
-        return pytest.approx(whole - float(states[-1] @ followed.directions[-1]), abs=1e-3)
-
-    assert (float(left[0]), float(kept[-1])) == pytest.approx((0, 0), abs=1e-4)
-    assert float(left[2]) == lost(ids[2:])
-    assert float(kept[2]) == lost(torch.cat([ids[:2], ids[-1:]]))
-
-
-@MINILM
-def test_faithfulness_of_an_encoder_ends_where_the_other_begins(case):
-    followed = Followed(case.model, case.run.pieces)
-    found = associations.curves(
-        followed, associate(case.model, case.run.pieces, "alti")[-1].mean(0)
-    )
-    n_free = sum(not special for special in case.run.pieces.special)
-    assert len(found.comprehensiveness) == n_free + 1
-    assert float(found.comprehensiveness[-1]) == pytest.approx(float(found.sufficiency[0]))
-    assert float(found.comprehensiveness[-1]) > 0.1
-    assert float(found.comprehensiveness[0]) == pytest.approx(0, abs=1e-5)
 
 
 @MINILM

@@ -47,10 +47,7 @@ VIEWS: dict[str, dict[str, dict[str, Sequence[str]]]] = {
     },
     "model": {
         "model=minilm": {},
-        "model=minilm&more=associations": {
-            "Association, SVG": ["cat", "walks", "street"],
-            "Curves, SVG": ["pieces removed", "pieces kept"],
-        },
+        "model=minilm&more=associations": {"Association, SVG": ["cat", "walks", "street"]},
     },
     "cross": {"": {}, "cross=batch": {"Matrices, SVG": ["weights", "output"]}},
     "operations": {"": {"Matrices, SVG": ["A[0]", "C[1]", "16"]}},

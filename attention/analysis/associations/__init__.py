@@ -14,10 +14,10 @@ from collections.abc import Mapping
 
 # In the order of menus; methods of other modules come behind.
 from attention.analysis.associations import weights, alti, gradient, erasing  # isort: skip
+from attention.analysis.associations.agreements import agreement, row_agreements
 from attention.analysis.associations.alti import alti_steps, vectors
 from attention.analysis.associations.baselines import BASELINES, Baseline
 from attention.analysis.associations.erasing import WAYS, Erasure, erased, ways_of
-from attention.analysis.associations.faithfulness import Curves, agreement, curves, row_agreements
 from attention.analysis.associations.followed import Followed
 from attention.analysis.associations.gradient import gradients
 from attention.analysis.associations.method import METHODS, Method, Step, associate, methods_for
@@ -30,7 +30,6 @@ __all__ = [
     "NAMED",
     "WAYS",
     "Baseline",
-    "Curves",
     "Erasure",
     "Followed",
     "Method",
@@ -39,7 +38,6 @@ __all__ = [
     "alti",
     "alti_steps",
     "associate",
-    "curves",
     "erased",
     "erasing",
     "gradient",

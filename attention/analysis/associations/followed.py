@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from attention.changing.change import Intervention
 from attention.changing.known import MAX_PIECES_AT_ONCE, Progress, changed_runs
@@ -125,24 +124,6 @@ class Followed:
         forward = self.model.forward(batch, edit=edit, layers=layers, after=kept)
         runs = itertools.islice(forward, len(self.layers))
         return {layer: run.output for layer, run in enumerate(runs)}
-
-    def ends_of(self, sentences: Sequence[Tensor]) -> Iterator[Tensor]:
-        """The last hidden states of other sentences of any lengths. ids (pieces,) each.
-
-        (pieces, d_model) each.
-        """
-        n_layers, longest = len(self.layers), max(map(len, sentences))
-        at_once = max(1, MAX_PIECES_AT_ONCE // longest)
-        for first in range(0, len(sentences), at_once):
-            self.progress(first, len(sentences))
-            some = sentences[first : first + at_once]
-            lengths = torch.tensor([len(ids) for ids in some])
-            ids = pad_sequence([*some], batch_first=True)
-            mask = torch.arange(ids.shape[1]) < lengths[:, None]
-            batch = Padded(ids, None if bool(mask.all()) else mask)
-            *_, last = itertools.islice(self.model.forward(batch), n_layers)
-            states = self.final(last.output)
-            yield from (state[:length] for state, length in zip(states, lengths, strict=True))
 
     def target(self, hidden: Tensor) -> Tensor:
         """The number that a gradient or an erasure is asked about, at each position.

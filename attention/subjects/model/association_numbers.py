@@ -8,7 +8,7 @@ from functools import partial
 from torch import Tensor
 
 from attention.analysis import associations as followed
-from attention.analysis.associations import METHODS, Curves, Followed
+from attention.analysis.associations import METHODS
 from attention.app.cached import kept
 from attention.app.cached.runs import run_model, untold
 from attention.app.state.shared import load_model
@@ -67,30 +67,14 @@ def followed_layers(view: View) -> int:
 
 def agreement_with_erasure(view: View, method: str) -> float:
     """The rank agreement of a method after the chosen layer with erasure after the last."""
-    return _agreement(view["model"], plain(view["s"]), method, _last_layer(view))
+    layer = association_words.layers_shown(view["after"], followed_layers(view)) - 1
+    return _agreement(view["model"], plain(view["s"]), method, layer)
 
 
-def _last_layer(view: View) -> int:
-    """The last of the layers that are followed as far as is chosen, counted from 0."""
-    return association_words.layers_shown(view["after"], followed_layers(view)) - 1
-
-
-@kept(256, key=lambda name, text, method, layer, progress: (name, text, method, layer))
-def _curves_of(name: str, text: str, method: str, layer: int, progress: Progress) -> Curves:
-    numbers = _associate(name, text, method, progress)[layer]
-    sentence = Followed(load_model(name), run_model(name, text).pieces, progress=progress)
-    return followed.curves(sentence, association_words.importance(numbers, sentence.goes_on))
-
-
-def curves_of(view: View, method: str) -> Curves:
-    """Curves of the target as the words that a method names first go, or alone stay."""
-    return _curves_of(view["model"], plain(view["s"]), method, _last_layer(view), untold)
-
-
-def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[Step]:
-    """Steps until methods have been worked out for the sentence, and their curves."""
-    name, text, layer = view["model"], plain(view["s"]), _last_layer(view)
-    steps = [
+def steps_to(view: View, methods: Sequence[str]) -> list[Step]:
+    """Steps until methods have been worked out for the sentence."""
+    name, text = view["model"], plain(view["s"])
+    return [
         Step(
             METHODS[method].title,
             (name, text, method),
@@ -99,18 +83,3 @@ def steps_to(view: View, methods: Sequence[str], curves: Sequence[str]) -> list[
         for method in methods
         if not is_associated(view, method)
     ]
-    steps += [
-        Step(
-            f"Faithfulness of {METHODS[method].title}",
-            (name, text, method, layer),
-            partial(_curves_of, name, text, method, layer),
-        )
-        for method in curves
-        if not has_curves(view, method)
-    ]
-    return steps
-
-
-def has_curves(view: View, method: str) -> bool:
-    """True if they have been worked out, and are kept."""
-    return (view["model"], plain(view["s"]), method, _last_layer(view)) in _curves_of.cache

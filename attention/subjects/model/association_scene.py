@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from attention.analysis.associations import METHODS
 from attention.analysis.associations.two_words import INTRODUCTION
-from attention.analysis.dependencies import Truth, truths
-from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
 from attention.core.papers import link_of
-from attention.figures.chart import Chart
-from attention.figures.maps import Panel, panels
 from attention.figures.matrices import Matrices
 from attention.figures.picture import AttentionPicture, Picture
 from attention.figures.scene import (
-    Column,
     Figure,
     Row,
     Scene,
@@ -28,7 +23,6 @@ from attention.figures.scene import (
 )
 from attention.subjects.model import association_numbers, association_words
 from attention.subjects.model.association_words import Association, Misleading
-from attention.trained.models import Model
 
 
 def picture(shown: Association, key: str, most: float) -> Scene:
@@ -62,10 +56,10 @@ def question() -> Scene:
     )
 
 
-def whole_model(view: View, offered: Sequence[str], curves: Sequence[str]) -> Scene:
+def whole_model(view: View, offered: Sequence[str]) -> Scene:
     """The answer of erasure, and how far each method says the same.
 
-    offered: methods that are worked out for the sentence; curves: those whose faithfulness is.
+    offered: methods that are worked out for the sentence.
     """
     here = {
         name: association_numbers.agreement_with_erasure(view, name)
@@ -73,75 +67,22 @@ def whole_model(view: View, offered: Sequence[str], curves: Sequence[str]) -> Sc
         if name != "erasure"
     }
     erased = association_numbers.association(view, "erasure")
-    known = truths(view["model"])
+    table = association_words.agreement_table(here, view["model"])
     return scene(
         Words(association_words.answer(erased, here, view["query"]), "told"),
-        Row([_agreement(view, here), _faithfulness(view, curves)], (1, 1)),
-        *(_against_truth(known) if known else ()),
+        titled("Agreement with erasure", "· Spearman’s ρ, the best first"),
+        Table("rank agreement with erasure", *table, key="agreement"),
+        Words(association_words.AGREEMENT),
     )
 
 
-def _agreement(view: View, here: dict[str, float]) -> Column:
-    """The agreement of each method with erasure in its ranking of words."""
-    table = association_words.agreement_table(here, view["model"])
-    return Column(
-        [
-            titled("Agreement with erasure", "· Spearman’s ρ, the best first"),
-            Table("rank agreement with erasure", *table, key="agreement"),
-            Words(association_words.AGREEMENT),
-        ]
-    )
-
-
-def _faithfulness(view: View, methods: Sequence[str]) -> Column:
-    """The fall of the target as the words that a method names first go, or alone stay."""
-    curves = {METHODS[name].title: association_numbers.curves_of(view, name) for name in methods}
-    removed = {title: each.comprehensiveness.tolist() for title, each in curves.items()}
-    kept = {title: each.sufficiency.tolist() for title, each in curves.items()}
-    count = max(map(len, (*removed.values(), *kept.values())), default=0)
-    lines = panels(
-        Panel("removed: more is better", removed, "removed %{x}<br>drop %{y:.4f}"),
-        Panel("kept: less is better", kept, "kept %{x}<br>drop %{y:.4f}"),
-        range(count),
-        {"rangemode": "tozero"},
-        ("pieces removed", "pieces kept"),
-        340,
-    )
-    return Column(
-        [
-            titled(
-                "Faithfulness", "· the words that a method names first are removed, or alone kept"
-            ),
-            Chart(lines, "Curves of faithfulness.", key="association_curves"),
-            Table("faithfulness", *association_words.faithfulness_table(curves)),
-            Words(association_words.faithfulness_words(load_model(view["model"]))),
-        ]
-    )
-
-
-def _against_truth(known: Mapping[str, Truth]) -> list[Figure]:
-    """Shares of sentences in which each method finds the token the next word truly depends on."""
-    return [
-        titled("Against the truth", "· how often a method ranks the true word first"),
-        Table("agreement with the truth", *association_words.truth_table(known)),
-        Words(association_words.TRUTH),
-    ]
-
-
-def explained(model: Model, example: Misleading) -> Scene:
+def explained(example: Misleading) -> Scene:
     """Explain an association, which method to trust, and why weights alone mislead."""
     return scene(
         heading("What is an association?"),
-        Row([_prose(association_words.WHAT), Column(_trust(model))], (1, 1)),
+        Row([_prose(association_words.WHAT), _prose(association_words.TRUST)], (1, 1)),
         _prose(example.before),
     )
-
-
-def _trust(model: Model) -> list[Words]:
-    return [
-        _prose(association_words.TRUST),
-        *map(_prose, association_words.trust(model)),
-    ]
 
 
 def _prose(words: str) -> Words:

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention.analysis.associations import METHODS, Curves, Method, methods_for
+from attention.analysis.associations import METHODS, Method, methods_for
 from attention.analysis.associations.two_words import ROW, WORDS
-from attention.analysis.dependencies import Truth, ranked, title_of
-from attention.analysis.study import ABOUT, STUDIES, most_trusted, share
+from attention.analysis.study import STUDIES, most_trusted, share
 from attention.analysis.words import slots, whole_words
 from attention.core import masks
 from attention.core.analysis import join
-from attention.core.printing import distinct_names, fixed, listed, percent
+from attention.core.printing import distinct_names, fixed, listed
 from attention.core.settings import choice, whole
-from attention.trained import sources
 from attention.trained.models import Model, Pieces, goes_on
 
 MAX_PIECES = 128  # that are followed: lengths of vectors take 40 MB a layer for so many
@@ -232,15 +230,6 @@ def pairs_table(shown: Association) -> tuple[list[str], Mapping[str, Sequence[fl
     return [names[pair.query] for pair in most], columns
 
 
-def importance(found: Tensor, goes_on: bool) -> Tensor:
-    """Importance of each piece for the sentence. found (pieces, pieces) -> (pieces,).
-
-    Of models that go on the row of the last piece, of others the mean of all rows.
-    """
-    numbers = found.nan_to_num()
-    return numbers[-1] if goes_on else numbers.mean(0)
-
-
 def agreement_table(
     here: Mapping[str, float], model: str
 ) -> tuple[list[str], Mapping[str, Sequence[str]]]:
@@ -295,38 +284,13 @@ WHAT = (
 )
 TRUST = (
     "**Which method to trust.** None blindly. Erasure measures a change, the others follow a "
-    "rule. Prefer those that agree with erasure, on your sentence in the table above and over many "
-    "sentences in the study below."
+    "rule. Prefer those that agree with erasure, on your sentence and over many, in the table "
+    f"above. “{TRUSTED}” is the one that a study of many sentences names for a model of this kind."
 )
-
-
-def trust(model: Model) -> list[str]:
-    """The methods that the study trusts most for a model, the best baseline beside, in sentences.
-
-    For one that was not studied, those of a studied one of its kind.
-    """
-    trusted = (most_trusted(model.about.name, about, decoder=goes_on(model)) for about in ABOUT)
-    return [f"**{title_of_model(each.model)}.** {each.words}" for each in trusted if each]
-
-
 AGREEMENT = (
     "How alike a method and erasure of the whole model rank the other words, without special "
     "tokens: 1 is the same order, 0 is none in common."
 )
-TRUTH = (
-    "Sentences of which is known by design on which word the next one depends: a method is right "
-    "where its greatest number for the last word lies there."
-)
-
-
-def truth_table(known: Mapping[str, Truth]) -> tuple[list[str], dict[str, list[str]]]:
-    """Names and columns: how often each method and baseline is right, the best first."""
-    names = ranked(known)
-    columns = {
-        f"{kind}, {one.sentences}": [percent(one.shares[name]) for name in names]
-        for kind, one in known.items()
-    }
-    return [*map(title_of, names)], columns
 
 
 @dataclass(frozen=True)
@@ -370,29 +334,3 @@ def _first_row(method: str) -> list[float]:
 def methods_here(model: Model, pieces: int, layers: int) -> list[str]:
     """The methods that a model can have, as far as they are worked out for so many pieces."""
     return [name for name in methods_for(model) if not too_long(name, pieces, layers)]
-
-
-def faithfulness_table(
-    found: Mapping[str, Curves],
-) -> tuple[list[str], Mapping[str, Sequence[float]]]:
-    """Names and columns: the mean drop of each curve over all numbers of pieces."""
-    columns = {
-        "mean drop, removed": [float(one.comprehensiveness.mean()) for one in found.values()],
-        "mean drop, kept": [float(one.sufficiency.mean()) for one in found.values()],
-    }
-    return [*found], columns
-
-
-def faithfulness_words(model: Model) -> str:
-    """Name the target whose drop the curves show (DeYoung et al. 2020), in a sentence."""
-    target = (
-        "the score of the likeliest next piece"
-        if goes_on(model)
-        else "the cosine of the mean of all last vectors with that of the whole sentence"
-    )
-    return f"By how much this drops: {target}."
-
-
-def title_of_model(name: str) -> str:
-    """Title of a model, its name where it is not installed."""
-    return sources.about(name).title if name in sources.names() else name

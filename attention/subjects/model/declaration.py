@@ -62,7 +62,6 @@ PAGE = Page(
         "team": "team",
         "layers": "layer_lines",
         "association": "association_0",
-        "curves": "association_curves",
     },
     settings=(
         SwitchSettings,

@@ -51,7 +51,7 @@ TITLE_WAITS = "title_waits"  # whether the title of this run was told before all
 OF_FIGURES = {
     "layers": model_words.LAYERS,
     "passport": model_words.PASSPORT,
-    **dict.fromkeys(("association", "graph", "curves"), model_words.ASSOCIATIONS),
+    "association": model_words.ASSOCIATIONS,
 }
 
 

@@ -40,7 +40,7 @@ def draw_associations(view: View) -> None:
         draw(scene(note(missing)), key="missing_methods")
     methods, has_first = side_by_side(view, pieces)
     of_word(view, pieces, methods, has_first)
-    explain(view)
+    explain()
     draw(scenes.by_hand(methods), key="by_hand")
 
 
@@ -68,23 +68,18 @@ def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], bool]:
     return methods, shown[0] is not None
 
 
-def worked_out(
-    view: View, pieces: Pieces, methods: Sequence[str], key: str, curves: Sequence[str] = ()
-) -> bool:
-    """True if methods have been worked out; else begins it, if it is quick or asked for.
-
-    curves: those whose faithfulness is worked out too.
-    """
+def worked_out(view: View, pieces: Pieces, methods: Sequence[str], key: str) -> bool:
+    """True if methods have been worked out; else begins it, if it is quick or asked for."""
     layers, length = association_numbers.followed_layers(view), len(pieces.ids)
     for words in (association_words.too_long(method, length, layers) for method in methods):
         if words:
             draw(scene(Words(words, "info")), key=f"{key}_too_long")
             return False
-    if not curves and not any(METHODS[name].slow for name in methods):
+    if not any(METHODS[name].slow for name in methods):
         return True
     quick = all(association_words.is_quick(name, length, layers) for name in methods)
-    what = view["model"], view["s"], tuple(methods), tuple(curves), view["after"]
-    steps = association_numbers.steps_to(view, methods, curves)
+    what = view["model"], view["s"], tuple(methods)
+    steps = association_numbers.steps_to(view, methods)
     return works.done(works.Task(what, steps, quick, unasked=quick, key=key))
 
 
@@ -96,25 +91,24 @@ def of_word(view: View, pieces: Pieces, methods: Sequence[str], has_first: bool)
     """
     if has_first:
         draw(scenes.strongest(view, methods[0]), key="strongest_pairs")
-    whole_model(view, pieces, methods)
+    whole_model(view, pieces)
 
 
-def whole_model(view: View, pieces: Pieces, methods: Sequence[str]) -> None:
+def whole_model(view: View, pieces: Pieces) -> None:
     """Show what the whole model makes of all heads and layers, and how far each method says so."""
     draw(scenes.question(), key="question")
     layers = association_numbers.followed_layers(view)
     offered = association_words.methods_here(load_model(view["model"]), len(pieces.ids), layers)
-    curves = [name for name in dict.fromkeys([*methods, "erasure"]) if name in offered]
     wanted = offered if "erasure" in offered else ["erasure"]
-    if worked_out(view, pieces, wanted, "work_all", curves):
-        draw(scenes.whole_model(view, offered, curves), key="whole_model")
+    if worked_out(view, pieces, wanted, "work_all"):
+        draw(scenes.whole_model(view, offered), key="whole_model")
 
 
 @st.fragment
-def explain(view: View) -> None:
+def explain() -> None:
     """Explain an association, with an example of weights that mislead to answer first."""
     example = association_words.misleading()
-    draw(scenes.explained(load_model(view["model"]), example), key="explained")
+    draw(scenes.explained(example), key="explained")
     guess = st.pills(example.question, example.choices, key="misled")
     if guess is not None:
         draw(scenes.verdict(example, guess), key="verdict")

@@ -9,13 +9,11 @@ from torch.testing import assert_close
 
 from attention.analysis.associations import (
     METHODS,
-    Followed,
     agreement,
     associate,
-    curves,
     methods_for,
 )
-from attention.analysis.study import ABOUT, most_trusted, share
+from attention.analysis.study import most_trusted, share
 from attention.app.controls import works
 from attention.core.papers import link_of
 from attention.figures.matrices import Matrices
@@ -91,22 +89,12 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(n
     assert [*picture.masks] == ["causal"] * bool(more.get("causal"))
 
 
-def test_pairs_agreement_and_curves_are_those_of_the_shown_methods():
+def test_pairs_are_those_of_the_shown_method_and_agreement_is_that_of_all():
     app = visit(query=2)
     model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
     shown, pairs = association("minilm", "alti"), app.table_with("has to do with")
     queries, columns = association_words.pairs_table(shown)
     assert (pairs[""], pairs["has to do with"]) == (queries, columns["has to do with"])
-    assert app.table_with("mean drop")[""] == ["ALTI", "Rollout", "Erasure"]
-    lines = app.sent["association_curves"].header["data"]
-    for name, removed, kept in zip(
-        ("alti", "rollout", "erasure"), lines[:3], lines[3:], strict=True
-    ):
-        found = curves(Followed(model, pieces), associate(model, pieces, name)[-1].mean(0))
-        assert removed["y"] == pytest.approx(found.comprehensiveness.tolist(), abs=1e-5)
-        assert kept["y"] == pytest.approx(found.sufficiency.tolist(), abs=1e-5)
-        assert removed["name"] == METHODS[name].title
-
     erased, kept_pieces = associate(model, pieces, "erasure")[-1], pieces.kept(True)
     expected = {
         METHODS[name].title: agreement(associate(model, pieces, name)[-1], erased, kept_pieces)
@@ -131,14 +119,6 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand():
             assert part(shown, f"small_{name}_{place}", Matrices).parts is step.parts
 
 
-def test_the_methods_that_the_study_trusts_are_told():
-    trusted = [each.words for about in ABOUT if (each := most_trusted("smollm2", about))]
-    assert len(trusted) == len(ABOUT)
-    shown = association_scene.explained(packaged("smollm2"), association_words.misleading())
-    told = [line.replace("**", "") for line in trusted]
-    assert all(any(line.endswith(each) for line in words(shown)) for each in told)
-
-
 @pytest.mark.usefixtures("hurried")
 def test_the_example_asks_before_it_explains():
     app, because = visit(), association_words.misleading().because
@@ -152,12 +132,11 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(monkeyp
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = visit(s="a sentence of its own, which nobody has worked out so far")
     assert "association_0" in app.sent
-    assert "association_curves" not in app.sent
     assert not [table for table in app.tables if "on this sentence" in table]
     app.press("work_all").press("work_all_stop").run()
     assert "work_all_stop" not in app.controls
     app.press("work_all").until(lambda: "work_all_stop" not in app.controls)
-    assert "association_curves" in app.sent
+    assert app.table_with("on this sentence")
     assert "work_all" not in app.controls
 
 
