@@ -67,17 +67,17 @@ def widget(
     listed: bool = False,
     width: Width = "stretch",
     **more: Any,
-) -> None:
-    """The widget of one setting, in a container of the setting's name.
+) -> Any:
+    """The widget of one setting, in a container of the setting's name; gives what is in force.
 
     One that the link hides is not drawn. shown: what is in force, None = as the view has it; then:
     called once a visitor has set it; offered: those of its choices that mean something here, None =
     all; boxed: a box to write the number into, also where it is not whole; narrow: choices that do
     not fit into one row of the side are a list to open; listed: so are choices of several.
     """
-    if name in view.hidden:
-        return
     about, now = every_setting()[name], view[name] if shown is None else shown
+    if name in view.hidden:
+        return now
     choices = offered or about.choices
     if isinstance(now, str) and choices and now not in choices:
         now = about.default if about.default in choices else choices[0]
@@ -106,6 +106,7 @@ def widget(
     if (text := view.visit.late.get(name)) is not None:
         note_quietly(text)
         st.button("Take what you typed", on_click=session.choose, args=(name, text))
+    return now
 
 
 def _choices(

@@ -1,10 +1,10 @@
-"""Scenes of associations: a method's links, the yardstick of the whole model, methods by hand."""
+"""Scenes of associations: a method's links, the yardstick of the whole model, a method by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.analysis.associations import METHODS
+from attention.analysis.associations import Method
 from attention.analysis.associations.two_words import INTRODUCTION
 from attention.app.state.view import View
 from attention.core.functional import WeightsAlone
@@ -22,11 +22,12 @@ from attention.figures.scene import (
     titled,
 )
 from attention.subjects.model import association_numbers, association_words
-from attention.subjects.model.association_words import Association, Misleading
+from attention.subjects.model.association_words import Misleading
 
 
-def picture(shown: Association, key: str, most: float) -> Scene:
-    """One association as lines and as a heatmap. most: the share of the last colour."""
+def picture(view: View, method: str) -> Scene:
+    """An association as lines and as a heatmap, of which the darkest is the greatest share."""
+    shown = association_numbers.association(view, method)
     of_shares = Picture(
         WeightsAlone(shown.shares, shown.seen),
         shown.tokens,
@@ -35,9 +36,9 @@ def picture(shown: Association, key: str, most: float) -> Scene:
         masks={} if shown.seen is None else {"causal": shown.seen},
         of=shown.method.title,
         words=shown.words,
-        most=most,
+        most=float(shown.shares.max()) or 1.0,
     )
-    return scene(AttentionPicture(of_shares, key=key))
+    return scene(AttentionPicture(of_shares, key="association"))
 
 
 def strongest(view: View, method: str) -> Scene:
@@ -96,14 +97,16 @@ def verdict(example: Misleading, guess: str) -> Scene:
     return scene(titled("Yes." if right else "Not quite.", example.because))
 
 
-def by_hand(methods: Sequence[str]) -> Scene:
-    """Methods: who described each, its definition, and a small case."""
+def by_hand(method: Method) -> Scene:
+    """A method: who described it, its definition, and a small case."""
     parts: list[Figure] = []
-    for name in dict.fromkeys(methods):
-        method = METHODS[name]
-        described = Words(("", method.title, " · "), "titled", link=link_of(method.source))
-        parts += [described, Words(method.definition, "told")]
-        for place, step in enumerate(method.by_hand):
-            of, key = f"{method.title} by hand, step {place + 1}", f"small_{name}_{place}"
-            parts += [Words(step.words), Matrices(step.parts, of=of, key=key)]
-    return scene(heading("By hand"), Words(INTRODUCTION), *parts)
+    for place, step in enumerate(method.by_hand):
+        of, key = f"{method.title} by hand, step {place + 1}", f"small_{method.name}_{place}"
+        parts += [Words(step.words), Matrices(step.parts, of=of, key=key)]
+    return scene(
+        heading("By hand"),
+        Words(INTRODUCTION),
+        Words(("", method.title, " · "), "titled", link=link_of(method.source)),
+        Words(method.definition, "told"),
+        *parts,
+    )

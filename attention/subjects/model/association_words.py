@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -41,7 +41,6 @@ class AssociationSettings:
         titles,
         help=f"{TRUSTED}: by the study of a model of this kind, see *What is an association?*",
     )
-    method_beside: str = choice("Rollout", "Compare with", titles)
     after: int = whole(
         0,
         "After how many layers",
@@ -187,11 +186,6 @@ def association(
     return Association(
         METHODS[method], tokens, numbers, shares, seen, layers, len(found), tuple(sinks)
     )
-
-
-def greatest(shown: Iterable[Association]) -> float:
-    """The greatest share of some associations, so that colours can be compared."""
-    return max((float(one.shares.max()) for one in shown), default=1.0) or 1.0
 
 
 def layers_shown(after: int, of: int) -> int:

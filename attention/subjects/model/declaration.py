@@ -61,7 +61,7 @@ PAGE = Page(
         "passport": "passport",
         "team": "team",
         "layers": "layer_lines",
-        "association": "association_0",
+        "association": "association",
     },
     settings=(
         SwitchSettings,

@@ -1,4 +1,4 @@
-"""Associations: how strongly words influence each other, by several methods side by side."""
+"""Associations: how strongly words influence each other, by a chosen method."""
 
 from collections.abc import Sequence
 
@@ -17,11 +17,9 @@ from attention.subjects.model import association_numbers, association_words
 from attention.subjects.model import association_scene as scenes
 from attention.trained.models import Pieces
 
-SIDES = ("method", "method_beside")
-
 
 def draw_associations(view: View) -> None:
-    """Two methods side by side, the strongest pairs, which to trust, and how each is computed."""
+    """A method, the strongest pairs, which method to trust, and how it is computed."""
     try:
         pieces = runs.run_of(view.settings()).pieces
     except NoWords:
@@ -32,40 +30,22 @@ def draw_associations(view: View) -> None:
         has = f"this one has {len(pieces.ids)}. Make it shorter."
         draw(scene(note(followed + has)), key="too_many_pieces")
         return
+    model = load_model(view["model"])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        offered = association_words.titles_for(model)
+        title = widgets.widget(view, "method", offered=offered, narrow=True, width=300)
         widgets.widget(view, "after", width=170)
         widgets.widget(view, "itself", width="content")
         widgets.widget(view, "sinks", width="content")
-    if missing := association_words.missing_words(load_model(view["model"])):
+    if missing := association_words.missing_words(model):
         draw(scene(note(missing)), key="missing_methods")
-    methods, has_first = side_by_side(view, pieces)
-    of_word(view, pieces, methods, has_first)
+    method = association_words.method_of(title, model).name
+    shown = worked_out(view, pieces, [method], "work")
+    if shown:
+        draw(scenes.picture(view, method), key="picture", selection=view.selection)
+    of_word(view, pieces, method if shown else "")
     explain()
-    draw(scenes.by_hand(methods), key="by_hand")
-
-
-def side_by_side(view: View, pieces: Pieces) -> tuple[list[str], bool]:
-    """Two methods, each with its menu: lines and a heatmap. Gives their names, and whether the
-    first has been worked out."""
-    model = load_model(view["model"])
-    offered = association_words.titles_for(model)
-    methods, shown, places = [], [], []
-    for side, (column, name) in enumerate(zip(st.columns(2, gap="large"), SIDES, strict=True)):
-        with column:
-            widgets.widget(view, name, offered=offered, narrow=True)
-            title = view[name] if view[name] in offered else offered[0]
-            method = association_words.method_of(title, model).name
-            ready = worked_out(view, pieces, [method], f"work_{side}")
-            methods.append(method)
-            shown.append(association_numbers.association(view, method) if ready else None)
-            places.append(st.container())
-    most = association_words.greatest(each for each in shown if each is not None)
-    for side, (place, each) in enumerate(zip(places, shown, strict=True)):
-        if each is not None:
-            with place:
-                picture = scenes.picture(each, f"association_{side}", most)
-                draw(picture, key=f"side_{side}", selection=view.selection)
-    return methods, shown[0] is not None
+    draw(scenes.by_hand(METHODS[method]), key="by_hand")
 
 
 def worked_out(view: View, pieces: Pieces, methods: Sequence[str], key: str) -> bool:
@@ -84,13 +64,13 @@ def worked_out(view: View, pieces: Pieces, methods: Sequence[str], key: str) -> 
 
 
 @part
-def of_word(view: View, pieces: Pieces, methods: Sequence[str], has_first: bool) -> None:
+def of_word(view: View, pieces: Pieces, method: str) -> None:
     """Show what follows from the chosen word: the strongest pairs, and the answer on it.
 
-    methods: the two that are shown; has_first: whether the first has been worked out.
+    method: the one that is shown, "" = none.
     """
-    if has_first:
-        draw(scenes.strongest(view, methods[0]), key="strongest_pairs")
+    if method:
+        draw(scenes.strongest(view, method), key="strongest_pairs")
     whole_model(view, pieces)
 
 

@@ -1,4 +1,4 @@
-"""Associations of a model: two methods side by side, links, agreement with erasure, small cases."""
+"""Associations of a model: one method, links, agreement with erasure, small cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from attention.core.papers import link_of
 from attention.figures.matrices import Matrices
 from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Words
-from attention.subjects.model import association_numbers as numbers
 from attention.subjects.model import association_scene, association_words
 from attention.subjects.model.association_words import AssociationSettings
 from attention.subjects.model.words import ASSOCIATIONS
@@ -50,16 +49,13 @@ def association(
     return association_words.association(method, found, pieces, chosen, aside, words, causal)
 
 
-def test_two_methods_stand_side_by_side_as_shares_of_one_scale():
-    app = visit(method="ALTI")
-    shown = [association("minilm", method) for method in ("alti", "rollout")]
-    for at, one in enumerate(shown):
-        picture = app.sent[f"association_{at}"]
-        assert_close(picture.parts["weights"], one.shares)
-        stage = picture.header["stages"]["weights"]
-        assert (stage["words"], stage["diverging"]) == (one.words, False)
-        assert stage["zmax"] == pytest.approx(association_words.greatest(shown))
-    assert app.values["method_beside"] == "Rollout"
+def test_a_method_stands_as_shares_whose_greatest_has_the_last_colour():
+    app, shown = visit(method="ALTI"), association("minilm", "alti")
+    picture = app.sent["association"]
+    assert_close(picture.parts["weights"], shown.shares)
+    stage = picture.header["stages"]["weights"]
+    assert (stage["words"], stage["diverging"]) == (shown.words, False)
+    assert stage["zmax"] == pytest.approx(float(shown.shares.max()))
     link = {"s": SENTENCE, "model": "minilm", "method": "ALTI", "more": ASSOCIATIONS}
     assert app.query_params == link
 
@@ -80,10 +76,8 @@ def test_a_link_sets_the_layer_the_pieces_and_whether_the_word_itself_is_shown(n
     trusted = most_trusted(name, decoder=goes_on(packaged(name)))
     expected = association(name, trusted.method, **more)
     view = viewed("model", model=name, s=SENTENCE, **link)
-    shown = association_scene.picture(
-        numbers.association(view, trusted.method), "association_0", 1.0
-    )
-    picture = part(shown, "association_0", AttentionPicture).shown
+    shown = association_scene.picture(view, trusted.method)
+    picture = part(shown, "association", AttentionPicture).shown
     assert_close(picture.trace.weights, expected.shares, atol=1e-5, rtol=1e-4)
     assert picture.tokens == expected.tokens
     assert [*picture.masks] == ["causal"] * bool(more.get("causal"))
@@ -109,8 +103,8 @@ def test_pairs_are_those_of_the_shown_method_and_agreement_is_that_of_all():
 
 
 def test_every_method_is_defined_with_its_source_and_worked_by_hand():
-    shown = association_scene.by_hand([*METHODS])
     for name, method in METHODS.items():
+        shown = association_scene.by_hand(method)
         assert {method.definition, f"{method.title} · "} < {*words(shown)}
         assert link_of(method.source) in [each.link for each in shown if isinstance(each, Words)]
         assert link_of(method.source)[1].startswith("https://")
@@ -131,7 +125,7 @@ def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(monkeyp
     monkeypatch.setattr(association_words, "AT_ONCE", 0)
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = visit(s="a sentence of its own, which nobody has worked out so far")
-    assert "association_0" in app.sent
+    assert "association" in app.sent
     assert not [table for table in app.tables if "on this sentence" in table]
     app.press("work_all").press("work_all_stop").run()
     assert "work_all_stop" not in app.controls
@@ -146,7 +140,7 @@ def test_too_long_a_sentence_is_refused_with_a_word():
         "Words are followed in sentences of up to 128 pieces; this one has 202. Make it shorter."
     ]
     app = visit("smollm2", s="word " * 70)
-    assert "association_0" in app.sent
+    assert "association" in app.sent
     told = "Erasure is worked out here for sentences of up to 64 pieces"
     assert any(info.startswith(told) for info in app.missing)
     assert "Work it out" not in app.buttons
