@@ -114,16 +114,16 @@ test("pointing at a cell tells its tokens, its numbers and what hides it", () =>
   assert.equal(capped, "query  b (1)\nkey  b (1)\ncapped  1.7500", "as what became of the scores")
 })
 
-test("a difference needs both sides, and what one side hides has weight 0 there", () => {
-  const a = [0.25, Number.NaN, Number.NaN, 0.5]
-  const b = [0.75, 0.5, Number.NaN, 0.5]
-  const cells = comparison.difference(a, b, { size: 2, both: [true, true] })
-  assert.deepEqual([...cells], [0.5, 0.5, Number.NaN, 0])
-  const alone = comparison.difference(a, b, { size: 2, both: [true, false] })
-  assert.deepEqual([...alone], [0.5, Number.NaN, Number.NaN, Number.NaN])
-})
-
-test("a scale reaches as far as the greatest size, and nowhere is it empty", () => {
-  assert.equal(comparison.greatest([0.25, -0.5], [Number.NaN]), 0.5)
-  assert.equal(comparison.greatest([Number.NaN]), 1)
+test("a cell of compared maps tells its number in each, or why there is none", () => {
+  const [none, title] = [Number.NaN, (title) => ({ title, kind: "diverging", most: 1 })]
+  const numbers = Float32Array.of(0.25, none, none, 1, 0.75, 0.5, none, none, 0.5, 0.5, none, none)
+  const content = {
+    ...{ names: ["a", "b"], maps: ["A", "B", "B − A"].map(title) },
+    ...{ numbers: Float32Array.of(...numbers, 0.125, none), rest: new Uint8Array(12) },
+  }
+  content.rest.set([1, 1], 10)
+  assert.equal(comparison.words(content, 0, 0), "“a” to “a”: A 0.2500 · B 0.7500 · B − A +0.5000")
+  assert.equal(comparison.words(content, 1, 0), "“b” to “a”: A masked · B masked · B − A —")
+  assert.match(comparison.words(content, 0, null), /^“a” diverges by 0\.1250 bits\./)
+  assert.match(comparison.words(content, 1, null), /^“b” has no divergence\./)
 })

@@ -1,10 +1,11 @@
+import { listenToCells } from "../shared/choosing.js"
 import { ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
 import { load } from "../shared/plotly.js"
 import { makeRadios, writeRadios } from "../shared/radios.js"
-import { choose, pointAt, where } from "../shared/selection.js"
+import { choose, where } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
 import { fixed, shown } from "../shared/words.js"
 import { fitted } from "./labels.js"
@@ -26,7 +27,9 @@ const { make, makeShape, setLengths } = elements
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildHeatmap(parent, content) {
   const view = build(parent, content)
-  listenToCells(view)
+  for (const pointing of ["pointermove", "pointerdown"])
+    view.chart.addEventListener(pointing, () => catchUp(view), { capture: true })
+  listenToCells(view.chart, (event) => (event.buttons ? null : cellAt(view, event)))
   return {
     draw: (content) => {
       view.content = content
@@ -89,22 +92,6 @@ function layoutFor({ content: { layout, rows, columns, heat }, width }) {
 /** @type {(layout: HeatmapLayout) => string} */
 function sizeOf({ height, margin }) {
   return JSON.stringify([height, margin])
-}
-
-/** @type {(view: View) => void} */
-function listenToCells(view) {
-  const { chart } = view
-  for (const pointing of ["pointermove", "pointerdown"])
-    chart.addEventListener(pointing, () => catchUp(view), { capture: true })
-  chart.addEventListener("pointermove", (event) => {
-    const cell = event.buttons ? null : cellAt(view, event)
-    pointAt(cell && { ...cell, cell: true })
-  })
-  chart.addEventListener("pointerleave", () => pointAt(null))
-  chart.addEventListener("click", (event) => {
-    const cell = cellAt(view, event)
-    if (cell) choose("query", cell.query)
-  })
 }
 
 /** @type {(view: View, stage: string) => void} */

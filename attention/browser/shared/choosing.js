@@ -13,12 +13,11 @@ export function chooseByKeys(element, count) {
   })
 }
 
-/** Points at what lies under the pointer, chooses its query by a click, and others by keys; at: what
-    lies there, null where nothing does.
-    @type {(element: HTMLElement, count: () => number,
-      at: (event: PointerEvent | MouseEvent) => { query: number, key?: number | null } | null) => void} */
-export function listenToCells(element, count, at) {
-  chooseByKeys(element, count)
+/** Points at what lies under the pointer, and chooses its query by a click; at: what lies there, null
+    where nothing does.
+    @type {(element: HTMLElement,
+      at: (event: MouseEvent) => { query: number, key?: number } | null) => void} */
+export function listenToCells(element, at) {
   element.addEventListener("pointermove", (event) => pointAt(at(event)))
   element.addEventListener("pointerleave", () => pointAt(null))
   element.addEventListener("click", (event) => {

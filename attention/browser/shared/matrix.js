@@ -1,7 +1,6 @@
 import { inkOn } from "./colours.js"
 import { make, makeName, setLengths } from "./elements.js"
 import { paintNumbers, sharp } from "./painter.js"
-import { fixed } from "./words.js"
 
 /** @import { Gaps, Numbers, Scale } from "./painter.js"
 
@@ -85,26 +84,14 @@ export function frameCells({ rows, columns }, frame, row, column) {
   Object.assign(frame.style, { width: `${width}%`, height: `${height}%` })
 }
 
-/** A bar for each row, as long as its share of the most; where `digits` is given and rows have room
-    for it, its number follows. What is no number has no bar.
-    @type {(canvas: HTMLCanvasElement, numbers: Numbers, size: { width: number, height: number,
-      most: number, digits?: number }) => void} */
-export function paintBars(canvas, numbers, { width, height, most, digits }) {
+/** A bar for each row, as long as its share of 1; what is no number has none.
+    @type {(canvas: HTMLCanvasElement, shares: Float32Array, width: number, height: number) => void} */
+export function paintBars(canvas, shares, width, height) {
   const context = sharp(canvas, width, height)
-  const style = getComputedStyle(canvas)
-  const cell = height / numbers.length
+  const cell = height / shares.length
   const thick = Math.max(1, Math.min(14, cell * 0.6))
-  const told = digits !== undefined && cell >= LEAST_NAMED
-  const room = told ? width - 46 : width
-  context.font = `11.5px ${style.fontFamily}`
-  context.textBaseline = "middle"
-  for (const [row, number] of numbers.entries()) {
-    const middle = (row + 0.5) * cell
-    const long = number > 0 && most ? Math.max(1, (room * number) / most) : 0
-    context.fillStyle = style.getPropertyValue("--st-primary-color")
-    context.fillRect(0, middle - thick / 2, long, thick)
-    if (!told) continue
-    context.fillStyle = style.color
-    context.fillText(Number.isNaN(number) ? "—" : fixed(number, digits), long + 5, middle)
-  }
+  context.fillStyle = getComputedStyle(canvas).getPropertyValue("--st-primary-color")
+  for (const [row, share] of shares.entries())
+    if (share > 0)
+      context.fillRect(0, (row + 0.5) * cell - thick / 2, Math.max(1, width * share), thick)
 }

@@ -5,7 +5,7 @@ import { isLate, nextTurn } from "./turns.js"
     at for the moment. A choice shows here and stands in the address at once, and the server is told
     of it a moment later; what the server says holds, unless it has not heard of the last choice.
     @import { SelectionHeader, QueryAndStage } from "../messages.js"
-    @typedef {{ query?: number, key?: number | null, cell?: boolean }} Pointed
+    @typedef {{ query?: number, key?: number | null }} Pointed
     @typedef {(values: QueryAndStage) => void} Tell */
 
 export const KEY = "selection"
@@ -37,13 +37,15 @@ export function adopt({ turn, values, defaults }) {
 }
 
 /** Where one stands in a figure among so many queries: the chosen one (the last, where there are
-    fewer), and which query and key is pointed at; where no query is, the chosen one.
+    fewer), and which query and key is pointed at; where no query is, the chosen one. cell: whether
+    both are.
     @type {(queries: number) => { held: number, query: number, key: number | null, cell: boolean,
       wanted: number, stage: string }} */
 export function where(queries) {
   const { query: wanted, stage } = selection.values
   const held = Math.min(wanted, queries - 1)
-  const { query = held, key = null, cell = false } = selection.pointed ?? {}
+  const { query = held, key = null } = selection.pointed ?? {}
+  const cell = selection.pointed?.query !== undefined && key !== null
   return { held, query: Math.min(query, queries - 1), key, cell, wanted, stage }
 }
 

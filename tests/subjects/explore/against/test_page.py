@@ -150,11 +150,23 @@ def test_any_variant_can_be_b_under_its_usual_scale(variant):
 def test_all_words_are_three_maps_of_the_same_numbers():
     app = against("mask", b_mask=["causal"], words=ALL_WORDS)
     header = app.sent["comparison"].header
-    assert header["titles"] == ["A · no mask", "B · causal", "B − A"]
-    both = app.sent["comparison"].numbers[: 2 * 36].reshape(2, 6, 6)
-    whole = runs.result_of(Settings(S)).trace.weights
-    assert torch.equal(both[0], whole)
-    assert torch.equal(both[1].isnan(), torch.ones(6, 6).triu(1).bool())
+    assert [each["title"] for each in header["maps"]] == ["A · no mask", "B · causal", "B − A"]
+    a, b, difference = app.sent["comparison"].numbers[: 3 * 36].reshape(3, 6, 6)
+    assert torch.equal(a, runs.result_of(Settings(S)).trace.weights)
+    assert torch.equal(b.isnan(), torch.ones(6, 6).triu(1).bool())
+    assert torch.equal(difference, b.nan_to_num(0) - a), "what one side hides has weight 0 there"
+    most = [each["most"] for each in header["maps"]]
+    assert most == [1.0, 1.0, float(difference.abs().max())], "the scale of both, and of it"
+    assert not any(app.sent["comparison"].rest)
+
+
+def test_a_difference_needs_a_token_on_both_sides():
+    app = against("word", s="a big cat", s2="a cat today", words=ALL_WORDS)
+    sent = app.sent["comparison"]
+    absent = torch.frombuffer(bytearray(sent.rest), dtype=torch.uint8).reshape(3, 4, 4)
+    assert sent.header["names"] == ["a", "big", "cat", "today"]
+    assert absent[:, 0].tolist() == [[0, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, 1]]
+    assert torch.equal(sent.numbers[:48].isnan(), absent.flatten().bool())
 
 
 def test_a_word_of_one_sentence_alone_has_no_number_in_the_other():
