@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { arc, arcsOf, kindOf } from "../../attention/browser/picture/arcs.js"
+import { groupsOf } from "../../attention/browser/picture/lines.js"
 import { between } from "../../attention/browser/shared/moving.js"
-import { groupsOf } from "../../attention/browser/shared/token_lines.js"
 import { sizeOf } from "../../attention/browser/shared/words.js"
 
 const SPOTS = [

@@ -3,8 +3,9 @@ import { test } from "node:test"
 import { layoutOf } from "../../attention/browser/head_grid/index.js"
 import { sideOf } from "../../attention/browser/matrices/index.js"
 import { within } from "../../attention/browser/picture/heatmap.js"
+import { below, groupsOf } from "../../attention/browser/picture/lines.js"
 import { corner, numbersApart } from "../../attention/browser/shared/head_map.js"
-import { below, curve, groupsOf } from "../../attention/browser/shared/token_lines.js"
+import { curve } from "../../attention/browser/shared/token_lines.js"
 
 const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 

@@ -1,5 +1,5 @@
 import { cellAt } from "../shared/cells.js"
-import { chooseByKeys, listenToCells } from "../shared/choosing.js"
+import { chooseByClick, chooseByKeys, listenTo } from "../shared/choosing.js"
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, under } from "../shared/elements.js"
@@ -31,7 +31,8 @@ function build({ root, content }) {
   const matrices = /** @type {Matrix[]} */ ([])
   const view = { content, frame, row, readout, matrices, width: 0 }
   chooseByKeys(row, () => view.content.names.length)
-  listenToCells(row, (event) => pointedAt(view, event))
+  listenTo(row, (event) => pointedAt(view, event), "pointermove")
+  chooseByClick(row, (event) => pointedAt(view, event)?.query ?? -1)
   whenMoved(frame, () => mark(view))
   return view
 }

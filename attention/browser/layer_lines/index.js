@@ -1,9 +1,9 @@
-import { chooseByKeys, markQueries } from "../shared/choosing.js"
+import { listenToQueries, markQueries } from "../shared/choosing.js"
 import { palette } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, makeChip, makeShape, setAttributes, setLengths, under } from "../shared/elements.js"
+import { make, makeChip, makeShape, setAttributes, setLengths } from "../shared/elements.js"
 import { countDrawing } from "../shared/painter.js"
-import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
+import { whenMoved, where } from "../shared/selection.js"
 import { curve, widthOf } from "../shared/token_lines.js"
 import { fixed, named } from "../shared/words.js"
 
@@ -38,7 +38,7 @@ function build({ root, content }) {
   const band = makeShape("rect", { class: "band", y: 0 })
   const view = {
     ...{ content, frame, head, queries, scroll, drawing, band, readout },
-    ...{ names: "", width: 0, pitch: 0, lit: -1 },
+    ...{ width: 0, pitch: 0, lit: -1 },
     options: /** @type {HTMLElement[]} */ ([]),
     shapes: /** @type {{ link: Link, shape: Element }[]} */ ([]),
   }
@@ -50,16 +50,7 @@ function build({ root, content }) {
 /** @type {(view: View) => void} */
 function listen(view) {
   const { queries, drawing } = view
-  const token = (/** @type {Event} */ event) => {
-    const chip = under(event, ".token")
-    return chip ? view.options.indexOf(chip) : -1
-  }
-  queries.addEventListener("pointerover", (event) => pointAt({ key: Math.max(0, token(event)) }))
-  queries.addEventListener("pointerleave", () => pointAt(null))
-  queries.addEventListener("click", (event) => {
-    if (token(event) >= 0) choose("query", token(event))
-  })
-  chooseByKeys(queries, () => view.options.length)
+  listenToQueries(view, "key")
   queries.addEventListener("keydown", (event) => {
     const next = layerAfter(event.key, view.lit, view.content.layers.length)
     if (next === undefined) return
@@ -103,11 +94,8 @@ function draw(view) {
   const { tokens, layers, query } = content
   view.width = frame.clientWidth
   if (!view.width) return
-  if (view.names !== tokens.join("\n")) {
-    view.options = tokens.map((_, at) => makeChip("option", true, tokens, at))
-    queries.replaceChildren(...view.options)
-  }
-  view.names = tokens.join("\n")
+  view.options = tokens.map((_, at) => makeChip("option", true, tokens, at))
+  queries.replaceChildren(...view.options)
   const row = ROWS[Number(tokens.length > ROOMY)]
   const fitting = Math.floor((scroll.clientWidth - 2 * EDGE) / layers.length)
   const pitch = Math.min(PITCH[1], Math.max(PITCH[0], fitting))
@@ -121,10 +109,10 @@ function draw(view) {
   const own = { d: `M${x(0)},${y(query)} H${x(layers.length)}`, class: "own" }
   setAttributes(view.band, { width: pitch, height })
   drawing.replaceChildren(view.band, makeShape("path", own))
-  for (let column = 0; column <= layers.length; column++) {
-    const d = tokens.map((_, token) => `M${x(column)},${y(token)} h0.01`).join(" ")
-    makeShape("path", { d, class: "dots" }, drawing)
-  }
+  const dots = tokens.flatMap((_, token) =>
+    [...layers, ""].map((_, column) => `M${x(column)},${y(token)} h0.01`),
+  )
+  makeShape("path", { d: dots.join(" "), class: "dots" }, drawing)
   const every = [1, 2, 5, 10].find((step) => step * pitch >= NAME) ?? 10
   for (const [layer, title] of layers.entries()) {
     if (layer % every) continue

@@ -1,10 +1,9 @@
 import { axis, strands } from "../shared/axis.js"
 import { itemAfter } from "../shared/cells.js"
-import { markQueries } from "../shared/choosing.js"
+import { listenToQueries, markQueries } from "../shared/choosing.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { make, makeShape, setAttributes, setLengths, under } from "../shared/elements.js"
+import { make, makeShape, setAttributes, setLengths } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
-import { choose, pointAt, where } from "../shared/selection.js"
 import { distinct, glance, percent, precise, sizeOf } from "../shared/words.js"
 import { rowOf } from "./sums.js"
 
@@ -32,7 +31,11 @@ const THREAD = { thickest: 6, apart: 3 } // of a marked row
     @type {(parent: HTMLElement, content: Content) => Part} */
 export function buildArcs(parent, content) {
   const view = build(parent, content)
-  listen(view)
+  listenToQueries(view, "key", itemAfter)
+  view.other.addEventListener("click", () => {
+    const { switch: between, exchange } = view.content
+    if (between) exchange?.(between.words.indexOf(view.other.dataset.word ?? ""))
+  })
   return { draw: (content) => draw(view, content), show: (at) => show(view, at) }
 }
 
@@ -79,36 +82,6 @@ function build(parent, content) {
     place(view)
   })
   return view
-}
-
-/** @type {(view: View) => void} */
-function listen(view) {
-  const { queries } = view
-  /** @type {(event: Event) => number} */
-  const at = (event) => {
-    const word = under(event, ".word")
-    return word ? view.options.indexOf(word) : -1
-  }
-  queries.addEventListener("pointerover", (event) => {
-    const key = at(event)
-    pointAt(key < 0 ? null : { key })
-  })
-  queries.addEventListener("pointerleave", () => pointAt(null))
-  queries.addEventListener("click", (event) => {
-    const query = at(event)
-    if (query >= 0) choose("query", query)
-  })
-  queries.addEventListener("keydown", (event) => {
-    const count = view.options.length
-    const next = itemAfter(event.key, where(count).held, count)
-    if (next === undefined) return
-    event.preventDefault()
-    choose("query", next)
-  })
-  view.other.addEventListener("click", () => {
-    const { switch: between, exchange } = view.content
-    if (between) exchange?.(between.words.indexOf(view.other.dataset.word ?? ""))
-  })
 }
 
 /** @type {(view: View, content: Content) => void} */

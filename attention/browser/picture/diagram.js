@@ -1,7 +1,7 @@
+import { listenTo } from "../shared/choosing.js"
 import { ramp } from "../shared/colours.js"
 import { make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
-import { pointAt } from "../shared/selection.js"
 import { curve, widthOf } from "../shared/token_lines.js"
 import { distinct, fixed, glance, named, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
@@ -50,11 +50,10 @@ function build(parent, content) {
     keys: /** @type {number[]} */ ([]),
   }
   details.addEventListener("toggle", () => view.at && show(view, view.at))
-  flow.addEventListener("pointerover", (event) => {
+  listenTo(flow, (event) => {
     const row = under(event, "[data-row]")?.dataset.row
-    pointAt(row === undefined ? null : { key: view.keys[Number(row)] })
+    return row === undefined ? null : { key: view.keys[Number(row)] }
   })
-  flow.addEventListener("pointerleave", () => pointAt(null))
   return view
 }
 

@@ -1,4 +1,4 @@
-import { listenToCells } from "../shared/choosing.js"
+import { chooseByClick, listenTo } from "../shared/choosing.js"
 import { ramp } from "../shared/colours.js"
 import * as elements from "../shared/elements.js"
 import { paintMatrix } from "../shared/matrix.js"
@@ -29,7 +29,8 @@ export function buildHeatmap(parent, content) {
   const view = build(parent, content)
   for (const pointing of ["pointermove", "pointerdown"])
     view.chart.addEventListener(pointing, () => catchUp(view), { capture: true })
-  listenToCells(view.chart, (event) => (event.buttons ? null : cellAt(view, event)))
+  listenTo(view.chart, (event) => (event.buttons ? null : cellAt(view, event)), "pointermove")
+  chooseByClick(view.chart, (event) => cellAt(view, event)?.query ?? -1)
   return {
     draw: (content) => {
       view.content = content

@@ -1,8 +1,8 @@
 import { cellAt } from "../shared/cells.js"
+import { listenTo } from "../shared/choosing.js"
 import { ramp } from "../shared/colours.js"
 import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
-import { pointAt } from "../shared/selection.js"
 import { saveFigure } from "../shared/svg.js"
 import { fixed, glance, positionOf, precise, scientific, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
@@ -74,13 +74,11 @@ function build(parent, content) {
 /** @type {(view: View) => void} */
 function listen(view) {
   const { body, equation, terms, sum } = view
-  body.addEventListener("pointerover", (event) => {
+  listenTo(body, (event) => {
     const line = under(event, "tr")
     const row = view.lines.findIndex((each) => each.line === line)
-    const key = under(event, ".strip") ? null : (view.shown.rows[row]?.key ?? null)
-    pointAt(key === null ? null : { key })
+    return under(event, ".strip") ? null : { key: view.shown.rows[row]?.key ?? null }
   })
-  body.addEventListener("pointerleave", () => pointAt(null))
   listenToTerms(equation)
   for (const canvas of [terms, sum]) {
     canvas.addEventListener("pointermove", (event) => {
@@ -97,11 +95,10 @@ function listen(view) {
 /** Points at the key of a term that is pointed at.
     @type {(element: HTMLElement) => void} */
 export function listenToTerms(element) {
-  element.addEventListener("pointerover", (event) => {
+  listenTo(element, (event) => {
     const key = under(event, "[data-key]")?.dataset.key
-    pointAt(key === undefined ? null : { key: Number(key) })
+    return key === undefined ? null : { key: Number(key) }
   })
-  element.addEventListener("pointerleave", () => pointAt(null))
 }
 
 /** @type {(cell: HTMLElement) => HTMLCanvasElement} */

@@ -1,55 +1,51 @@
 import { rowAfter } from "./cells.js"
-import { under } from "./elements.js"
+import { placeUnder } from "./elements.js"
 import { choose, pointAt, where } from "./selection.js"
 
-/** Arrow keys, Home, End and Enter choose one of so many queries.
-    @type {(element: HTMLElement, count: () => number) => void} */
-export function chooseByKeys(element, count) {
+/** @import { Pointed } from "./selection.js" */
+
+/** Points at what lies under the pointer; at: what lies there, null where nothing does.
+    @type {(element: HTMLElement, at: (event: PointerEvent) => Pointed | null,
+      kind?: "pointerover" | "pointermove") => void} */
+export function listenTo(element, at, kind = "pointerover") {
+  element.addEventListener(kind, (event) => pointAt(at(event)))
+  element.addEventListener("pointerleave", () => pointAt(null))
+}
+
+/** A click chooses the query that lies there; at: which one, -1: none.
+    @type {(element: HTMLElement, at: (event: MouseEvent) => number) => void} */
+export function chooseByClick(element, at) {
+  element.addEventListener("click", (event) => {
+    const query = at(event)
+    if (query >= 0) choose("query", query)
+  })
+}
+
+/** Arrow keys, Home, End and Enter choose one of so many queries; after: which one a key leads to.
+    @type {(element: HTMLElement, count: () => number, after?: typeof rowAfter) => void} */
+export function chooseByKeys(element, count, after = rowAfter) {
   element.addEventListener("keydown", (event) => {
-    const next = rowAfter(event.key, where(count()).held, count())
+    const next = after(event.key, where(count()).held, count())
     if (next === undefined) return
     event.preventDefault()
     choose("query", next)
   })
 }
 
-/** Points at what lies under the pointer, and chooses its query by a click; at: what lies there, null
-    where nothing does.
-    @type {(element: HTMLElement,
-      at: (event: MouseEvent) => { query: number, key?: number } | null) => void} */
-export function listenToCells(element, at) {
-  element.addEventListener("pointermove", (event) => pointAt(at(event)))
-  element.addEventListener("pointerleave", () => pointAt(null))
-  element.addEventListener("click", (event) => {
-    const cell = at(event)
-    if (cell) choose("query", cell.query)
-  })
-}
-
-/** Lists of query and key tokens: pointing at one shows it for the moment, a click or a key chooses
-    a query.
-    @typedef {Record<"queries" | "keys", HTMLElement>} Lists
-    @typedef {Lists & Record<"options" | "items", HTMLElement[]>} Tokens
-    @type {(view: Tokens) => void} */
-export function listenToTokens(view) {
-  const { queries, keys } = view
-  const ariaLabel = "Choose a query token; arrow keys move"
-  Object.assign(queries, { tabIndex: 0, role: "listbox", ariaLabel })
-  /** @type {(list: "queries" | "keys", kind: string, task: (at: number) => void) => void} */
-  const listen = (list, kind, task) =>
-    view[list].addEventListener(kind, (event) => {
-      const token = under(event, ".token")
-      if (token) task(view[list === "keys" ? "items" : "options"].indexOf(token))
-    })
-  listen("queries", "pointerover", (query) => pointAt({ query }))
-  listen("queries", "click", (query) => choose("query", query))
-  listen("keys", "pointerover", (key) => pointAt({ key }))
-  for (const list of [queries, keys]) list.addEventListener("pointerleave", () => pointAt(null))
-  chooseByKeys(queries, () => view.options.length)
+/** A list of tokens, one of which is chosen, by a click or a key, and one pointed at: as a query,
+    or as a key of the chosen one.
+    @typedef {{ queries: HTMLElement, options: HTMLElement[] }} Queries
+    @type {(view: Queries, as: "query" | "key", after?: typeof rowAfter) => void} */
+export function listenToQueries(view, as, after) {
+  const { queries } = view
+  const at = (/** @type {MouseEvent} */ event) => placeUnder(event, view.options)
+  listenTo(queries, (event) => (at(event) < 0 ? null : { [as]: at(event) }))
+  chooseByClick(queries, at)
+  chooseByKeys(queries, () => view.options.length, after)
 }
 
 /** Marks the chosen query, and the one whose row is shown for the moment.
-    @type {(view: Pick<Tokens, "queries" | "options">, held: number, query: number) => void} */
+    @type {(view: Queries, held: number, query: number) => void} */
 export function markQueries({ queries, options }, held, query) {
   for (const option of queries.querySelectorAll("[aria-selected=true], .previewed")) {
     option.setAttribute("aria-selected", "false")

@@ -61,6 +61,12 @@ export function under(event, selector) {
   return event.target instanceof Element ? event.target.closest(selector) : null
 }
 
+/** Which of some elements something happened on, -1: on none.
+    @type {(event: Event, elements: HTMLElement[]) => number} */
+export function placeUnder({ target }, elements) {
+  return target instanceof Element ? elements.findIndex((each) => each.contains(target)) : -1
+}
+
 /** Sets lengths of an element's style, in pixels.
     @type {(element: HTMLElement, lengths: Record<string, number>) => void} */
 export function setLengths(element, lengths) {

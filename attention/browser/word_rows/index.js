@@ -1,5 +1,6 @@
 import { axis, strands } from "../shared/axis.js"
 import { cellAfter } from "../shared/cells.js"
+import { listenTo } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, setLengths, under } from "../shared/elements.js"
@@ -59,11 +60,12 @@ function build({ root, content, send }) {
 /** @type {(view: View) => void} */
 function listen(view) {
   const { grid, slider } = view
-  grid.addEventListener("pointermove", (event) => {
+  /** @type {(event: MouseEvent) => { key: number } | null} */
+  const at = (event) => {
     const key = placeOf(view, event)[1] - 1
-    pointAt(key < 0 ? null : { key })
-  })
-  grid.addEventListener("pointerleave", () => pointAt(null))
+    return key < 0 ? null : { key }
+  }
+  listenTo(grid, at, "pointermove")
   grid.addEventListener("click", (event) => {
     const [row, column] = placeOf(view, event)
     if (row < 0) return column > 0 ? choose("query", column - 1) : undefined
