@@ -206,6 +206,20 @@ def test_a_number_of_the_output_recomputes_from_its_table(settings):
         assert work.total == float(trace.output[index, row, dimension])
 
 
+@over("variant", VARIANTS)
+def test_a_working_tells_of_exponentials_where_there_are_some(variant):
+    batch = batch_of(Settings(vectors="random", d_model=10, variant=variant), batch="a b | c d e")
+    work, weighing = cross_words.working(batch, 1, 0, 0), batch.trace.weighing
+    told = "exponential" in work.text, "exp(scaled − greatest)" in work.columns
+    assert told == ((True, variant != "talking") if weighing == SOFTMAX else (False, False))
+    assert work.total == pytest.approx(sum(map(float, work.columns["weight · v"])), abs=1e-6)
+    kinds = {part.name: part.kind for part in matrices(cross_words.sources(batch, 1))}
+    signed = weighing.signed or variant == "talking"
+    assert kinds["mixed weights" if variant == "talking" else "weights"] == (
+        "signed" if signed else "share"
+    )
+
+
 def test_a_row_of_length_0_shows_what_a_plain_softmax_would_give():
     work = cross_words.working(batched(2, 7, lens="0 6"), 0, 0, 3)
     assert work.total == 0
