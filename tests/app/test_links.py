@@ -180,7 +180,6 @@ MEANINGS: dict[str, dict[str, Any]] = {
     "operations?operation=softmax&softmax_dim=1": {"operation": "softmax", "softmax_dim": "1"},
     "identities?claim=merge&claim_d_k=5": {"claim": "merge", "claim_d_k": 5},
     "guide?chapter=scores&guess=0": {"chapter": "scores", "guess": 0},
-    "own?seen=1+2&beside=another+head": {"seen": "1 2", "beside": "another head"},
 }
 
 

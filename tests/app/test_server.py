@@ -75,6 +75,14 @@ def test_a_healthy_server_serves_a_page_and_what_it_loads(served):
     asyncio.run(visit(served.port))
 
 
+def test_a_link_to_own_run_leads_to_a_real_model_and_what_it_said_is_dropped(served):
+    address = f"http://127.0.0.1:{served.port}"
+    with urllib.request.urlopen(f"{address}/own?layer=3&seen=1,2") as answer:
+        place, _, query = answer.geturl().partition("?")
+    assert place == f"{address}/model"
+    assert not {"layer=3", "seen=1,2"} & {*query.split("&")}
+
+
 def test_the_log_says_of_all_an_owner_named_whether_it_is_there_and_warns_of_no_run(served):
     said = served.log.read_text("utf-8")
     assert re.search(r"^vectors 'own': 3 words of 3 numbers, \d+\.\d s$", said, re.M)
