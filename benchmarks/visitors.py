@@ -76,15 +76,14 @@ class Found:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-def connected(port: int, session: str = "", address: str = "") -> websockets.connect:
+def connected(port: int, address: str = "") -> websockets.connect:
     """A websocket to a server, as Streamlit's page opens it.
 
-    session: the one it comes back to; address: where it comes from, as a proxy tells.
+    address: where it comes from, as a proxy tells.
     """
-    told = ["streamlit", "no-token", session] if session else ["streamlit"]
     return websockets.connect(
         f"ws://127.0.0.1:{port}/_stcore/stream",
-        subprotocols=[*map(websockets.Subprotocol, told)],
+        subprotocols=[websockets.Subprotocol("streamlit")],
         origin=websockets.Origin(f"http://127.0.0.1:{port}"),
         additional_headers={"X-Forwarded-For": address} if address else {},
         max_size=None,

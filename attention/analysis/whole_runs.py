@@ -6,7 +6,6 @@ how many rows were looked at, and if these are all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import pandas
@@ -27,9 +26,6 @@ MOST_CELLS = 1 << 24  # of a table of weights
 NAMES = ("layer", "module", "kind", "head")
 
 Sample = int | Literal["all"] | None
-
-
-Tell = Callable[[int, int], object]  # gets how many attentions of how many are looked through
 
 
 @torch.no_grad()
@@ -73,23 +69,20 @@ def links(
     each: int = 3,
     rows: Sample = None,
     entry: int = 0,
-    tell: Tell = lambda done, of: None,
 ) -> pandas.DataFrame:
     """Strongest links of every head of a run, `each` of them, all sorted by their weights.
 
     queries, keys: positions, or words, at whose beginnings the links begin and end; None = any;
     apart: how far from each other query and key are at least, in tokens, of attention within one
     sequence alone; without_first: the first key is left out, which takes what is not needed
-    elsewhere; rows: as `measures` has it, of the queries that are named; tell: gets how many
-    attentions of how many are looked through. Columns: layer, module, kind,
-    head, query, key, weight, the tokens of both where they are known, rows that were looked at,
-    and exact: if these are all. Raises ValueError where there are no such positions or words.
+    elsewhere; rows: as `measures` has it, of the queries that are named. Columns: layer, module,
+    kind, head, query, key, weight, the tokens of both where they are known, rows that were looked
+    at, and exact: if these are all. Raises ValueError where there are no such positions or words.
     """
     must_be("each", each, int)
     must_be("apart", apart, int)
     found: list[pandas.DataFrame] = []
-    for done, kept in enumerate(run.attentions):
-        tell(done, len(run.attentions))
+    for kept in run.attentions:
         if apart > 0 and kept.kind == "cross":
             continue
         of_queries, of_keys = token_texts(run, kept)
