@@ -3,6 +3,6 @@
 Words for these numbers stand in `figures`, and with the page that shows them; methods of
 `associations` have their own.
 
-May import: core, capture, trained, changing, training; torch, numpy, pandas, safetensors, scipy,
+May import: core, capture, trained, changing; torch, numpy, pandas, safetensors, scipy,
 distributed.
 """

@@ -7,6 +7,6 @@ means, `making` puts them together, `files` reads and writes; `words` says a pas
 `earned` reads its names. `moved` asks a base and what was tuned of it for the same answers.
 `python -m attention.atlas` makes the passports of a model.
 
-May import: core, trained, changing, analysis, training; torch, scipy, safetensors, msgspec,
+May import: core, trained, changing, analysis; torch, scipy, safetensors, msgspec,
 distributed.
 """

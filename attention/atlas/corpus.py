@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +19,9 @@ from attention.analysis.sentences import (
 )
 from attention.atlas.passport import SEED, half_of
 from attention.core.printing import listed
+from attention.trained.constructed import vocabulary
 from attention.trained.models import Model, goes_on
-from attention.trained.sources import CONSTRUCTED, GRAMMAR
-from attention.training.tasks.grammar import WORDS, Sentence, sentence
+from attention.trained.sources import CONSTRUCTED
 
 EVERYDAY = "everyday"  # the kind of prompts that are made of sentences at large
 OWN = "own sentences"
@@ -32,7 +30,7 @@ ELSEWHERE = 80  # sentences that costs are measured on
 TWICE, SHORT = 40, 8  # sentences that are said twice, and the most words of each
 BY_ZERO = 3  # one of so many everyday prompts is measured by zero, too
 LEAST_LINES = 12
-DRAWN = 80  # sentences of a made language, and its everyday prompts
+DRAWN = 80  # rows of letters and words, for patterns
 DRAWN_OF_KIND = 70
 
 # Beginnings of English sentences with one clear answer, by kind, each with that: the word as a
@@ -77,8 +75,6 @@ def corpus_of(model: Model) -> Corpus:
     Raises ValueError for models of another language: `of_lines` takes texts of theirs.
     """
     name, language = model.about.name, model.about.language
-    if name == GRAMMAR.about.name:
-        return of_grammar()
     if name == CONSTRUCTED.about.name:
         return of_letters()
     if language not in LANGUAGES:
@@ -140,28 +136,11 @@ def of_lines(lines: Sequence[str], answers: bool) -> Corpus:
     return _corpus(texts[:over], others, {OWN: [*map(begun, others)] if answers else others})
 
 
-def of_grammar() -> Corpus:
-    """Sentences of the small grammar that nothing is learned from, and their beginnings."""
-    chance = random.Random(SEED)
-    drawn = [
-        *_distinct(lambda: _held_out(chance, chance.choice((0, 1, 2))), MEANS_OVER + 2 * DRAWN)
-    ]
-    over, whole, cut = drawn[:MEANS_OVER], drawn[MEANS_OVER:-DRAWN], drawn[-DRAWN:]
-    names = ("no clause between", "a clause between", "two clauses between")
-    kinds: dict[str, list[str]] = {}
-    for clauses, name in enumerate(names):
-        draw = functools.partial(_held_out, chance, clauses)
-        kinds[f"agreement, {name}"] = [one.begun for one in _distinct(draw, DRAWN_OF_KIND)]
-    beginnings = [" ".join(one.words[1 : chance.randrange(3, len(one.words) - 1)]) for one in cut]
-    whole_texts = [one.text for one in whole]
-    return _corpus([one.text for one in over], whole_texts, {**kinds, EVERYDAY: beginnings})
-
-
 def of_letters() -> Corpus:
     """Letters and words in any order, in most of which some stand twice: all that is asked of the
     model that was built by hand."""
     generator = torch.Generator().manual_seed(SEED)
-    letters, words = [chr(ord("a") + at) for at in range(26)], WORDS[3:]
+    words, letters = vocabulary()[3:-26], vocabulary()[-26:]
     kinds = {
         "repeated letters": _repeated(letters, generator, DRAWN_OF_KIND),
         "repeated words": _repeated(words, generator, DRAWN_OF_KIND),
@@ -199,19 +178,6 @@ def _corpus(
         ),
         tuple(means_over),
     )
-
-
-def _held_out(chance: random.Random, clauses: int) -> Sentence:
-    return next(one for one in iter(lambda: sentence(chance, clauses), None) if one.held_out)
-
-
-def _distinct(draw: Callable[[], Sentence], many: int) -> Iterator[Sentence]:
-    """So many sentences, each once."""
-    seen = dict[str, Sentence]()
-    while len(seen) < many:
-        one = draw()
-        seen.setdefault(one.text, one)
-    return iter(seen.values())
 
 
 def _repeated(

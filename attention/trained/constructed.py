@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import string
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from attention.trained.layers import KnownLayer, TrainedAttention
@@ -20,21 +18,21 @@ from attention.trained.models import About, Embedding, Parts, Transformer
 from attention.trained.parts import FeedForward, Norms
 from attention.trained.pieces import Reader, read_tokenizer
 
+FILE = Path(__file__).with_suffix(".json")  # its tokenizer
 LENGTH = 48
 SHARP = 20.0  # score of a key that a head looks for; of the one that it rests on, half of it
 SURE = 10.0  # score of the word that follows
 
 
-def construct(file: Path, about: About) -> Transformer:
-    """The model over single letters and the words of a tokenizer of words, which begins each text
-    with the first of these. Raises ValueError where the file is none."""
-    said = json.loads(read_tokenizer(file).to_str())
-    words = said["model"]["vocab"]
-    said["model"]["vocab"] = {
-        word: at for at, word in enumerate(dict.fromkeys([*words, *string.ascii_lowercase]))
-    }
-    reader = Reader(Tokenizer.from_str(json.dumps(said)), LENGTH)
-    return Transformer(about, reader, parts(reader.largest_id + 1))
+def vocabulary() -> list[str]:
+    """The words of the model by id: what begins each text, what stands for all that are unknown, a
+    full stop, words, and behind them the letters of the alphabet."""
+    return [*json.loads(FILE.read_text("utf-8"))["model"]["vocab"]]
+
+
+def construct(about: About) -> Transformer:
+    """The model over single letters and some words."""
+    return Transformer(about, Reader(read_tokenizer(FILE), LENGTH), parts(len(vocabulary())))
 
 
 def parts(words: int) -> Parts:

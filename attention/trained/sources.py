@@ -14,13 +14,11 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from attention.core.papers import ARXIV
 from attention.trained import adapters
 from attention.trained.checkpoints import (
-    CONFIG,
-    TOKENIZER,
-    WEIGHTS,
     Outline,
     check_folder,
     load_folder,
@@ -185,39 +183,16 @@ PACKAGED = {source.about.name: source for source in (MINILM, EN_PT, PT_EN, SMOLL
 
 @dataclass(frozen=True)
 class Carried:
-    """A model that comes with this project.
-
-    load: its description -> the model; files: those it is read from, none where it is built.
-    """
+    """A model that comes with this project, and is built. load: its description -> the model."""
 
     about: About
     load: Callable[[About], Model]
-    files: tuple[Path, ...] = ()
+    files: ClassVar[tuple[Path, ...]] = ()
 
     def read(self) -> Model:
         """The model."""
         return self.load(self.about)
 
-
-GRAMMAR_FOLDER = Path(__file__).parents[1] / "training" / "models" / "grammar"
-GRAMMAR = Carried(
-    About(
-        "grammar",
-        "Small grammar",
-        "Trained by this project: `python -m attention.training --write`, in the layout of "
-        "[Radford et al. 2019](https://openai.com/index/better-language-models), GPT-2",
-        "It knows the words of a small grammar alone, see *Watch it learn*; all others are one "
-        "word to it. The verb that follows must agree with its subject.",
-        checkpoint="training/models/grammar",
-        samples=(
-            Sample("Two clauses", "the cats that the dog that the bird hears sees", 1, 1),
-            Sample("One clause", "the girl that the horses follow", 1, 1),
-            Sample("Another subject first", "the dogs wait and the boy that sees the cats", 1, 1),
-        ),
-    ),
-    lambda about: load_folder(GRAMMAR_FOLDER, about),
-    tuple(GRAMMAR_FOLDER / name for name in (CONFIG, TOKENIZER, WEIGHTS)),
-)
 
 CONSTRUCTED = Carried(
     About(
@@ -227,17 +202,17 @@ CONSTRUCTED = Carried(
         "Nothing was learned: its weights were written so that each head does one thing. In layer "
         "0 head 0 looks at the token before, head 1 at equal tokens before, or else itself; in "
         "layer 1 head 0 looks at the token that followed an equal one, and copies it (induction), "
-        "head 1 at the start. It knows single letters and the words of the small grammar.",
+        "head 1 at the start. It knows single letters and some fifty words.",
         checkpoint="trained/constructed.py",
         samples=(
             Sample("A pattern again", "x b c d the x b", 1, 0),
             Sample("Words again", "the cats see a dog and the cats", 1, 0),
         ),
     ),
-    lambda about: construct(GRAMMAR_FOLDER / TOKENIZER, about),
+    construct,
 )
 
-CARRIED = {source.about.name: source for source in (GRAMMAR, CONSTRUCTED)}
+CARRIED = {source.about.name: source for source in (CONSTRUCTED,)}
 
 
 @dataclass(frozen=True)
@@ -281,7 +256,7 @@ GIVER = Adapted(
         ),
         base=SMOLLM2.about.name,
     ),
-    GRAMMAR_FOLDER.with_name("smollm2-giver"),
+    Path(__file__).parents[1] / "training" / "models" / "smollm2-giver",
 )
 
 ADAPTED = {source.about.name: source for source in (GIVER,)}

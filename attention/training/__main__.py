@@ -15,12 +15,11 @@ from collections.abc import Collection, Iterator
 import torch
 from safetensors.torch import save_file
 
+from attention.trained import sources
 from attention.trained.adapters import write_adapter
-from attention.training import exports
-from attention.training.exports import export
 from attention.training.finished import FOLDER, path_of
 from attention.training.fitting import fit
-from attention.training.networks import Writer, count
+from attention.training.networks import count
 from attention.training.run import Run, write
 from attention.training.settings import NONE, TrainingSettings
 from attention.training.tasks import ATTENTION, TASKS, Target, giver, race
@@ -59,13 +58,10 @@ def main() -> int:
             network = run.last.networks[ATTENTION]
             reached = {each: f"{share:.4f}" for each, share in run.last.accuracy.items()}
             told = {"command": COMMAND, "seed": "0", "reached": json.dumps(reached)}
-            if words := TASKS[name].words:
-                assert isinstance(network, Writer)
-                export(network, words, exports.FOLDER / TASKS[name].becomes, **told)
             if isinstance(network, LowRank):
                 about, stored = giver.base().about, giver.base().stored
-                folder = exports.FOLDER / TASKS[name].becomes
-                write_adapter(network.adapter(), folder, stored.prefix, about.checkpoint, **told)
+                folder, prefix = sources.GIVER.path, stored.prefix
+                write_adapter(network.adapter(), folder, prefix, about.checkpoint, **told)
         for handicap in TASKS[name].handicaps if options.handicaps else ():
             harder = _learned(TrainingSettings(name, handicap, learn_seed=options.seed))
             for line, _ in _judged(harder):

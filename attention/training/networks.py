@@ -33,21 +33,6 @@ def count(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-class FeedForward(nn.Module):
-    """`relu(x W_in) W_out`, four times as wide inside (Vaswani et al. 2017, section 3.3)."""
-
-    def __init__(self, width: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(width)
-        self.W_in = matrix(width, 4 * width, generator)
-        self.W_out = matrix(4 * width, width, generator)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(…, tokens, width) -> the same shape."""
-        made: Tensor = (self.norm(x) @ self.W_in).relu() @ self.W_out
-        return made
-
-
 class Layers(nn.Module):
     """Layers of a variant, each adding to the vectors what it finds (pre-norm)."""
 
@@ -55,8 +40,6 @@ class Layers(nn.Module):
         self,
         sizes: Sizes,
         seed: int,
-        generator: torch.Generator,
-        feed_forward: bool = False,
         variant: type[MultiHead] = MultiHead,
     ) -> None:
         super().__init__()
@@ -64,7 +47,6 @@ class Layers(nn.Module):
         self.scaled = sizes.scaled
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in seeds)
         self.attention = nn.ModuleList(seeded(width, sizes.heads, seed, variant) for seed in seeds)
-        self.after = nn.ModuleList(FeedForward(width, generator) for _ in seeds if feed_forward)
 
     def forward(
         self,
@@ -78,15 +60,13 @@ class Layers(nn.Module):
         mask: (queries, keys); memory: (…, keys, width), where keys and values come from, None = x;
         seen: gets the Trace of each layer.
         """
-        for at, (norm, layer) in enumerate(zip(self.norms, self.attention, strict=True)):
+        for norm, layer in zip(self.norms, self.attention, strict=True):
             kept = memory if memory is None else norm(memory)
             assert isinstance(layer, MultiHead)
             trace = attended(layer, norm(x), mask, kept, self.scaled)
             if seen is not None:
                 seen(trace)
             x = x + layer.output(trace)
-            if len(self.after):
-                x = x + self.after[at](x)
         return x
 
 
@@ -101,15 +81,13 @@ class Writer(nn.Module):
         *,
         symbols: int,
         mask: Tensor,
-        feed_forward: bool = False,
     ) -> None:
-        """symbols: how many there are; mask: (tokens, tokens) of the longest sequence;
-        feed_forward: False = of attention alone."""
+        """symbols: how many there are; mask: (tokens, tokens) of the longest sequence."""
         super().__init__()
         self.mask = mask
         self.symbols = table(symbols, sizes.width, generator)
         self.positions = table(len(mask), sizes.width, generator) if sizes.ordered else None
-        self.layers = Layers(sizes, seed, generator, feed_forward)
+        self.layers = Layers(sizes, seed)
         self.norm = nn.LayerNorm(sizes.width)
         self.answers = matrix(sizes.width, symbols, generator)
 

@@ -18,7 +18,6 @@ HANDICAPS = {
     "no scale": "scores are not divided by √d_k, and d_k is 256",
     "no mask": "while it learns, each position also sees what it has to tell",
     "no positions": "nothing says where a token stands",
-    "one head": "one head in each layer",
     "one layer": "one layer alone",
     "no early stopping": "it goes on for 40 steps in place of 12, at three times the rate",
 }
@@ -84,7 +83,7 @@ def sizes(settings: TrainingSettings, usual: Sizes, offered: Collection[str] = S
     width = 256 if taken == "no scale" else int(chosen("width", usual.width))
     return Sizes(
         layers=1 if taken == "one layer" else int(chosen("layers", usual.layers)),
-        heads=1 if taken in ("one head", "no scale") else int(chosen("heads", usual.heads)),
+        heads=1 if taken == "no scale" else int(chosen("heads", usual.heads)),
         width=width,
         steps=int(chosen("steps", usual.steps)),
         rate=float(chosen("rate", usual.rate)),

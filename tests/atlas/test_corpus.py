@@ -18,7 +18,6 @@ ALL = {
     "vectors": corpus.of_english(answers=False),
     "translated": corpus.of_portuguese(answers=False),
     "portuguese": corpus.of_portuguese(answers=True),
-    "grammar": corpus.of_grammar(),
     "letters": corpus.of_letters(),
     "lines": corpus.of_lines(SENTENCES[:40], answers=True),
 }
@@ -71,12 +70,11 @@ def test_the_model_gave_the_answer_that_a_prompt_asks_for():
 
 
 def test_a_model_that_knows_few_words_is_asked_in_these():
-    for source in (sources.GRAMMAR, sources.CONSTRUCTED):
-        model = source.read()
-        texts = corpus.corpus_of(model)
-        unknown = model.pieces("zzz").ids[-1]
-        for asked in (*texts.sentences, *texts.prompts):
-            assert unknown not in model.pieces(asked.text).ids, asked.text
+    model = sources.CONSTRUCTED.read()
+    texts = corpus.corpus_of(model)
+    unknown = model.pieces("zzz").ids[-1]
+    for asked in (*texts.sentences, *texts.prompts):
+        assert unknown not in model.pieces(asked.text).ids, asked.text
 
 
 def test_a_translator_is_asked_in_words_of_its_language():
@@ -94,8 +92,7 @@ def test_a_translator_is_asked_in_words_of_its_language():
 
 
 def test_a_model_of_another_language_is_asked_nothing_in_english():
-    model = sources.GRAMMAR.read()
-    about = replace(model.about, name="saga", language="Icelandic")
+    about = replace(sources.CONSTRUCTED.about, name="saga", language="Icelandic")
     stranger = SimpleNamespace(about=about)
     expected = "texts are English and Portuguese, saga has learned Icelandic"
     with pytest.raises(ValueError, match=expected):

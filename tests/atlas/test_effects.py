@@ -15,6 +15,7 @@ from attention.changing.effects import effects as changed_heads
 from attention.trained import sources
 from attention.trained.checkpoints import load_folder
 from attention.trained.models import About, Model, goes_on
+from tests.trained.making import write_checkpoint
 from tests.trained.packaged import packaged
 from tests.trained.run_by_transformers import write
 
@@ -153,8 +154,8 @@ def test_the_answer_is_the_letter_that_followed():
         assert prompt.before > 0.9
 
 
-def test_effects_are_those_of_the_switches():
-    model = sources.load("grammar")
+def test_effects_are_those_of_the_switches(tmp_path):
+    model = load_folder(write_checkpoint(tmp_path, "gpt2").folder, About("tiny", "Tiny", "nobody"))
     subject, raw = measured(model, "everyday", 1)
     (asked,) = subject.corpus.prompts
     run = model.run(asked.text)
@@ -162,7 +163,7 @@ def test_effects_are_those_of_the_switches():
     for way, replacement in (("mean", subject.means), ("zero", "zero")):
         for layer in range(2):
             expected = changed_heads(model, run, metric, to=replacement, layers=[layer]).change[0]
-            torch.testing.assert_close(raw[0][way][4 * layer : 4 * layer + 4], expected)
+            torch.testing.assert_close(raw[0][way][3 * layer : 3 * layer + 3], expected)
     assert int(raw[0]["piece"]) == piece
     assert float(raw[0]["before"]) == pytest.approx(float(metric(run.hidden)))
 

@@ -28,5 +28,5 @@ def test_what_is_packaged_of_an_exhibit_recomputes(one):
 
 
 def test_only_a_model_whose_effects_are_measured_is_exhibited():
-    with pytest.raises(ValueError, match="measured effects, got 'grammar'"):
-        exhibit(packaged("grammar"), "the cat")
+    with pytest.raises(ValueError, match="measured effects, got 'constructed'"):
+        exhibit(packaged("constructed"), "the cat")

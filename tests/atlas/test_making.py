@@ -17,6 +17,7 @@ from attention.atlas.making import Wanted
 from attention.atlas.passport import Atlas
 from attention.trained import sources
 from tests.atlas.test_files import numbers
+from tests.trained.making import write_checkpoint
 from tests.trained.packaged import packaged
 
 LINES = [f"{one} b c {one} {two} d {one}" for one in "xyz" for two in "efgh"]
@@ -121,21 +122,19 @@ def test_packaged_effects_and_rows_of_attention_are_measured_again():
         same(list(row.weights), weights.tolist())
 
 
-def test_weights_are_told_by_their_files_or_else_by_their_numbers():
-    grammar = Wanted("grammar")
-    lines = []
-    for name in ("config.json", "model.safetensors", "tokenizer.json"):
-        content = (sources.GRAMMAR_FOLDER / name).read_bytes()
-        lines.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
-    expected = hashlib.sha256("".join(lines).encode()).hexdigest()
-    assert making.weights_of(grammar, grammar.subject()) == expected
+def test_weights_are_told_by_their_files_or_else_by_their_numbers(tmp_path):
     built = Wanted("constructed")
     subject = built.subject()
     assert making.weights_of(built, subject) == subject.weights
-    own = Wanted(str(sources.GRAMMAR_FOLDER))
-    assert own.name == "grammar-2"
-    assert {file.name for file in own.source.files} >= {"config.json", "model.safetensors"}
-    assert making.weights_of(own, grammar.subject()) == expected
+    own = Wanted(str(write_checkpoint(tmp_path / "tiny", "gpt2").folder))
+    assert own.name == "tiny"
+    lines = [
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
+        for file in sorted((tmp_path / "tiny").iterdir())
+    ]
+    assert len(lines) > 2
+    expected = hashlib.sha256("".join(lines).encode()).hexdigest()
+    assert making.weights_of(own, subject) == expected
     if "smollm2" in sources.names():
         pinned = sources.SMOLLM2.hashes[sources.SMOLLM2_FILE]
         assert making.weights_of(Wanted("smollm2"), subject) == pinned

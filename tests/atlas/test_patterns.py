@@ -178,6 +178,6 @@ def test_the_model_built_by_hand_earns_the_names_it_was_built_for():
 
 
 def test_no_name_that_heads_of_a_twin_earn_holds():
-    """A twin of the small grammar as if it were trained, held against others of the same sizes."""
-    it = some_of(untrained(sources.load("grammar"), seed=1009))
+    """A twin of the model built by hand as if it were trained, held against others of its sizes."""
+    it = some_of(untrained(sources.load("constructed"), seed=1009))
     assert [one for of in summary(it) for one in of.names if one.holds] == []

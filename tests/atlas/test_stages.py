@@ -11,6 +11,7 @@ from torch import Tensor
 from attention.atlas import stages
 from attention.atlas.corpus import Asked, Corpus, corpus_of
 from attention.atlas.stages import Subject
+from attention.atlas.twin import untrained
 from attention.changing.effects import means
 from attention.trained import sources
 
@@ -77,7 +78,7 @@ def test_another_version_of_a_stage_measures_anew(subject, tmp_path):
 def test_other_weights_or_other_means_are_measured_anew(subject, tmp_path):
     stage = Lengths()
     stages.run(stage, subject, tmp_path)
-    other = Subject(sources.load("grammar"), subject.corpus)
+    other = Subject(untrained(subject.model), subject.corpus)
     fewer = Subject(subject.model, replace(subject.corpus, means_over=("a b",)))
     for changed in (other, fewer):
         stage.asked.clear()

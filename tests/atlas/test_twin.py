@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.atlas import effects, turned
-from attention.atlas.corpus import EVERYDAY, Corpus, corpus_of
+from attention.atlas.corpus import ANSWERS, EVERYDAY, Corpus, corpus_of, of_english
 from attention.atlas.stages import Subject
 from attention.atlas.twin import untrained
 from attention.changing.change import Change, part_of
@@ -144,7 +144,7 @@ def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_positi
 
 
 def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch):
-    model = sources.load("grammar")
+    model = sources.load("constructed")
     texts = corpus_of(model)
     asked = texts.prompts[0]
     subject = Subject(model, Corpus(texts.sentences[:2], (asked,), texts.means_over))
@@ -157,7 +157,7 @@ def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch):
 
 
 def test_prompts_of_all_kinds_but_everyday_ones_are_measured():
-    texts = corpus_of(sources.load("grammar"))
+    texts = of_english(answers=True)
     asked = turned.OnTurned().texts(texts)
     assert [*asked] == [one for one in texts.prompts if one.kind != EVERYDAY]
-    assert len({one.kind for one in asked}) == 3
+    assert {one.kind for one in asked} == {*ANSWERS}

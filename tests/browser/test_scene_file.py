@@ -53,7 +53,7 @@ ROOMS = """sentence => {
 
 
 def test_an_arc_of_a_further_line_does_not_reach_the_words_above(offline, tmp_path):
-    view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
+    view = viewed("model", model="constructed", s="the girl that the horses follow", query=5)
     _, first = drawn(view, ())
     attention.save_scene(first, tmp_path / "window.html", query=5)
     page = offline(tmp_path / "window.html")
@@ -85,7 +85,7 @@ def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(offl
 def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_hold(
     offline, tmp_path
 ):
-    view = viewed("model", model="grammar", s="the girl that the horses follow", query=5)
+    view = viewed("model", model="constructed", s="the girl that the horses follow", query=5)
     first, answers = with_each_off(view)
     asked = numbers.asked_of(view)
     model = numbers.load_model(asked.model)

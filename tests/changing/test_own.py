@@ -201,19 +201,19 @@ WRONG = {
         "must have an unembedding.*got Sequential",
     ),
     "votes by a function": (
-        lambda: attention.votes(sources.load("grammar"), "the dog", summed),
+        lambda: attention.votes(sources.load("constructed"), "the dog", summed),
         "a word must be a whole number or a str, got <function",
     ),
     "votes of three words": (
-        lambda: attention.votes(sources.load("grammar"), "the dog", (1, 2, 3)),
+        lambda: attention.votes(sources.load("constructed"), "the dog", (1, 2, 3)),
         "one word or two, or a function, got 3",
     ),
     "a list for a text": (
-        lambda: attention.effects(sources.load("grammar"), ["the dog"], 5),
+        lambda: attention.effects(sources.load("constructed"), ["the dog"], 5),
         r"inputs must be a str or a Run \(a text, or model.run\(text\)\), got \['the dog'\]",
     ),
     "layers not in an own model": (
-        lambda: attention.effects(sources.load("grammar"), "the dog", 5, layers=[9]),
+        lambda: attention.effects(sources.load("constructed"), "the dog", 5, layers=[9]),
         r"layers must be among \d that ran, got \[9\]",
     ),
     "a tensor for a recording": (

@@ -188,9 +188,9 @@ def test_models_whose_heads_reach_no_logit_in_a_straight_way_are_refused():
 
 
 def test_the_calls_of_a_tutorial_take_an_own_model_and_texts():
-    model = sources.load("grammar")
+    model = sources.load("constructed")
     clean, corrupted = "the dog sees the cats", "the dogs sees the cats"
-    words = tuple(int(model.pieces(text).ids[1]) for text in (clean, corrupted))
+    words = tuple(int(model.pieces(text).ids[2]) for text in (clean, corrupted))
     run, metric = model.run(clean), metric_of_states(model, words)
     votes = attention.votes(model, clean, words)
     torch.testing.assert_close(votes.votes.sum(), metric(run.hidden), atol=1e-4, rtol=1e-4)

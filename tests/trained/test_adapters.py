@@ -21,6 +21,7 @@ from attention.trained.models import About, Transformer
 from attention.training.tuning import tune
 from tests.cases import over
 from tests.trained.making import Checkpoint, change_json, transformers
+from tests.trained.packaged import packaged
 from tests.trained.test_gguf import said_of, written
 from tests.trained.test_gguf import tensors_of as weights_of
 from tests.trained.test_sources import own
@@ -173,11 +174,11 @@ PAIRS: dict[str, tuple[str, dict[str, str], str]] = {
         {"gpt2": "", "llama": "", "step": "llama", "adapter": "llama"},
         "",
     ),
-    "a packaged base": ("base=grammar,tuned={copy}", {"copy": "grammar"}, ""),
+    "a packaged base": ("base=minilm,tuned={copy}", {"copy": "minilm"}, ""),
     "no base": ("tuned={step}", {}, f"'tuned={{step}}' cannot be had: {NO_BASE}"),
     "a base that is nowhere": ("base={step}/none,tuned={step}", {}, NO_BASE),
     "a base without files": ("base=constructed,tuned={step}", {}, NO_BASE),
-    "a base that is left out": ("-grammar,base=grammar,tuned={copy}", {}, NO_BASE),
+    "a base that is left out": ("-minilm,base=minilm,tuned={copy}", {}, NO_BASE),
     "another shape": (
         "base={llama},tuned={qwen2}",
         {"llama": ""},
@@ -195,9 +196,12 @@ PAIRS: dict[str, tuple[str, dict[str, str], str]] = {
 @over("case", PAIRS)
 def test_an_owner_names_a_base_and_what_was_tuned_from_it(case, monkeypatch, checkpoint, tmp_path):
     folders = {name: checkpoint(name).folder for name in ("llama", "gpt2", "qwen2")}
-    copied = {"step": folders["llama"], "pieces": folders["llama"], "copy": sources.GRAMMAR_FOLDER}
-    for name, folder in copied.items():
-        folders[name] = shutil.copytree(folder, tmp_path / name, dirs_exist_ok=True)
+    for name in ("step", "pieces"):
+        folders[name] = shutil.copytree(folders["llama"], tmp_path / name, dirs_exist_ok=True)
+    folders["copy"] = tmp_path / "copy"
+    if "copy" in PAIRS[case][0] and not folders["copy"].exists():
+        packaged("minilm")
+        folders["copy"].symlink_to(sources.MINILM.path)
     pieces = json.loads((folders["pieces"] / "tokenizer.json").read_text("utf-8"))
     vocabulary = pieces["model"]["vocab"]
     (one, at), (two, other) = [*vocabulary.items()][-2:]

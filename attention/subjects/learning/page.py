@@ -44,9 +44,6 @@ def learning_page(view: View) -> None:
             }
             st.button(words, key="again", type="primary", on_click=learn_again, **about)
     draw(scenes.task(settings), key="task_words")
-    if task.given:
-        with st.expander("Its rules"):
-            st.code(task.given, language=None)
     bet = st.pills(task.bet, task.choices, key=f"bet_{settings.task}") if task.bet else ""
     training(settings)
     run = learning_controls.finished(settings)

@@ -1,7 +1,7 @@
 """Tasks that are learned live: one class each, found in `TASKS`."""
 
 # In the order of the menu; tasks of other modules come behind.
-from attention.training.tasks import lookup, race, repetition, grammar, giver  # isort: skip
+from attention.training.tasks import lookup, race, repetition, giver  # isort: skip
 from attention.core.registry import import_modules
 from attention.training.tasks.base import (
     ATTENTION,
@@ -21,7 +21,6 @@ __all__ = [
     "Target",
     "Task",
     "giver",
-    "grammar",
     "lookup",
     "race",
     "register",

@@ -76,13 +76,12 @@ class Task(ABC):
     heads are told apart by, "" for none; targets: what its usual run reaches, which is packaged
     then: one without targets is learned on its page first; packaged: further settings whose runs
     come along, too; offered: settings of sizes that it has, others stay as usual; share_words:
-    title of the plot of its shares; right: behind a share; given: all that is given, as the rules
-    of a grammar, "" where `before` says it; words: by id, of a task whose usual network is
-    written as a model, see `exports`; becomes: that model's name; model, memory: the trained model
-    that it begins from, and the bytes that must be free; effects: title of maps that are effects
-    of heads, around 0, in place of weights; told, sooner: how often its training is told after the
-    state before the first step, and by which power sooner at first; begun_steps: `learn_steps` of
-    one that is begun on a page, where the usual ones take longer than somebody waits.
+    title of the plot of its shares; right: behind a share; becomes: name of the model that its
+    usual network is written as; model, memory: the trained model that it begins from, and the
+    bytes that must be free; effects: title of maps that are effects of heads, around 0, in place
+    of weights; told, sooner: how often its training is told after the state before the first
+    step, and by which power sooner at first; begun_steps: `learn_steps` of one that is begun on a
+    page, where the usual ones take longer than somebody waits.
     """
 
     name: ClassVar[str]
@@ -100,8 +99,6 @@ class Task(ABC):
     offered: ClassVar[Sequence[str]] = SIZES
     share_words: ClassVar[str] = "Right answers"
     right: ClassVar[str] = "right"
-    given: ClassVar[str] = ""
-    words: ClassVar[Sequence[str]] = ()
     model: ClassVar[str] = ""
     becomes: ClassVar[str] = ""
     memory: ClassVar[int] = 0

@@ -67,7 +67,7 @@ class Reader(nn.Module):
         super().__init__()
         self.keys = table(KEYS, sizes.width, generator)
         self.values = table(VALUES, sizes.width, generator)
-        self.layers = Layers(sizes, seed, generator, variant=variant)
+        self.layers = Layers(sizes, seed, variant)
         self.norm = nn.LayerNorm(sizes.width)
         self.answers = matrix(sizes.width, VALUES, generator)
 

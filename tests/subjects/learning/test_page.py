@@ -36,7 +36,7 @@ def _fresh() -> Iterator[None]:
         kept.clear()
 
 
-BETS = {"look-up": "attention", "race": "GRU", "repetition": "in the second", "grammar": "two"}
+BETS = {"look-up": "attention", "race": "GRU", "repetition": "in the second"}
 BETS |= {"tuning": "20 to 29"}
 
 

@@ -127,10 +127,10 @@ def test_a_card_has_the_word_the_head_and_the_model_of_its_figure():
     assert app.values["query_0"] == 2
     app.choose("query_0", 4)
     assert lesson_of(app).chapters[0].link["query"] == ["4"]
-    app.choose("model_0", "grammar").choose("layer_0", 1).choose("head_0", 2)
+    app.choose("model_0", "constructed").choose("layer_0", 1).choose("head_0", 1)
     link = lesson_of(app).chapters[0].link
     names = ("s", "query", "model", "layer", "head")
-    assert [link[name][0] for name in names] == [EXAMPLE_SENTENCE, "4", "grammar", "1", "2"]
+    assert [link[name][0] for name in names] == [EXAMPLE_SENTENCE, "4", "constructed", "1", "1"]
     assert not carried("guide", text(app)).notes
     app.choose("model_0", "none")
     assert {"model", "layer", "head"}.isdisjoint(lesson_of(app).chapters[0].link)
