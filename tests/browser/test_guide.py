@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from attention.subjects.guide.chapters import GUIDE
-from attention.subjects.guide.reading import LIGHT, read_lesson
+from attention.subjects.guide.reading import read_lesson
 from tests.browser.browsing import (
     Page,
     eventually,
@@ -25,6 +26,7 @@ from tests.trained.packaged import packaged
 
 CHAPTERS = read_lesson(Path(GUIDE), lambda link, page: []).chapters
 FIGURE = ".st-key-guide_seen"
+LIGHT = re.compile(r"\]\(#light-([^)]*)")
 
 
 def lights(page: Page) -> Any:

@@ -18,8 +18,8 @@ from attention.subjects.guide.reading import (
     MAX_CHAPTER,
     MAX_CHAPTERS,
     MAX_LESSON,
+    LessonError,
     Value,
-    Wrong,
     chapter_name,
     front_matter,
     split,
@@ -45,7 +45,7 @@ class Card:
 
     @classmethod
     def read(cls, lines: Sequence[str]) -> Card:
-        """The card of some lines. Raises `reading.Wrong` where their front matter is none."""
+        """The card of some lines. Raises LessonError where their front matter is none."""
         end, found = front_matter(lines)
         given = {name: value for name, (_, value) in found.items()}
         return cls(given, "\n".join(lines[end:]).strip())
@@ -250,9 +250,8 @@ def read_cards(text: str) -> list[Card]:
     for number, (above, lines) in enumerate(parts, 1):
         try:
             cards.append(Card.read(lines))
-        except Wrong as error:
-            told = f"{chapter_name(number)}, line {error.line + above}: {error}."
-            raise ValueError(told) from error
+        except LessonError as error:
+            raise ValueError(error.told(chapter_name(number), above)[0]) from error
     return cards
 
 
