@@ -68,8 +68,8 @@ class State:
     """State of a job.
 
     done: whether it is over; title: of the step that it is at; parts: how many of how many are
-    done; ahead: how many jobs of the same address come first; others: how many other steps have
-    turns or wait for one; found: what the step has told that it has found so far.
+    done; ahead: number of other steps of the same address that come first; others: number of
+    other steps that have turns by now; found: what the step has told that it has found so far.
     """
 
     done: bool = False
@@ -113,22 +113,24 @@ class _Request:
         return self.job.steps[self.over]
 
 
-Queue = tuple[str, bool]  # jobs of an address that are quick, or those that are not: one by one
+Queue = tuple[str, Hashable]  # jobs of an address that are done one by one
 
 
 @dataclass(eq=False)
 class Jobs:
     """Jobs by who asks for them, and the one step that has its turn.
 
-    patience, kept, most, least: see the constants; clock: in seconds; cpu: seconds of a core that
-    the calling thread has had; crowded: whether others wait who go before the work of an
-    address.
+    patience, kept, most, least: see the constants; one_by_one: whether those of an address that are
+    quick are done one by one, and so the others, else they take turns as well; clock: in seconds;
+    cpu: seconds of a core that the calling thread has had; crowded: whether others wait who go
+    before the work of an address.
     """
 
     patience: float = PATIENCE
     kept: float = KEPT
-    most: int = MOST
+    most: float = MOST
     least: float = LEAST
+    one_by_one: bool = True
     clock: Callable[[], float] = time.monotonic
     cpu: Callable[[], float] = time.thread_time
     crowded: Callable[[str], bool] = lambda address: False
@@ -184,14 +186,12 @@ class Jobs:
         running = self._running.get(request.step.key)
         done, of = running.parts if running else (0, 1)
         parts = PARTS * request.over + PARTS * done // max(1, of), PARTS * len(request.job.steps)
-        at_turn = running is not None and self._turn is not None and self._turn[0] is running
-        queue = [
-            who
-            for who, each in self._waiting_requests()
-            if _queue_of(who, each) == _queue_of(owner, request)
-        ]
-        ahead = 0 if at_turn or owner not in queue else queue.index(owner)
-        others = len({each.step.key for _, each in self._waiting_requests()} - {request.step.key})
+        lines: dict[Queue, dict[Hashable, None]] = {}  # steps, in the order in which they came
+        for who, each in self._waiting_requests():
+            lines.setdefault(self._queue_of(who, each), {}).setdefault(each.step.key)
+        key = request.step.key
+        ahead = min(([*line].index(key) for line in lines.values() if key in line), default=0)
+        others = len({next(iter(line)) for line in lines.values()} - {key})
         found = running.found if running else None
         return State(False, request.step.title, parts, ahead, found, others)
 
@@ -202,6 +202,9 @@ class Jobs:
             if not request.is_over and request.wanted_until >= oldest:
                 yield owner, request
 
+    def _queue_of(self, owner: Owner, request: _Request) -> Queue:
+        return owner.address, request.job.quick if self.one_by_one else owner
+
     def _go_on(self) -> None:
         """Give the turn to the step whose it is, if nobody has it."""
         if self._turn is not None:
@@ -211,7 +214,7 @@ class Jobs:
         first: dict[Queue, _Request] = {}
         for owner, request in self._waiting_requests():
             if request.step.key in self._running or self._has_room():
-                first.setdefault(_queue_of(owner, request), request)
+                first.setdefault(self._queue_of(owner, request), request)
         self._rest = {queue: until for queue, until in self._rest.items() if queue in first}
         first = {queue: request for queue, request in first.items() if not self._rests(queue)}
         if not first:
@@ -315,7 +318,3 @@ class Jobs:
                     request.over, request.error = request.over + 1, error
             self._go_on()
             self._changed.notify_all()
-
-
-def _queue_of(owner: Owner, request: _Request) -> Queue:
-    return owner.address, request.job.quick

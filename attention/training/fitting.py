@@ -91,9 +91,9 @@ def _step(
     """One step of a network. Gives its loss before."""
     for group in optimiser.param_groups:
         group["lr"] = rate
-    optimiser.zero_grad(set_to_none=True)
     loss = loss_of(network, batch)
     loss.backward()
     nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
     optimiser.step()
+    optimiser.zero_grad(set_to_none=True)  # not kept while others have their turn
     return float(loss.detach())

@@ -113,10 +113,14 @@ def test_turns_go_to_the_address_that_had_least(place, settings, asked, done):
     assert place.done == done.split()
 
 
-def test_jobs_of_one_address_know_how_many_come_first(place):
-    asked = [(owner(*where), place.job(where[1])) for where in ("Aa", "Ab", "Bc", "Ad")]
-    states = place.stand_behind(place.jobs(), *asked)
-    assert [state.ahead for state in states] == [0, 1, 0, 2]
+def test_a_job_knows_how_many_of_its_address_come_first_and_how_many_others_have_turns(place):
+    asked = [(owner(who, visit), place.job(name)) for who, visit, name in ("A1a", "A2a", "A3b")]
+    asked += [(owner(who, visit), place.job(name)) for who, visit, name in ("B1c", "A4d", "C1d")]
+    told = place.stand_behind(place.jobs(), *asked, asked[4])
+    ahead, others = ([getattr(each, name) for each in told] for name in ("ahead", "others"))
+    # whoever asks for the same step is not before it, and it comes when the first of them has it
+    assert ahead == [0, 0, 1, 0, 2, 0, 0]
+    assert others == [1, 1, 2, 2, 3, 3, 3]  # beside that of the gate
 
 
 def test_a_step_that_several_ask_for_is_done_once_and_all_hear_of_it(place):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +17,12 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from attention.training import TASKS, Progress, Run, TrainingSettings, fit
+from attention.training import worker as worker_module
 from attention.training.finished import finished, packaged, path_of
 from attention.training.networks import count
 from attention.training.run import from_bytes, read, to_bytes, write
 from attention.training.tasks import ATTENTION, Task, lookup, repetition
-from attention.training.worker import Worker
+from attention.training.worker import LENGTH, NoRoomError, Worker, serve
 from tests.cases import over
 from tests.trained import packaged as models
 
@@ -244,11 +248,20 @@ def test_a_run_comes_back_from_its_file(tmp_path):
     assert kept.last.measures.keys() == {repetition.INDUCTION}
 
 
-def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last():
+def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last(monkeypatch):
+    looks, start = itertools.count(), worker_module._started  # a second from one to the next
+    monkeypatch.setattr(worker_module, "time", SimpleNamespace(monotonic=lambda: next(looks)))
+
+    def slowly_started() -> object:
+        assert [*itertools.islice(looks, 100)]
+        return start()
+
+    monkeypatch.setattr(worker_module, "_started", slowly_started)
     worker = Worker()
     one, two = (TrainingSettings("repetition", learn_seed=seed, **SHORT) for seed in (0, 1))
     made = fit("repetition", one)
     told = [worker.next(settings) for settings in (one, two, one, two)]
+    assert worker.seconds == len(told)  # nobody pays for its start
     first_of_one = [each for each in (told[0], told[2]) if each is not None]
     assert [each.loss for each in first_of_one] == [
         each.loss for each, _ in zip(made, "12", strict=False)
@@ -257,3 +270,28 @@ def test_a_worker_trains_as_fit_does_two_at_a_time_and_ends_with_the_last():
     assert worker.pid is not None
     worker.drop(two)
     assert worker.pid is None
+
+
+def steps_told(*asked: TrainingSettings) -> list[int | None]:
+    """Steps that trainings have made as a worker is asked for their next progress, None: ended."""
+    lines = [json.dumps(["next", asdict(settings)]).encode() + b"\n" for settings in asked]
+    answers, told = io.BytesIO(), []
+    serve(io.BytesIO(b"".join(lines)), answers)
+    answers.seek(0)
+    while length := answers.read(LENGTH):
+        data = answers.read(int.from_bytes(length, "little"))
+        told.append(None if data == worker_module.ENDED else from_bytes(data).step)
+    return told
+
+
+def test_each_training_goes_on_where_it_was_but_for_the_largest_where_memory_is_short(monkeypatch):
+    one, like = (TrainingSettings("repetition", learn_seed=seed, **SHORT) for seed in (0, 1))
+    large = TrainingSettings("repetition", learn_width="32", learn_steps="100")
+    asked = (one, large, like, one, large, like, large)
+    assert steps_told(*asked) == [0, 0, 0, 4, 4, 4, 9]
+    monkeypatch.setattr(worker_module, "MOST_BYTES", 1)
+    assert steps_told(*asked) == [0, 0, 0, 4, None, None, 0]
+    worker = Worker()
+    monkeypatch.setattr(worker, "_ask", lambda *_: worker_module.ENDED)
+    with pytest.raises(NoRoomError):
+        worker.next(large)

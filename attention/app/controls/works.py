@@ -63,12 +63,12 @@ def done(task: Task) -> bool:
 def pause(task: Task, *, waits: bool = True) -> float | None:
     """Ask for a task; seconds until one looks at it again, None where it is not under way.
 
-    The longer, the more of one's own come first. waits: see `ask`.
+    The longer, the more come first or have turns. waits: see `ask`.
     """
     if not task.steps or not task.is_asked_for:
         return None
     state = ask(task, waits=waits)
-    return None if state.done else min(MAX_PAUSE, PAUSE * (1 + state.ahead))
+    return None if state.done else min(MAX_PAUSE, PAUSE * (1 + state.ahead + state.others))
 
 
 def show(task: Task) -> None:

@@ -1,15 +1,16 @@
 """Trainings of this server: one worker for all, in fair turns, each worked out once for everybody.
 
 A training is a job, see `jobs`: it goes on for as long as somebody asks, and is ended a while after
-nobody does. A turn is from one progress to the next. Tunings of a known model, whose turns are
-long, have a worker of their own, one at a time: no small task waits for them.
+nobody does. A turn is from one progress to the next, and whoever comes has one soon: each training
+stays as it is until its next. Tunings of a known model, whose turns are long, have a worker of
+their own: no small task waits for them.
 """
 
 from __future__ import annotations
 
 import atexit
 import functools
-import time
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,21 +31,20 @@ from attention.training.finished import packaged
 from attention.training.networks import count
 from attention.training.settings import NONE, SIZES, USUAL
 from attention.training.tasks import ATTENTION
-from attention.training.worker import Worker, WorkerEndedError
+from attention.training.worker import NoRoomError, Worker, WorkerEndedError
 
 GRACE = 60.0  # seconds that a training goes on, or waits, with nobody there
-MOST = 6  # trainings under way; further ones wait
 TURN = 0.2  # seconds
 RUN_BYTES = 32 << 20  # the largest takes 4 MB
 
 ENDED = "The process that trained has ended, and this training with it. Learn begins it anew."
+NO_ROOM = "There was no room for this training beside the others. Learn begins it anew."
 LEFT = "Nobody was there for a minute, so this training was ended. Learn begins it anew."
 
+worker, tuner = Worker(), Worker()
 # A turn is paid in seconds of the worker: whoever waits for it has none of their own.
-jobs = Jobs(patience=GRACE, kept=GRACE, most=MOST, least=TURN, cpu=time.monotonic)
-worker = Worker()
-tunings = Jobs(patience=GRACE, kept=GRACE, most=1, least=TURN, cpu=time.monotonic)
-tuner = Worker()
+in_turns = partial(Jobs, GRACE, GRACE, math.inf, TURN, one_by_one=False)
+jobs, tunings = in_turns(cpu=lambda: worker.seconds), in_turns(cpu=lambda: tuner.seconds)
 _lock = Lock()
 _runs: LRUCache[TrainingSettings, Run] = LRUCache(RUN_BYTES, getsizeof=lambda run: run.nbytes)
 _so_far: LRUCache[TrainingSettings, Run] = LRUCache(RUN_BYTES, getsizeof=lambda run: run.nbytes)
@@ -131,7 +131,7 @@ def lacking(settings: TrainingSettings) -> str:
     task = TASKS[settings.task]
     if task.model and task.model not in sources.names():
         return f"It begins from the model {task.model}, which this server does not have."
-    free = free_memory()
+    free = free_memory() if tuner.pid is None else None  # else it has the model already
     if free is not None and free < task.memory:
         return (
             f"It needs {task.memory / 1e9:.1f} GB of memory, and this server has "
@@ -170,9 +170,9 @@ def _learn(settings: TrainingSettings, steps: int, tell: Tell) -> None:
             with _lock:
                 _so_far[settings] = run
             tell(made.step, steps, run)
-    except WorkerEndedError:
+    except (WorkerEndedError, NoRoomError) as error:
         with _lock:
-            _ended[settings] = ENDED
+            _ended[settings] = ENDED if isinstance(error, WorkerEndedError) else NO_ROOM
         return
     except BaseException:
         process.drop(settings)

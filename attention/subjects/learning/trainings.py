@@ -90,10 +90,10 @@ def _under_way(settings: TrainingSettings, job: Task, brief: bool) -> None:
         st.rerun()
     run = state.found if isinstance(state.found, Run) else controls.so_far(settings)
     at, of = state.parts
-    waits = f"{state.ahead} of yours come first. " if state.ahead else ""
-    others = f"{state.others} others take turns with it." if state.others else ""
+    take = "other takes" if state.others == 1 else "others take"
+    others = f"{state.others} {take} turns with it." if state.others else ""
     with st.container(horizontal=True, vertical_alignment="bottom", key="learn_row"):
-        st.progress(at / of, f"Learning … {waits}{others}".strip())
+        st.progress(at / of, f"Learning … {others}".strip())
         st.button("Pause", key="pause", on_click=works.leave, args=(job,))
         st.button("Stop", key="stop", on_click=_stop, args=(settings, job))
     draw(scenes.under_way(run or controls.untrained(settings), brief), key=KEY)

@@ -15,7 +15,7 @@ class Instant:
     """A worker that tells the state before the first step, and the same as that of the middle and
     of the last step once it may go on."""
 
-    pid = None
+    pid, seconds = None, 0.0
 
     def __init__(self) -> None:
         self.told: dict[TrainingSettings, list[Progress]] = {}

@@ -16,7 +16,7 @@ from attention.subjects.learning import scene as scenes
 from attention.training import TASKS, TrainingSettings, fit
 from attention.training.finished import finished
 from attention.training.tasks import race
-from attention.training.worker import Worker
+from attention.training.worker import NoRoomError, Worker
 from tests.cases import over
 from tests.running import App, opened, sent_as
 from tests.subjects.learning.instant import learn_at_once
@@ -174,6 +174,19 @@ def test_a_worker_that_is_killed_is_told_of_and_the_training_can_begin_anew(monk
     app.press("learn")
     assert learning_controls.ENDED not in app.notes
     assert header(app)["steps"][-1] == 100
+
+
+def test_a_training_that_had_to_make_room_says_so(monkeypatch):
+    worker = learn_at_once(monkeypatch)
+
+    def make_room(settings: TrainingSettings) -> None:
+        raise NoRoomError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "next", make_room)
+        app = opened("learning", **SHORT).press("learn")
+    assert learning_controls.NO_ROOM in app.notes
+    assert header(app.press("learn"))["steps"][-1] == 100
 
 
 def test_a_training_that_nobody_asks_for_is_ended(monkeypatch):
