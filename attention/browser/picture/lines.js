@@ -53,8 +53,9 @@ function build(parent, content) {
   const [options, items] = /** @type {HTMLElement[][]} */ ([[], []])
   return {
     ...{ content, title, scroll, queries, lines, keys, options, items },
-    ...{ woven: makeShape("g", {}, lines), joined: makeShape("g", {}, lines) },
-    ...{ pointed: makeShape("path", {}, lines) },
+    woven: makeShape("g", {}, lines),
+    joined: makeShape("g", { class: "joined" }, lines),
+    pointed: makeShape("path", {}, lines),
     ...{ told: make("p", "summary", parent, { role: "status" }), note: make("p", "note", parent) },
     ...{ names: "", height: 0, held: -1, wovenIn: "", isNew: true },
     at: /** @type {At | null} */ (null),
