@@ -22,9 +22,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.element_tree import Block, Widget
 from torch import Tensor
 
-from attention.app.components.answers import legal_address
 from attention.app.shell.doors import ADDRESS
-from attention.app.state.links import whole_numbers
 from attention.app.state.pages import PAGES, first_page, page_named
 from attention.app.state.view import View, view_of
 from attention.app.state.view import viewed as viewed
@@ -287,7 +285,7 @@ class App(AppTest):
 
     def step_to(self, page: str, link: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> App:
         """Run as after a step in the browser's history, to a link of any page."""
-        address = legal_address(urlencode(link, errors="replace"), whole_numbers())
+        address = urlencode(link, errors="replace")
         self.query_params = dict(parse_qsl(address, keep_blank_values=True))
         returned = functools.partial(RerunData, is_history_navigation=True)
         with monkeypatch.context() as patch:

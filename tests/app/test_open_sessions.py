@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from attention.app.components.answers import legal_address
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.pages import Page
@@ -56,9 +55,3 @@ def test_a_step_of_the_history_to_any_page_ends_after_few_runs(monkeypatch):
         runs.clear()
         app.step_to(page, link, monkeypatch)
         assert len(runs) <= FEW, (page, link)
-
-
-def test_infinite_numbers_are_none_where_whole_ones_belong_and_stay_elsewhere():
-    address = "s=inf&row=inf&layer=-Infinity&factor=1e999&row=3&inf"
-    expected = "s=inf&row=%E2%88%9E&layer=%E2%88%9E&factor=1e999&row=3&inf"
-    assert legal_address(address, {"row", "layer"}) == expected

@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-import math
 import pkgutil
 import time
-from collections.abc import Callable, MutableSequence, Set
+from collections.abc import Callable, MutableSequence
 from typing import Any
-from urllib.parse import quote, unquote_plus
 
 from google.protobuf.message import DecodeError
 from google.protobuf.message import Message as ProtobufMessage
@@ -39,21 +37,17 @@ MAX_DROPPED = 3  # messages, after which a websocket is closed
 MAX_NAMES = 500  # of an address with more than 1,000 Streamlit reads nothing, and leaves it
 MAX_ANSWERS = 1 << 16  # bytes, of one component
 MAX_EVENTS = 100  # of one component; the last of each kind counts
-MAX_NUMBER = 1000  # letters in an address; a longer one is beyond any bound
-INFINITY = quote("∞")
 
 for module in pkgutil.iter_modules(components.__path__, f"{components.__name__}."):
     if module.name != __name__:
         importlib.import_module(module.name)  # so that all components are declared
 
 
-def only_of_pages(
-    receive: Receive, send: Send, whole: Set[str], rate: float
-) -> tuple[Receive, Send]:
+def only_of_pages(receive: Receive, send: Send, rate: float) -> tuple[Receive, Send]:
     """Receives of each message what Streamlit can handle; closed where others are repeated.
 
-    whole: the names of settings that are whole numbers, see `legal_address`; rate: reruns a second
-    that may come for long, all else at `MAX_RATE` within it; what comes faster waits.
+    rate: reruns a second that may come for long, all else at `MAX_RATE` within it; what comes
+    faster waits.
     """
     dropped, bucket = 0, TokenBucket.full(rate, BURST_SECONDS * rate, time.monotonic())
 
@@ -61,7 +55,7 @@ def only_of_pages(
         nonlocal dropped
         while (message := await receive())["type"] == "websocket.receive":
             raw = message.get("bytes") or b""
-            kind, data = checked(raw, whole)
+            kind, data = checked(raw)
             tokens = 1 + len(raw) // MESSAGE_BYTES
             weight = 1.0 if kind == "rerun_script" else max(1.0, rate / MAX_RATE)
             await asyncio.sleep(bucket.take(tokens * weight, time.monotonic()))
@@ -77,7 +71,7 @@ def only_of_pages(
     return receive_checked, send
 
 
-def checked(data: bytes, whole: Set[str] = frozenset()) -> tuple[str, bytes | None]:
+def checked(data: bytes) -> tuple[str, bytes | None]:
     """The kind of a message, "none" where it has none, and what of it may pass; None: nothing."""
     message = BackMsg()
     try:
@@ -90,7 +84,7 @@ def checked(data: bytes, whole: Set[str] = frozenset()) -> tuple[str, bytes | No
     if kind != "rerun_script":
         return kind, data
     states, address = message.rerun_script.widget_states.widgets, message.rerun_script.query_string
-    message.rerun_script.query_string = legal_address(address, whole)
+    message.rerun_script.query_string = "&".join(address.split("&", MAX_NAMES)[:MAX_NAMES])
     if not states and message.rerun_script.query_string == address:
         return kind, data
     kept = [state for state in states if _kept(state)]
@@ -140,30 +134,6 @@ def _is_short(message: ProtobufMessage) -> bool:
             if declared.message_type:
                 unread.extend(parts)
     return True
-
-
-def legal_address(address: str, whole: Set[str]) -> str:
-    """The query of an address, cut to `MAX_NAMES`; an infinite whole number becomes none.
-
-    whole: the names of settings that are whole numbers. On infinite ones
-    `st.number_input(bind="query-params")` fails with an OverflowError, see docs/upstream.md; the
-    test of links into open sessions passes without this once it does not.
-    """
-    parts = address.split("&", MAX_NAMES)[:MAX_NAMES]
-    return "&".join(
-        f"{part.partition('=')[0]}={INFINITY}" if _is_infinite(part, whole) else part
-        for part in parts
-    )
-
-
-def _is_infinite(part: str, whole: Set[str]) -> bool:
-    name, _, text = part.partition("=")
-    if len(name) > MAX_NUMBER or unquote_plus(name) not in whole:
-        return False
-    try:
-        return len(text) > MAX_NUMBER or math.isinf(float(unquote_plus(text)))
-    except ValueError:
-        return False
 
 
 def _kept(state: WidgetState) -> bool:

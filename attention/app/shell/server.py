@@ -24,7 +24,6 @@ from streamlit.starlette import App
 from attention.app.components.answers import only_of_pages
 from attention.app.components.base import serve
 from attention.app.shell.heading import APP
-from attention.app.state.links import whole_numbers
 from attention.app.state.pages import PAGES, first_page
 from attention.app.state.shared import load_model, load_vectors, neighbours
 from attention.app.state.uploads import uploads
@@ -64,7 +63,7 @@ def options() -> dict[str, Any]:
     log_without_words()
     show_own_words()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
-    of_pages = functools.partial(only_of_pages, whole=whole_numbers(), rate=allowed.messages)
+    of_pages = functools.partial(only_of_pages, rate=allowed.messages)
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {
         "lifespan": lifespan,

@@ -34,12 +34,6 @@ def _every_setting(variants: tuple[str, ...], pages: tuple[Page, ...]) -> Declar
     return declared
 
 
-def whole_numbers() -> frozenset[str]:
-    """The names of the settings that are whole numbers."""
-    declared = every_setting()
-    return frozenset(name for name, about in declared.items() if type(about.default) is int)
-
-
 def read_link(
     link: Mapping[str, Sequence[str]],
     width_of: Callable[[str], int],
