@@ -1,4 +1,6 @@
-"""One whole class: a teacher before a projector, and two pupils."""
+"""One whole class: a teacher before a projector, and three pupils."""
+
+import re
 
 import pytest
 
@@ -25,19 +27,35 @@ SENTENCE = "<img src=x onerror=alert(1)> **wolf**"
 def test_a_class_joins_answers_and_sees_its_own_sentence(open_page):
     key = new_key()
     room = name_of(key)
-    teacher = open_page(f"/write?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}")
+    link = f"/write?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}"
+    teacher = open_page(link, permissions=["clipboard-read", "clipboard-write"])
+    expect(teacher).not_to_have_url(re.compile(f"teacher|{key}"))
+    assert teacher.evaluate("history.length") == 2, "a blank page, and this one"
     expect(teacher.locator(".way-in")).to_contain_text(f"/guide?room={room}")
     expect(teacher.locator(".st-key-class_question h2")).to_contain_text("A sixth word is added")
-    expect(teacher.get_by_role("button", name="Copy link")).to_be_visible()  # brings the key P
+    teacher.get_by_role("button", name="Copy link").click()
+    pasted = "navigator.clipboard.readText()"
+    eventually(teacher, lambda: teacher.evaluate(pasted).partition("/guide")[2], f"?room={room}")
     teacher.keyboard.press("p")
     expect(teacher.locator(".projected")).to_have_count(1)
-    pupils = [open_page(f"/guide?room={room}") for _ in range(2)]
-    for pupil, choice in zip(pupils, ("they grow", "they shrink"), strict=True):
+    of_its_own = {"before": lambda page: page}
+    pupils = [open_page(f"/guide?room={room}", **of_its_own) for _ in range(3)]
+    for pupil, choice in zip(pupils, ("they grow", "they shrink", "they shrink"), strict=True):
         expect(pupil.locator("h1")).to_have_text("A first look")
         pupil.get_by_role("radio", name=choice).click()
         expect_in_search(pupil, "guess")
     count = teacher.locator(".st-key-class_question .told")
-    expect(count).to_have_text("2 answers so far · 2 in the class")
+    in_class = "3 answers so far · 3 in the class"
+    expect(count).to_have_text(in_class)
+    pupils[1].reload()
+    for tab in (pupils[1], open_page(f"/guide?room={room}", beside=pupils[2])):
+        expect(tab.locator(".st-key-told_to_class")).to_contain_text("your first choices go")
+        expect(tab.locator(".st-key-contents").get_by_text("answered")).to_be_visible()
+    teacher.get_by_role("button", name="Close the door").click()
+    expect(teacher.get_by_text("nobody else can join")).to_be_visible()
+    late = open_page(f"/guide?room={room}", **of_its_own)
+    expect(late.get_by_text("takes nobody else")).to_be_visible()
+    expect(count).to_have_text(in_class)
     eventually(teacher, lambda: teacher.evaluate(OVERLAPPING), [])
     box = pupils[0].locator(".st-key-try_yours input")
     box.fill(SENTENCE)
@@ -52,10 +70,11 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page):
     expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
     expect(teacher.locator(f".stMain :is({FOREIGN}):not(.qr)")).to_have_count(0)
     expect_rest(teacher, 20_000)
+    expect(teacher).not_to_have_url(re.compile(f"teacher|{key}"))
     teacher.reload()
     expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
     expect(bars).to_have_count(3)
-    expect(count).to_have_text("2 answers so far · 2 in the class")
+    expect(count).to_have_text(in_class)
 
 
 @pytest.mark.parametrize("link", ["/guide?chapter=masks", "/write?teacher="])

@@ -4,6 +4,7 @@ import {
   addressOnPaper,
   embedCode,
   escaped,
+  itemsOf,
   settingsOnPaper,
   wholeView,
 } from "../../attention/browser/copy_link/index.js"
@@ -27,6 +28,17 @@ test("the whole view is the address without what leaves parts of it out", () => 
     wholeView("http://a.org/x?embed=true&s=a&figure=sum&hide=s&embed_options=dark_theme&seed=1"),
     "http://a.org/x?s=a&seed=1",
   )
+})
+
+test("a link that stands for the address is shared in its place", () => {
+  globalThis.location = { href: "http://a.org/app/write?room=ABCDEF" }
+  const content = { link: "guide?room=ABCDEF", title: "t", caption: "c" }
+  const [link, embed, caption] = itemsOf([], false)
+  assert.equal(link.text(content), "http://a.org/app/guide?room=ABCDEF")
+  assert.match(embed.text(content), /"http:..a.org.app.guide\?room=ABCDEF&amp;embed=true"/)
+  assert.equal(caption.text(content), "c http://a.org/app/guide?room=ABCDEF")
+  assert.equal(link.text({ ...content, link: "" }), location.href)
+  delete globalThis.location
 })
 
 test("paper names the chosen token where it is not the first", () => {

@@ -82,6 +82,8 @@ class PageHeading:
     sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone
     # further words for a caption
     more: Callable[[View], Sequence[str]] = lambda view: ()
+    # the link to share where that is not the address
+    link: Callable[[View], str] = lambda view: ""
 
 
 def title(view: View, heading: tuple[str, str]) -> None:
@@ -104,6 +106,7 @@ def sharing(view: View, heading: tuple[str, str], told: PageHeading) -> DeltaGen
     title = tab_title(heading[0], sentences)
     st.set_page_config(title, ICON, "wide")
     header: CopyLinkHeader = {
+        "link": told.link(view),
         "title": title,
         "caption": caption(view, heading, words),
         "paper": " · ".join(words),

@@ -18,7 +18,7 @@ import { listenToProjector } from "../shared/projecting.js"
 const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
 const LONGEST_TYPED = 400
 const CARD = { name: "Save card as PNG", told: "card", text: () => "", act: saveCard }
-const LINK = { name: "Copy link", told: "link", text: () => location.href }
+const LINK = { name: "Copy link", told: "link", text: shared }
 
 export default component(build, draw, write)
 
@@ -38,7 +38,7 @@ function draw(view) {
     @type {(view: View) => void} */
 function write({ content, paper, address }) {
   paper.textContent = settingsOnPaper(content, location.href)
-  address.textContent = addressOnPaper(location.href)
+  address.textContent = addressOnPaper(shared(content))
 }
 
 /** An embedded page leads to the whole one, as it is at the moment of the click.
@@ -104,9 +104,9 @@ function fill(view) {
 /** What the menu offers: also each of the figures that stand on the page alone; card: whether what
     is shown has one.
     @type {(figures: string[], card: boolean) => Item[]} */
-function itemsOf(figures, card) {
+export function itemsOf(figures, card) {
   const embed = (/** @type {string} */ figure) => (/** @type {CopyLinkHeader} */ content) =>
-    embedCode(location.href, content.title, figure)
+    embedCode(shared(content), content.title, figure)
   return [
     LINK,
     ...(card ? [CARD] : []),
@@ -119,7 +119,7 @@ function itemsOf(figures, card) {
     {
       name: "Copy caption",
       told: "caption",
-      text: ({ caption }) => `${caption} ${wholeView(location.href)}`,
+      text: (content) => `${content.caption} ${wholeView(shared(content))}`,
     },
   ]
 }
@@ -161,6 +161,12 @@ async function copy({ content, button, said }, { told, text }) {
     button.textContent = LINK.name
     said.textContent = ""
   }, 2000)
+}
+
+/** The address to share: that of this view, or one that stands for it.
+    @type {(content: CopyLinkHeader) => string} */
+function shared({ link }) {
+  return new URL(link || location.href, location.href).href
 }
 
 /** The address of all that a page shows, of which an embedded one shows a part.

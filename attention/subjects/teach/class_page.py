@@ -7,22 +7,21 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.app.components.inputs import examples
+from attention.app.components.inputs import examples, kept_name
 from attention.app.components.scene import draw
 from attention.app.shell import qr
 from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.app.state.view import View
 from attention.figures.scene import note, scene
-from attention.hosting.addresses import network
-from attention.subjects.guide import carried, chapter_page, chosen_lesson
+from attention.subjects.guide import carried, chapter_page, chosen_lesson, joining
 from attention.subjects.guide import page as guide_page
 from attention.subjects.guide.carried import Class
 from attention.subjects.guide.chapters import Chapter, Lesson
 from attention.subjects.guide.classes import CLASSES, Room, name_of
 from attention.subjects.teach import scene as scenes
 
-SAID, BEFORE = "said_of_code", "codes_before"
+KEY, SAID, BEFORE = "key_of_class", "said_of_code", "codes_before"
 EVERY = 2.0  # seconds from one look at what the class has sent to the next
 EXAMPLE_SENTENCES = (
     "the river broke its banks after the rain",
@@ -30,6 +29,11 @@ EXAMPLE_SENTENCES = (
     "my dog sleeps because it is tired",
 )
 PURPOSE = "Ask a class, reveal its answers, and see the figure on a sentence of a pupil."
+
+
+def is_shown(view: View) -> bool:
+    """True if a link opens the screen of a class: by its key, or by its name where that is kept."""
+    return bool(view["teacher"] or view["room"])
 
 
 def heading(view: View) -> tuple[str, str]:
@@ -42,6 +46,8 @@ def ask(view: View) -> None:
     view = chapter_page.enter(view)
     chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
     lesson, (room, problem) = chosen_lesson.lesson(view), room_of(view)
+    if room is not None:
+        hide_key(view, key_of(view))
     if problems := [*filter(None, (problem, *lesson.problems))]:
         draw(scene(*map(note, problems)), key="problems")
     if not lesson.chapters:
@@ -55,32 +61,57 @@ def ask(view: View) -> None:
             st.markdown(f"## {' '.join(chapter.question.split())}")
             every = None if room is None else EVERY
             st.fragment(live, run_every=every)(view["s"])
-            onward(lesson, at, revealed)
+            onward(view, lesson, at, revealed, room)
             if revealed:
                 st.markdown(chapter.because)
         with st.container(key="class_side"):
             if revealed:
-                figure(view, chapter, at)
+                figure(view, chapter, at, room)
             elif room is not None:
-                way_in(view)
+                way_in(view, room)
     with st.expander("Codes, typed or pasted", expanded=room is None):
         codes(view, lesson, room)
     if st.toggle("Answers to all questions", key="reveal_all"):
-        draw(scenes.everything(class_so_far(view, lesson), lesson), key="of_all")
+        draw(scenes.everything(class_so_far(view, lesson, room), lesson), key="of_all")
+
+
+def key_of(view: View) -> str:
+    """Key of the class: from the link that began the visit, later as the browser keeps it."""
+    kept = st.context.cookies.get(f"class_{view['room']}", "")
+    key: str = view["teacher"] or st.session_state.get(KEY) or (kept if name_of(kept) else "")
+    st.session_state[KEY] = key
+    return key
+
+
+def hide_key(view: View, key: str) -> None:
+    """Have the browser keep the key of the open class, and the address have its name alone."""
+    name = name_of(key)
+    wanted = {"teacher": "", "room": name} if view["teacher"] else {}
+    settings = {each: text for each, text in wanted.items() if text != view[each]}
+
+    def choose(_: bool) -> None:
+        for each, text in settings.items():
+            session.choose(each, text)
+
+    kept_name.draw(
+        {"cookie": f"class_{name}", "value": key, "settings": settings},
+        key="kept_name",
+        written=(bool, choose),
+    )
 
 
 def room_of(view: View) -> tuple[Room | None, str]:
     """The class whose teacher this is, None where it cannot be had, and why."""
-    address = network(st.context.ip_address or "")
+    key, lesson = key_of(view), (view["lesson"], view["carried"])
     try:
-        return CLASSES.look(view["teacher"], address, (view["lesson"], view["carried"])), ""
+        return CLASSES.look(key, joining.address(), lesson), ""
     except ValueError as error:
-        return None, f"The class cannot be opened: {error}."
+        why = error if key else "this browser does not have its key"
+        return None, f"The class cannot be opened: {why}."
 
 
-def class_so_far(view: View, lesson: Lesson) -> Class:
+def class_so_far(view: View, lesson: Lesson, room: Room | None) -> Class:
     """All codes so far, typed and sent."""
-    room = CLASSES.find(name_of(view["teacher"]))
     return carried.read_class(view["codes"], lesson, room.codes if room else ())
 
 
@@ -96,7 +127,7 @@ def live(drawn: str) -> None:
     at = chapter_page.position(view) or 0
     revealed = chapter_page.is_answered(view, lesson.chapters[at])
     joined = len(room.pupils) if room else None
-    found = class_so_far(view, lesson)
+    found = class_so_far(view, lesson, room)
     draw(scenes.choices(found, lesson, at, revealed, joined), key="of_choices")
     example = view["codes"] == carried.made_up(lesson)
     sentences = [*(room.sentences if room else ()), *(EXAMPLE_SENTENCES if example else ())]
@@ -114,8 +145,8 @@ def take_sentence(sentences: list[str], chosen: int) -> None:
     chapter_page.give(sentences[chosen])
 
 
-def onward(lesson: Lesson, at: int, revealed: bool) -> None:
-    """From question to question, and what reveals one."""
+def onward(view: View, lesson: Lesson, at: int, revealed: bool, room: Room | None) -> None:
+    """From question to question, what reveals one, and what lets nobody else join."""
     there, last = lesson.chapters, len(lesson.chapters) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="class_onward"):
         label = "Hide again" if revealed else "Reveal"
@@ -131,9 +162,16 @@ def onward(lesson: Lesson, at: int, revealed: bool) -> None:
         further = there[min(at + 1, last)]
         st.button("Next question", disabled=at == last, type=kind, on_click=turn, args=(further,))
         st.caption(f"{at + 1} of {last + 1}", width="content")
+        if room is not None:
+            st.button(
+                "Close the door" if room.is_open else "Open the door",
+                type="tertiary",
+                on_click=CLASSES.open_or_close,
+                args=(key_of(view), not room.is_open),
+            )
 
 
-def figure(view: View, chapter: Chapter, at: int) -> None:
+def figure(view: View, chapter: Chapter, at: int, room: Room | None) -> None:
     """The figure of the question, on a pupil's sentence where one is chosen."""
     shown = chapter_page.shown(view, chapter)
     with st.container(key="guide_seen"), st.container(key="guide_figure"):
@@ -144,9 +182,8 @@ def figure(view: View, chapter: Chapter, at: int) -> None:
         return
     with st.container(horizontal=True, key="whose_sentence"):
         st.button("Back to the chapter's own sentence", on_click=chapter_page.give, args=("",))
-        room = CLASSES.find(name_of(view["teacher"]))
         if room is not None and sentence in room.sentences:
-            drop = partial(drop_sentence, view["teacher"], sentence)
+            drop = partial(drop_sentence, key_of(view), sentence)
             st.button("Take this sentence away", type="tertiary", on_click=drop)
 
 
@@ -157,10 +194,23 @@ def drop_sentence(key: str, sentence: str) -> None:
     st.session_state[BEFORE] = session.view()["codes"]
 
 
-def way_in(view: View) -> None:
-    """The link for pupils as a QR code and to be typed."""
+def pupils_link(view: View) -> str:
+    """The link for pupils, from beside the page; "" where that shows no class."""
+    if not is_shown(view):
+        return ""
+    return f"guide?{urlencode({'room': name_of(key_of(view)) or view['room']})}"
+
+
+def way_in(view: View, room: Room) -> None:
+    """The link for pupils as a QR code and to be typed, while they can join."""
+    if not room.is_open:
+        draw(
+            scene(note("The door is closed: who has joined goes on, nobody else can join.")),
+            key="closed",
+        )
+        return
     beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
-    link = f"{beside}/guide?{urlencode({'room': name_of(view['teacher'])})}"
+    link = f"{beside}/{pupils_link(view)}"
     st.html(qr.qr_code(link, "QR code of the link to the lesson"))
     st.html(f"<p class='way-in'>{html.escape(link.partition('://')[2] or link)}</p>")
 
@@ -184,7 +234,7 @@ def codes(view: View, lesson: Lesson, room: Room | None) -> None:
             max_chars=int(every_setting()["codes"].maximum or 0),
             **session.bound("codes", view["codes"], partial(session.choose, "codes")),
         )
-    found = class_so_far(view, lesson)
+    found = class_so_far(view, lesson, room)
     draw(scenes.codes(found), key="of_codes")
     with st.container(horizontal=True):
         if found.repeats:
@@ -194,9 +244,9 @@ def codes(view: View, lesson: Lesson, room: Room | None) -> None:
             made_up = carried.made_up(lesson)
             st.button("Try an example class", on_click=set_codes, args=(made_up,))
         elif view["codes"] or (room and room.pupils):
-            st.button("Start over", on_click=start_over, args=(view["teacher"],))
+            st.button("Start over", on_click=start_over, args=(key_of(view),))
         if BEFORE in st.session_state:
-            st.button("Undo", on_click=undo, args=(view["teacher"],))
+            st.button("Undo", on_click=undo, args=(key_of(view),))
 
 
 def set_codes(codes: str) -> None:
@@ -226,11 +276,11 @@ def take_code(lesson: Lesson) -> None:
         return
     view, known = session.view(), code.upper()
     try:
-        result = carried.result_of(code, lesson)
+        result = carried.answers_of(code, lesson)
     except ValueError as error:
         st.session_state[SAID] = f"“{code[:40]}” is not counted: {error}."
         return
-    before = class_so_far(view, lesson)
+    before = class_so_far(view, lesson, room_of(view)[0])
     longer = "\n".join(filter(None, (view["codes"].strip(), known)))
     most = int(every_setting()["codes"].maximum or 0)
     if len(before.results) >= carried.MOST_CODES or len(longer) > most:

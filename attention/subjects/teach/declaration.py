@@ -17,7 +17,7 @@ PAGE = Page(
     purpose="Write questions with live figures; a link carries them, and a class answers.",
     settings=(LessonSettings, CarriedSettings, ClassSettings, TeacherSettings),
     sentence=lambda values: False,
-    own_sentences=lambda values, given: bool(values["teacher"]),
+    own_sentences=lambda values, given: bool(values["teacher"] or values["room"]),
     behind=TEACH,
     place=120,
 )

@@ -42,9 +42,9 @@ Write = Callable[[Card, Any], Card]
 
 
 def write(view: View) -> None:
-    """The lesson as cards, what is wrong with it, and ways to hand it out; with the key of a class
-    in the link its screen."""
-    if view["teacher"]:
+    """The lesson as cards, what is wrong with it, and ways to hand it out; with a class in the link
+    its screen."""
+    if class_page.is_shown(view):
         class_page.ask(view)
         return
     draft, problem = draft_page.draft_of(view)
@@ -115,8 +115,8 @@ def start_a_class(lesson: Mapping[str, str], whole: bool) -> None:
         f"write?{urlencode({**lesson, **of_class})}",
         type="primary",
         disabled=not whole,
-        help="In a new tab: what pupils choose comes to your screen by itself. The address of "
-        "that tab is yours alone; pupils take its QR code.",
+        help="In a new tab: what pupils choose comes to your screen by itself. It is yours in this "
+        "browser alone; pupils take its QR code or link.",
     )
     st.link_button("or with the guide", f"write?{urlencode(of_class)}", type="tertiary")
 
@@ -369,9 +369,9 @@ def take_file() -> None:
 
 def heading(view: View) -> tuple[str, str]:
     """The title of the page, or of the lesson that a class is asked, and the line below it."""
-    return class_page.heading(view) if view["teacher"] else view.page.told
+    return class_page.heading(view) if class_page.is_shown(view) else view.page.told
 
 
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
-    frame.show(file, write, PageHeading(heading))
+    frame.show(file, write, PageHeading(heading, link=class_page.pupils_link))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
+import pytest
 import segno
+from streamlit.runtime.context import ContextProxy
 
 from attention.app.state.pages import PAGES
 from attention.subjects.guide import chosen_lesson
@@ -32,6 +35,12 @@ def carried(page: str, text: str = EXAMPLE) -> App:
 def asked(text: str = EXAMPLE, **link: object) -> App:
     """The screen of a new class on a lesson."""
     return opened("write", lesson=CARRIED, carried=pack(text), **{"teacher": new_key(), **link})
+
+
+@pytest.fixture
+def keep(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], None]:
+    """Have the browser keep cookies."""
+    return lambda cookies: monkeypatch.setattr(ContextProxy, "cookies", cookies)
 
 
 def code(*choices: int) -> str:
@@ -365,6 +374,66 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     teacher.press("Undo").press("Start over")
     assert "0 answers so far · 0 in the class" in teacher.told
     assert "2 answers so far · 2 in the class" in teacher.press("Undo").told
+
+
+def test_the_key_of_an_open_class_leaves_the_address_and_opens_it_as_the_browser_keeps_it(keep):
+    key = new_key()
+    room, there = name_of(key), {"lesson": CARRIED, "carried": pack(EXAMPLE)}
+    teacher = opened("write", **there, teacher=key)
+    kept, shared = (teacher.sent[name].header for name in ("kept_name", "copy_link"))
+    assert kept["settings"] == {"teacher": "", "room": room}
+    assert shared["link"] == f"guide?room={room}"
+    teacher.tell("kept_name", "written", True).run()
+    assert "teacher" not in teacher.query_params
+    teacher.query_params["room"] = room  # as the browser has written it
+    assert "0 in the class" in teacher.run().told[0]
+    assert teacher.sent["kept_name"].header["settings"] == {}
+    stranger = opened("write", **there, room=room)
+    assert stranger.notes == ["The class cannot be opened: this browser does not have its key."]
+    keep({kept["cookie"]: kept["value"]})
+    assert "0 in the class" in opened("write", **there, room=room).told[0]
+    assert not opened("write").notes
+
+
+def test_a_pupil_is_a_browser_and_goes_on_after_a_reload(keep):
+    key = new_key()
+    room = name_of(key)
+    teacher = asked(teacher=key)
+    first = opened("guide", room=room)
+    assert "0 answers so far · 1 in the class" in teacher.run().told
+    kept = first.sent["kept_name"].header
+    first.choose("guessed", 2)
+    keep({kept["cookie"]: kept["value"]})
+    for _ in range(3):
+        again = opened("guide", room=room)
+        assert "1 answer so far · 1 in the class" in teacher.run().told
+    again.choose("guessed", 0)
+    assert "1 answer so far · 1 in the class" in teacher.run().told
+    again.press("Next").choose("guessed", 0)
+    assert again.code[-1].value == code(2, 0)
+    first.press("Next")
+    assert first.code[-1].value == code(2, 0), "another tab of it"
+    for hostile in (*HOSTILE, kept["value"][1:], kept["value"].upper(), f"{kept['value']}0"):
+        keep({kept["cookie"]: hostile})
+        assert opened("guide", room=room).sent["kept_name"].header["value"] != hostile
+
+
+def test_a_closed_door_is_told_to_whoever_comes_and_opens_again():
+    key = new_key()
+    room = name_of(key)
+    teacher = asked(teacher=key)
+    inside = opened("guide", room=room)
+    teacher.press("Close the door")
+    assert (teacher.notes, "way-in" in teacher.said) == (
+        ["The door is closed: who has joined goes on, nobody else can join."],
+        False,
+    )
+    late = opened("guide", room=room)
+    assert f"Class {room} is not open here, or takes nobody else." in late.notes[-1]
+    assert "your first choices go" in inside.run().notes[-1]
+    assert "1 in the class" in teacher.press("Reveal").told[0]
+    teacher.press("Open the door")
+    assert "your first choices go" in late.run().notes[-1]
 
 
 def test_an_example_class_is_a_click_away_and_goes_with_another():
