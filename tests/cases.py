@@ -7,12 +7,10 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attention.core.weighing import Weighing
-
 
 def parts_of(trace: object) -> dict[str, Any]:
     """Numbers of a trace by their names."""
-    return {name: part for name, part in vars(trace).items() if not isinstance(part, Weighing)}
+    return {name: part for name, part in vars(trace).items() if name != "weighing"}
 
 
 def over(name: str, cases: Iterable[Any]) -> Callable[[Any], Any]:
