@@ -123,7 +123,8 @@ def test_all_heads_are_rows_of_weights_and_small_maps():
     app = fold("all heads")
     assert {row["kind"] for row in app.sent["rows"].header["rows"]} == {"weight"}
     assert_close(app.sent["rows"].numbers.reshape(made.shape), made)
-    assert fold("all heads", words=ALL_WORDS).sent["head_grid"].header["sizes"]
+    grid = fold("all heads", words=ALL_WORDS).sent["head_grid"]
+    assert "Each square is the size of a weight;" in grid.header["caption"]
 
 
 def test_against_sets_it_beside_others_and_beside_itself_at_another_scale():
@@ -138,13 +139,9 @@ def test_against_sets_it_beside_others_and_beside_itself_at_another_scale():
     assert app.sent["rows"].header["slider"] is None, "the browser knows the softmax alone"
     trace = shown().trace
     assert_close(rows(app)["× 2"].nan_to_num(), (2 * trace.scaled - 1).sigmoid() * trace.mask)
-    maps = fold("against", differs="variant", b_variant="dot", words=ALL_WORDS)
-    assert not maps.sent["comparison"].header["signed"]
-    assert (
-        fold("against", b_variant="delta", differs="variant", words=ALL_WORDS)
-        .sent["comparison"]
-        .header["signed"]
-    )
+    for other, colours in (("dot", "sequential"), ("delta", "diverging")):
+        maps = fold("against", differs="variant", b_variant=other, words=ALL_WORDS)
+        assert maps.sent["comparison"].header["maps"][0]["kind"] == colours
 
 
 def test_numbers_tell_the_sum_and_the_part_of_each_head():

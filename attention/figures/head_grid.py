@@ -20,19 +20,17 @@ MOST_DOTS, ALL_DOTS = 64, 1 << 20  # along a head, and of all heads: 1 MB
 class HeadGridHeader(TypedDict):
     """All heads as small heatmaps to choose from.
 
+    layers: what they are called, none: there is one; heads: of a layer.
     rest of the bytes: their dots, uint8 (heads, rows, columns).
     """
 
     heads: int
     rows: int
     columns: int
-    block: int
-    tokens: int
-    saturated: bool
     chosen: int
-    layerNames: list[str]
+    layers: list[str]
     said: list[str]
-    sizes: bool  # the dots are sizes of weights, which may lie below 0
+    caption: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +58,32 @@ class HeadGrid(Figure, kind="head_grid", header=HeadGridHeader, head=int):
         heads, rows, columns = self.dots.shape
         return self.sent(
             rest=self.dots.numpy().tobytes(),
-            heads=heads,
+            heads=heads // max(1, len(self.layer_names)),
             rows=rows,
             columns=columns,
-            tokens=self.n_tokens,
-            saturated=not self.plain and max(rows, columns) > PLAIN_DOTS,
             chosen=self.head,
-            layerNames=self.layer_names,
+            layers=self.layer_names,
         )
+
+    @property
+    def caption(self) -> str:
+        """Words on its squares and their colours."""
+        lost = ", so that no strong one is lost" if self.block > 1 else ""
+        saturated = not self.plain and max(self.dots.shape[1:]) > PLAIN_DOTS
+        colour = (
+            "the few largest of a head share the strongest colour"
+            if saturated
+            else "the strongest colour is this head's largest"
+        )
+        tokens = f"Queries down, keys across, {self.n_tokens} tokens"
+        return f"{tokens}. Each square is {self.square()}{lost}; {colour}."
+
+    def square(self, rows: str = "") -> str:
+        """Words on a square. rows: on the rows that are looked at, "" = all."""
+        if self.block == 1:
+            return "the size of a weight" if self.sizes else "a weight"
+        weights = "sizes of weights" if self.sizes else "weights"
+        return f"the greatest of {rows}{self.block} × {self.block} {weights}"
 
 
 def looks(seen: Overview) -> list[str]:
@@ -104,11 +120,6 @@ def grid_of_blocks(
 
 def grid_words(grid: HeadGrid, size: tuple[int, int], some_rows: bool = False) -> str:
     """Describe the squares of such a grid. some_rows: True if not all rows are looked at."""
-    block, dot = grid.block, "the size of a weight" if grid.sizes else "a weight"
-    if block > 1:
-        of = f"some rows of {block} × {block}" if some_rows else f"{block} × {block}"
-        dot = f"the greatest of {of} {'sizes of ' if grid.sizes else ''}weights"
-    return (
-        f"{size[0]:,} queries down, {size[1]:,} keys across. Each square is {dot}; the strongest "
-        "colour is the head's largest."
-    )
+    square = grid.square("some rows of " if some_rows else "")
+    across = f"{size[0]:,} queries down, {size[1]:,} keys across"
+    return f"{across}. Each square is {square}; the strongest colour is the head's largest."

@@ -10,8 +10,8 @@ import { curve } from "../../attention/browser/shared/token_lines.js"
 const FREE = { left: 0, top: 0, label: 20, gap: 8, turned: false }
 
 test("the heads of a layer stand in one row, beside its name and below their numbers", () => {
-  const layerNames = ["layer 0", "layer 1"]
-  const layout = layoutOf({ heads: 24, rows: 9, columns: 9, layerNames }, 358)
+  const layers = ["layer 0", "layer 1"]
+  const layout = layoutOf({ heads: 12, rows: 9, columns: 9, layers }, 358)
   // 358 - 74 for the names leave 23 for each of 12, with a gap of 4.
   assert.deepEqual([layout.across, layout.side, layout.height], [12, 19, 20 + 2 * 23])
   assert.deepEqual(corner(layout, 0), [74, 20])
@@ -28,15 +28,15 @@ test("so many columns have their number that no two touch", () => {
 
 test("heads are as large as fits a screen", () => {
   // Three across would be 2 × (230 + 20 + 8) − 8 = 508 high, too much; four are (900 − 24) / 4.
-  const layout = layoutOf({ heads: 4, rows: 6, columns: 6, layerNames: [] }, 900)
+  const layout = layoutOf({ heads: 4, rows: 6, columns: 6, layers: [] }, 900)
   assert.deepEqual(layout, { ...FREE, across: 4, side: 219, width: 900, height: 239 })
-  const five = layoutOf({ heads: 5, rows: 6, columns: 6, layerNames: [] }, 700)
+  const five = layoutOf({ heads: 5, rows: 6, columns: 6, layers: [] }, 700)
   assert.equal(five.across, 3, "three and two, not four and one")
 })
 
 test("a head is never so small that two of its dots share a pixel", () => {
   for (const heads of [1, 8, 32])
-    assert.ok(layoutOf({ heads, rows: 200, columns: 200, layerNames: [] }, 500).side >= 200)
+    assert.ok(layoutOf({ heads, rows: 200, columns: 200, layers: [] }, 500).side >= 200)
 })
 
 test("cells with names have room for them, many cells share the room there is", () => {

@@ -23,4 +23,5 @@ def test_a_head_is_coloured_up_to_its_greatest_weight_and_no_grid_grows(size):
     shares = blocks(grid.block) / weights.amax((-2, -1), keepdim=True)
     assert torch.allclose(grid.dots.float(), shares * 255, atol=0.51)
     assert grid.dots.numel() <= ALL_DOTS
+    assert ("so that no strong one is lost" in grid.caption) == (grid.block > 1)
     assert (f"of {grid.block} × {grid.block}" in grid_words(grid, (3, 5))) == (grid.block > 1)

@@ -1,18 +1,10 @@
-import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, under } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import * as heads from "../shared/head_map.js"
-import { countDrawing } from "../shared/painter.js"
 
 /** @import { Mount } from "../shared/component.js"
-    @import { ShadeSaid } from "../messages.js"
     @typedef {ReturnType<typeof build>} View */
-
-const SIDE = 19 * 16
-const BETWEEN = 36
-const NARROW = 884
-const ORANGE = "#d97706"
 
 export default component(build, draw)
 
@@ -55,75 +47,33 @@ function build({ root, content, send }) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
+  const { groups, shade } = view.content
   view.width = view.frame.clientWidth
   if (!view.width) return
-  const narrow = view.width < NARROW
-  view.frame.classList.toggle("narrow", narrow)
-  view.map.layout = heads.layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
-  drawMenu(view)
+  heads.layBeside(view)
+  heads.writeMenu(view.menu, groups, shade)
   lay(view)
   paint(view)
   tell(view)
   drawList(view)
-  countDrawing(view.map.canvas)
-}
-
-/** @type {(view: View) => void} */
-function drawMenu({ menu, content }) {
-  const groups = [...new Set(content.shades.map(({ group }) => group))]
-  menu.replaceChildren(
-    ...groups.map((name) => {
-      const group = make("optgroup", "", null, { label: name })
-      for (const shade of content.shades.filter((each) => each.group === name))
-        make("option", "", group, { value: shade.name, textContent: shade.name })
-      return group
-    }),
-  )
-  menu.value = content.shade
-}
-
-/** The shade of the tiles, and its numbers.
-    @type {(content: View["content"]) => { shade: ShadeSaid, numbers: Float32Array }} */
-function shown(content) {
-  const at = content.shades.findIndex(({ name }) => name === content.shade)
-  const count = content.layers.length * content.heads
-  return {
-    shade: content.shades[at],
-    numbers: content.numbers.subarray(at * count, (at + 1) * count),
-  }
 }
 
 /** @type {(view: View) => void} */
 function lay({ map, content }) {
-  const count = content.layers.length * content.heads
-  const tiles = heads.layMap(map, map.layout, count, content.chosen)
-  for (const [head, tile] of tiles.entries()) {
-    const layer = content.layers[Math.floor(head / content.heads)]
-    tile.ariaLabel = `${layer}, head ${head % content.heads}`
-    tile.ariaDescription = `${content.told[head]} ${content.said[head] ?? ""}`
-    tile.hidden = content.absent.includes(head)
-  }
-  heads.nameTiles(map, content)
+  const { told, said } = content
+  heads.layMap(map, content, (head) => `${told[head]} ${said[head] ?? ""}`)
 }
 
 /** @type {(view: View) => void} */
-function paint({ map, frame, content, scale, legend }) {
-  const { shade, numbers } = shown(content)
-  const colours = palette(frame, shade.around0 ? "diverging" : "sequential")
-  legend.textContent = shade.legend
-  scale.style.background = `linear-gradient(to right, ${colours})`
-  const shades = ramp(colours)
-  const ground = palette(frame, "sequential")[0] || "#fff"
-  const ink = getComputedStyle(frame).color
-  const low = shade.around0 ? -shade.darkest : 0
-  const sign = shade.around0 ? -shade.sign : 1 // blue says more, orange less
-  const fills = Array.from(numbers, (number, head) => {
-    if (content.absent.includes(head)) return null
-    return Number.isNaN(number) ? ground : rgb(shadeOf(sign * number, low, shade.darkest, shades))
-  })
-  const context = heads.paintTiles(map, fills)
-  const mark = shade.around0 ? ink : ORANGE
-  heads.outlineTile(context, map, content.chosen, 3, mark)
+function paint(view) {
+  const { map, frame, content } = view
+  const { shade, legends, blue, layers } = content
+  const count = layers.length * content.heads
+  const first = Object.keys(legends).indexOf(shade) * count
+  const numbers = content.numbers.subarray(first, first + count)
+  heads.tellColours(view, content, shade)
+  const fills = heads.fillsOf(frame, content, shade, numbers)
+  heads.paintTiles(map, frame, content, blue.includes(shade), fills)
 }
 
 /** Tells of the head that is pointed at, else of the chosen one.

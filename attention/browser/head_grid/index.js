@@ -36,10 +36,10 @@ function build({ root, content, send }) {
 /** One row for each layer where there are several, or one column where rows would be taller than a
     screen and columns have room. Else as large as fits a screen, in as many columns as that takes;
     no dot ever shares a pixel.
-    @type {(content: Pick<HeadGridHeader, "heads" | "rows" | "columns" | "layerNames">, width: number)
+    @type {(content: Pick<HeadGridHeader, "heads" | "rows" | "columns" | "layers">, width: number)
       => Layout} */
-export function layoutOf({ heads: count, rows, columns, layerNames: layers }, width) {
-  if (layers.length) return heads.layoutOf({ layers, heads: count / layers.length }, width, LAYERS)
+export function layoutOf({ heads: count, rows, columns, layers }, width) {
+  if (layers.length) return heads.layoutOf({ layers, heads: count }, width, LAYERS)
   const { gap, label } = FREE
   const least = Math.max(rows, columns, 40)
   let best = { ...FREE, across: 1, side: 0, width: 0, height: 0 }
@@ -57,27 +57,17 @@ export function layoutOf({ heads: count, rows, columns, layerNames: layers }, wi
 /** @type {(view: View) => void} */
 function draw(view) {
   const { content, frame, map } = view
-  const { rows, columns } = content
   view.width = frame.clientWidth
   if (!view.width) return
-  const layout = layoutOf(content, view.width)
-  lay(view, layout)
-  const context = sharp(map.canvas, layout.width, layout.height)
-  const dots = map.canvas.width / layout.width
-  context.resetTransform()
-  context.imageSmoothingEnabled = layout.side * dots < Math.max(rows, columns)
+  map.layout = layoutOf(content, view.width)
+  lay(view)
+  const context = sharp(map.canvas, map.layout.width, map.layout.height)
   const shades = ramp(palette(frame, "sequential"))
-  const small = make("canvas", "")
   view.large.look.hidden = true
-  for (let head = 0; head < content.heads; head++) {
-    paintNumbers(small, columns, dotsOf(view, head), [0, 255], shades)
-    const [left, top] = heads.corner(layout, head)
-    const at = [left, top + layout.label, layout.side]
-    const [x, y, wide] = at.map((length) => Math.round(length * dots))
-    context.drawImage(small, x, y, wide, wide)
-  }
+  for (const [head] of childrenOf(map.tiles).entries())
+    heads.paintDots(context, map, head, dotsOf(view, head), content.columns, shades)
   countDrawing(map.canvas)
-  view.caption.textContent = words(content)
+  view.caption.textContent = content.caption
 }
 
 /** @type {(view: View, head: number) => Uint8Array} */
@@ -106,40 +96,21 @@ function lookAt(view, head) {
   })
 }
 
-/** @type {(view: View, layout: Layout) => void} */
-function lay({ frame, map, content }, layout) {
-  const { heads: count, layerNames: layers, said, chosen } = content
+/** @type {(view: View) => void} */
+function lay({ frame, map, content }) {
+  const { layers, said } = content
+  const { label, turned } = map.layout
   const hues = palette(frame, "categorical")
-  const { across, label, turned } = layout
   map.tiles.classList.toggle("plain", !label)
-  for (const [head, tile] of heads.layMap(map, layout, count, chosen, fillTile).entries()) {
-    const [layer, at] = [layers[Math.floor(head / across)], head % across]
-    tile.style.setProperty("--hue", hues[head % hues.length])
-    tile.ariaLabel = layers.length ? `${layer}, head ${at}` : `Head ${head}`
-    tile.ariaDescription = said[head] ?? ""
-  }
   const down = (/** @type {number} */ row) => (turned ? `head ${row}` : layers[row])
-  if (layers.length) heads.nameTiles(map, { layers, heads: across }, down)
-}
-
-/** @type {(tile: HTMLElement, head: number) => void} */
-function fillTile(tile, head) {
-  const name = make("span", "", tile)
-  make("i", "", name)
-  name.append(`${head}`)
-  make("b", "", tile)
-}
-
-/** @type {(content: Pick<HeadGridHeader, "block" | "tokens" | "saturated" | "sizes">) => string} */
-export function words({ block, tokens, saturated, sizes }) {
-  const counted = sizes ? "sizes of weights" : "weights"
-  const many = `the greatest of ${block} × ${block} ${counted}, so that no strong one is lost`
-  const dot = block > 1 ? many : sizes ? "the size of a weight" : "a weight"
-  const darkest = saturated
-    ? "the few largest of a head share the strongest colour"
-    : "the strongest colour is this head's largest"
-  const counts = `Queries down, keys across, ${tokens} tokens`
-  return `${counts}. Each square is ${dot}; ${darkest}.`
+  for (const [head, tile] of heads.layMap(map, content, (head) => said[head], down).entries()) {
+    tile.style.setProperty("--hue", hues[head % hues.length])
+    if (tile.firstChild) continue
+    const name = make("span", "", tile)
+    make("i", "", name)
+    name.append(`${head}`)
+    make("b", "", tile)
+  }
 }
 
 /** @type {(view: View, head: number) => void} */

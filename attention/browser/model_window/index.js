@@ -4,7 +4,6 @@ import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import * as heads from "../shared/head_map.js"
-import { countDrawing } from "../shared/painter.js"
 import { buttonsOf, leadKeys, makeRadios, reachByTab, writeRadios } from "../shared/radios.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
 import { makeWord, shadeWord } from "../shared/sentence.js"
@@ -14,9 +13,6 @@ import { besideWord, finePercent } from "../shared/words.js"
     @import { ModelWindowHeader } from "../messages.js"
     @typedef {ReturnType<typeof build>} View */
 
-const SIDE = 19 * 16
-const BETWEEN = 36
-const NARROW = 884
 const MOST_KEYS = 8
 const ROW = 26
 const ARC = 34 // pixels that an arc may rise above the sentence
@@ -57,7 +53,7 @@ function build({ root, content, send }) {
   const view = {
     ...{ content, frame, sentence, arc, lenses, menu, scale, legend, map },
     ...{ said, told, off, acts, main },
-    ...{ bars, large, width: 0, send, pointed: -1, first, lens },
+    ...{ bars, large, width: 0, narrow: false, send, pointed: -1, first, lens },
   }
 
   map.tiles.addEventListener("keydown", ({ key }) => {
@@ -95,10 +91,8 @@ function draw(view) {
   takeLens(view)
   view.width = view.frame.clientWidth
   if (!view.width) return
-  view.frame.classList.toggle("narrow", view.width < NARROW)
   view.frame.classList.toggle("two", Boolean(view.content.other))
-  const narrow = view.width < NARROW
-  view.map.layout = heads.layoutOf(view.content, view.width - (narrow ? 0 : SIDE + BETWEEN))
+  view.narrow = heads.layBeside(view)
   drawLenses(view)
   lay(view)
   paint(view)
@@ -107,7 +101,6 @@ function draw(view) {
   drawActs(view)
   drawSwitch(view)
   follow(view)
-  countDrawing(view.map.canvas)
 }
 
 /** The lens of what came, but the one chosen here where the lens said is the one said before: what
@@ -170,125 +163,82 @@ function measureOf(content, lens) {
 
 /** @type {(view: View) => void} */
 function drawLenses(view) {
-  const { content } = view
-  writeRadios(view.lenses, content.lenses, content.lens)
-  view.legend.textContent = content.legends[content.lens]
-  drawMenu(view.menu, content)
-  const shown = isBlue(content) ? "sequential" : "diverging"
+  const { lens, lenses, shades, sign } = view.content
+  writeRadios(view.lenses, lenses, lens)
   // A vector only moves: of its two colours there is the one on the right.
-  const half = content.lens === "lost" && content.sign < 0 ? "right / 200%" : ""
-  view.scale.style.background = `linear-gradient(to right, ${palette(view.frame, shown)}) ${half}`
-}
-
-/** The numbers of passports that tiles can show, while they show one.
-    @type {(menu: HTMLElement, content: View["content"]) => void} */
-function drawMenu(menu, { lens, shades }) {
-  menu.hidden = lens !== shades?.lens
-  if (menu.hidden || !shades) return
-  menu.replaceChildren()
-  for (const [label, names] of shades.groups) {
-    const group = make("optgroup", "", menu, { label })
-    for (const name of names) make("option", "", group, { value: name, textContent: name })
-  }
-  Object.assign(menu, { value: shades.name })
-}
-
-/** If tiles have blue fills alone.
-    @type {(content: View["content"]) => boolean} */
-function isBlue({ lens, blue }) {
-  return blue.includes(lens)
+  const half = lens === "lost" && sign < 0 ? "right / 200%" : ""
+  heads.tellColours(view, view.content, lens, half)
+  view.menu.hidden = lens !== shades?.lens
+  if (shades) heads.writeMenu(view.menu, shades.groups, shades.name)
 }
 
 /** @type {(view: View) => void} */
-function lay(view) {
-  const { map, content } = view
+function lay({ map, content }) {
+  const { off, greatest } = content
   const told = toldOf(content)
-  const tiles = heads.layMap(map, map.layout, countOf(content), content.chosen)
+  const layers = content.layers.map(({ name }) => name)
+  const tiles = heads.layMap(map, { ...content, layers }, (head) => told[head])
   for (const [head, tile] of tiles.entries()) {
-    const { name } = content.layers[layerOf(content, head)]
-    const marks = [content.off.includes(head) && "off", head === content.greatest && "strongest"]
-    tile.ariaLabel = [name, `head ${head % content.heads}`, ...marks].filter(Boolean).join(", ")
-    tile.ariaDescription = told[head] ?? ""
+    const marks = [off.includes(head) && "off", head === greatest && "strongest"]
+    tile.ariaLabel = [tile.ariaLabel, ...marks].filter(Boolean).join(", ")
     tile.setAttribute("aria-keyshortcuts", "X")
   }
-  heads.nameTiles(map, content)
 }
 
 /** @type {(view: View) => void} */
-function paint(view) {
-  const { map, frame, content } = view
-  const { side } = map.layout
-  const ground = palette(frame, "sequential")[0] || "#fff"
+function paint({ map, frame, content }) {
+  const { lens, needed, off, greatest } = content
+  const { layout } = map
   const ink = getComputedStyle(frame).color
-  const blues = ramp(palette(frame, "sequential"))
-  const fill = fillOf(view)
-  const all = [...Array(countOf(content)).keys()]
-  const context = heads.paintTiles(
-    map,
-    all.map((head) => fill?.(head) ?? ground),
-  )
-  for (const head of all) {
-    const [x, y] = heads.corner(map.layout, head)
-    paintPattern(context, content, head, [x, y, side], fill ? ink : "", blues)
-    if (content.needed.includes(head)) {
-      context.fillStyle = ink
-      context.beginPath()
-      context.arc(x + side - 4, y + 4, 2, 0, 7)
-      context.fill()
+  const fills = fillsOf(frame, content)
+  const shades = fills ? faded(ink) : ramp(palette(frame, "sequential"))
+  const none = Array(countOf(content)).fill(null)
+  const blue = content.blue.includes(lens)
+  const context = heads.paintTiles(map, frame, content, blue, fills ?? none, (...at) => {
+    const [context, head, x, y] = at
+    const { first, rows, columns } = content.layers[layerOf(content, head)]
+    const begin = first + (head % content.heads) * rows * columns
+    const dots = content.rest.subarray(begin, begin + rows * columns)
+    // one key has all weight of every head
+    if (columns > 1) heads.paintDots(context, map, head, dots, columns, shades)
+    Object.assign(context, { fillStyle: ink, strokeStyle: ink, lineWidth: 1.5 })
+    context.beginPath()
+    if (needed.includes(head)) context.arc(x + layout.side - 4, y + 4, 2, 0, 7)
+    context.fill()
+    context.beginPath()
+    if (off.includes(head)) {
+      context.moveTo(x + 1, y + layout.side - 1)
+      context.lineTo(x + layout.side - 1, y + 1)
     }
-    if (content.off.includes(head)) {
-      context.strokeStyle = ink
-      context.lineWidth = 1.5
-      context.beginPath()
-      context.moveTo(x + 1, y + side - 1)
-      context.lineTo(x + side - 1, y + 1)
-      context.stroke()
-    }
-  }
-  const blue = isBlue(content)
-  const marked = content.lens === "lost" ? content.greatest : -1
-  if (all.includes(marked)) heads.outlineTile(context, map, marked, 1.25, ink)
-  if (all.includes(content.chosen))
-    heads.outlineTile(context, map, content.chosen, 2.5, blue ? "#d97706" : ink)
+    context.stroke()
+  })
+  const marked = lens === "lost" ? greatest : -1
+  if (marked >= 0) heads.outlineTile(context, layout, marked, 1.25, ink)
+}
+
+/** An ink from clear to what stands out on a fill.
+    @type {(ink: string) => Uint32Array} */
+function faded(ink) {
+  return ramp([ink, ink]).map((pixel, at) => (pixel & 0xffffff) | (((0.45 * at) / 2) << 24))
 }
 
 /** The colour of each tile, null where the pattern alone has colours.
-    @type {(view: View) => ((head: number) => string | null) | null} */
-function fillOf({ frame, content }) {
-  if (content.lens === "link") {
-    const shades = ramp(palette(frame, "sequential"))
-    return (head) => {
-      const weight = rowOf(content, head)[content.pair] // none once another word is clicked
-      return weight >= content.least ? rgb(shadeOf(weight, 0, 1, shades)) : null
-    }
-  }
-  if (content.lens === "looks") return null
-  const shades = ramp(palette(frame, isBlue(content) ? "sequential" : "diverging"))
-  const [numbers, end] = [measureOf(content, content.lens), content.darkest[content.lens]]
-  const low = isBlue(content) ? 0 : -end
+    @type {(frame: HTMLElement, content: View["content"]) => (string | null)[] | null} */
+function fillsOf(frame, content) {
+  const { lens, pair, least, sign } = content
+  if (lens === "looks") return null
   // blue says more, orange less
-  const sign = { lost: -content.sign, says: -1 }[content.lens] ?? 1
-  return (head) =>
-    Number.isNaN(numbers[head]) ? null : rgb(shadeOf(sign * numbers[head], low, end, shades))
-}
-
-/** @type {(context: CanvasRenderingContext2D, content: View["content"], head: number,
-      where: number[], ink: string, blues: Uint32Array) => void} */
-function paintPattern(context, content, head, [x, y, side], ink, blues) {
-  const { first, rows, columns } = content.layers[layerOf(content, head)]
-  if (columns < 2) return // one key has all weight of every head
-  const begin = first + (head % content.heads) * rows * columns
-  const [high, wide] = [side / rows, side / columns]
-  if (ink) context.fillStyle = ink
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) {
-      const dot = content.rest[begin + row * columns + column]
-      if (dot < 8) continue
-      if (ink) context.globalAlpha = (0.45 * dot) / 255
-      else context.fillStyle = rgb(blues[Math.round((dot / 255) * 511)])
-      context.fillRect(x + column * wide, y + row * high, Math.max(0.5, wide), Math.max(0.5, high))
-    }
-  context.globalAlpha = 1
+  const turned = { lost: -sign, says: -1 }[lens] ?? 1
+  if (lens !== "link")
+    return heads.fillsOf(
+      ...[frame, content, lens],
+      measureOf(content, lens).map((number) => turned * number),
+    )
+  const shades = ramp(palette(frame, "sequential"))
+  return Array.from({ length: countOf(content) }, (_, head) => {
+    const weight = rowOf(content, head)[pair] // none once another word is clicked
+    return weight >= least ? rgb(shadeOf(weight, 0, 1, shades)) : null
+  })
 }
 
 /** @type {(view: View) => void} */
@@ -318,7 +268,7 @@ function drawSentence(view) {
   }
   reachByTab(buttonsOf(sentence, ".word"), content.queries[0])
   // On a phone it stands where a thumb reaches it, and stays in sight with what it does.
-  if (view.width < NARROW) view.said.prepend(view.main)
+  if (view.narrow) view.said.prepend(view.main)
   else sentence.lastElementChild?.append(view.main)
   // One that scrolls is seen to its end, where the answer stands, until somebody scrolls back.
   for (const [at, line] of lines().entries()) {

@@ -1,13 +1,20 @@
-import { childrenOf, make, setLengths, under } from "./elements.js"
-import { sharp } from "./painter.js"
+import { palette, ramp, rgb, shadeOf } from "./colours.js"
+import { childrenOf, make, placeUnder, setLengths } from "./elements.js"
+import { countDrawing, paintNumbers, sharp } from "./painter.js"
 
 /** A map of all heads: a canvas, the numbers of layers and heads along it, and above it a tile for
     each head, one of which is chosen by click or arrow keys.
     @typedef {{ box: HTMLElement, canvas: HTMLCanvasElement, names: HTMLElement, tiles: HTMLElement,
-      layout: Layout }} HeadMap
+      layout: Layout, small: HTMLCanvasElement }} HeadMap
 
-    How many heads there are of a layer, and something of each layer.
-    @typedef {{ layers: readonly unknown[], heads: number }} Heads
+    What the layers are called, none: there is one; how many heads there are of a layer, the chosen
+    one of all, and those that a layer has not.
+    @typedef {{ layers: string[], heads: number, chosen: number, absent?: number[] }} Heads
+
+    What tiles can show, by name: words on the colours, the number of the darkest, and names of
+    those with blue fills alone.
+    @typedef {{ legends: Record<string, string>, darkest: Record<string, number>,
+      blue: string[] }} Shown
 
     Where tiles stand: so many across, or where they are turned so many down, `side` wide, `label`
     higher than wide.
@@ -26,6 +33,9 @@ import { sharp } from "./painter.js"
 const MAP = { left: 22, top: 18, gap: 3, largest: 46, least: 20, most: 330, towers: false }
 const DIGIT = 7 // pixels
 const APART = 5 // pixels between two numbers
+const BESIDE = 19 * 16 + 36 // pixels of what stands beside a map
+const NARROW = 884 // pixels of a page on which it stands below
+const ORANGE = "#d97706"
 
 /** @type {(parent: HTMLElement, ariaLabel: string, tasks: Tasks) => HeadMap} */
 export function makeMap(parent, ariaLabel, { point, choose }) {
@@ -33,12 +43,9 @@ export function makeMap(parent, ariaLabel, { point, choose }) {
   const canvas = make("canvas", "", box, { ariaHidden: "true" })
   const names = make("div", "names", box, { ariaHidden: "true" })
   const tiles = make("div", "tiles", box, { role: "radiogroup", ariaLabel })
-  const map = { box, canvas, names, tiles, layout: layoutOf({ layers: [], heads: 1 }, 0) }
-  /** @type {(event: Event) => number} */
-  const at = (event) => {
-    const tile = under(event, "button")
-    return tile ? childrenOf(tiles).indexOf(tile) : -1
-  }
+  const layout = layoutOf({ layers: [], heads: 1 }, 0)
+  const map = { box, canvas, names, tiles, layout, small: make("canvas", "") }
+  const at = (/** @type {Event} */ event) => placeUnder(event, childrenOf(tiles))
   tiles.addEventListener("pointerover", (event) => {
     if (event.pointerType === "mouse" && at(event) >= 0) point(at(event))
   })
@@ -57,8 +64,18 @@ export function makeMap(parent, ariaLabel, { point, choose }) {
   return map
 }
 
+/** Lays out a map with something beside it, or below it on a narrow page; true if it is narrow.
+    @type {(view: { frame: HTMLElement, width: number, map: HeadMap,
+      content: { layers: unknown[], heads: number } }) => boolean} */
+export function layBeside({ frame, width, map, content }) {
+  const narrow = width < NARROW
+  frame.classList.toggle("narrow", narrow)
+  map.layout = layoutOf(content, width - (narrow ? 0 : BESIDE))
+  return narrow
+}
+
 /** The longer of layers and heads across where there is room, else layers down.
-    @type {(content: Heads, width: number, look?: Look) => Layout} */
+    @type {(content: { layers: unknown[], heads: number }, width: number, look?: Look) => Layout} */
 export function layoutOf({ layers, heads }, width, look = MAP) {
   const { left, top, gap, largest, least, most, towers } = look
   const sideOf = (/** @type {number} */ columns) =>
@@ -73,37 +90,39 @@ export function layoutOf({ layers, heads }, width, look = MAP) {
   return { across: heads, side, width: wide, height, left, top, label: 0, gap, turned }
 }
 
-/** Lays out so many tiles, each made anew only where their number changes, and marks the chosen one.
-    fill: writes into a new tile.
-    @type {(map: HeadMap, layout: Layout, count: number, chosen: number,
-      fill?: (tile: HTMLElement, head: number) => void) => HTMLElement[]} */
-export function layMap(map, layout, count, chosen, fill) {
-  const { box, canvas, tiles } = map
+/** Lays out the tiles, each made anew only where their number changes, names them, and marks the
+    chosen one. tell: what is said of a head; down: what is written at a row.
+    @type {(map: HeadMap, content: Heads, tell: (head: number) => string | undefined,
+      down?: (row: number) => string) => HTMLElement[]} */
+export function layMap(map, { layers, heads, chosen, absent = [] }, tell, down = String) {
+  const { box, canvas, tiles, layout } = map
   const { width, height, side, label } = layout
-  map.layout = layout
+  const count = heads * (layers.length || 1)
   for (const element of [box, canvas]) setLengths(element, { width, height })
   if (tiles.children.length !== count)
     tiles.replaceChildren(
-      ...Array.from({ length: count }, (_, head) => {
-        const tile = make("button", "", null, { type: "button", role: "radio" })
-        fill?.(tile, head)
-        return tile
-      }),
+      ...Array.from({ length: count }, () =>
+        make("button", "", null, { type: "button", role: "radio" }),
+      ),
     )
   for (const [head, tile] of childrenOf(tiles).entries()) {
     const [left, top] = corner(layout, head)
     setLengths(tile, { left, top, width: side, height: side + label })
+    const layer = layers[Math.floor(head / heads)]
+    tile.ariaLabel = layers.length ? `${layer}, head ${head % heads}` : `Head ${head}`
+    tile.ariaDescription = tell(head) ?? ""
+    tile.hidden = absent.includes(head)
   }
   markTile(map, chosen)
+  if (layers.length) nameLines(map, layers.length, heads, down)
   return childrenOf(tiles)
 }
 
-/** Numbers of layers and heads along the map, of those across as many as have room; down: what is
-    written at a row.
-    @type {(map: HeadMap, heads: Heads, down?: (row: number) => string) => void} */
-export function nameTiles({ names, layout }, { layers, heads }, down = String) {
+/** Numbers of layers and heads along the map, of those across as many as have room.
+    @type {(map: HeadMap, layers: number, heads: number, down: (row: number) => string) => void} */
+function nameLines({ names, layout }, layers, heads, down) {
   const { side, gap, left, top, turned } = layout
-  const [columns, rows] = turned ? [layers.length, heads] : [heads, layers.length]
+  const [columns, rows] = turned ? [layers, heads] : [heads, layers]
   names.replaceChildren()
   const every = numbersApart(columns, side + gap)
   for (let at = 0; at < columns; at += every) {
@@ -150,33 +169,87 @@ export function corner({ across, side, left, top, label, gap, turned }, head) {
 }
 
 /** Layer and head with a point between, of a position among all.
-    @type {(map: Pick<Heads, "heads">, head: number) => string} */
+    @type {(map: { heads: number }, head: number) => string} */
 export function nameOf({ heads }, head) {
   return `${Math.floor(head / heads)}.${head % heads}`
 }
 
-/** Paints each tile in its colour, null: no tile; gives what further marks are painted with.
-    @type {(map: HeadMap, colours: (string | null)[]) => CanvasRenderingContext2D} */
-export function paintTiles({ canvas, layout }, colours) {
-  const context = sharp(canvas, layout.width, layout.height)
-  for (const [head, colour] of colours.entries()) {
-    if (colour === null) continue
-    const [x, y] = corner(layout, head)
-    context.fillStyle = colour
-    context.beginPath()
-    context.roundRect(x, y, layout.side, layout.side, 2)
-    context.fill()
+/** Names of what tiles can show, by group, one of which is chosen.
+    @type {(menu: HTMLSelectElement, groups: readonly (readonly [string, readonly string[]])[],
+      chosen: string) => void} */
+export function writeMenu(menu, groups, chosen) {
+  menu.replaceChildren()
+  for (const [label, names] of groups) {
+    const group = make("optgroup", "", menu, { label })
+    for (const name of names) make("option", "", group, { value: name, textContent: name })
   }
+  menu.value = chosen
+}
+
+/** The scale of the colours that tiles have now, and words on it. half: of a scale without the rest.
+    @type {(bar: { frame: HTMLElement, scale: HTMLElement, legend: HTMLElement }, shown: Shown,
+      name: string, half?: string) => void} */
+export function tellColours({ frame, scale, legend }, { legends, blue }, name, half = "") {
+  const colours = palette(frame, blue.includes(name) ? "sequential" : "diverging")
+  scale.style.background = `linear-gradient(to right, ${colours}) ${half}`
+  legend.textContent = legends[name]
+}
+
+/** The colour of each number, from blue to orange around 0 or blue alone; null: it is none.
+    @type {(frame: HTMLElement, shown: Shown, name: string, numbers: Float32Array)
+      => (string | null)[]} */
+export function fillsOf(frame, { darkest, blue }, name, numbers) {
+  const only = blue.includes(name)
+  const shades = ramp(palette(frame, only ? "sequential" : "diverging"))
+  const [low, high] = [only ? 0 : -darkest[name], darkest[name]]
+  return Array.from(numbers, (number) =>
+    Number.isNaN(number) ? null : rgb(shadeOf(number, low, high, shades)),
+  )
+}
+
+/** Paints each tile in its colour, or where it has none as the ground; further: what is painted over
+    it. The chosen one is outlined, in orange where no fill is.
+    @type {(map: HeadMap, frame: HTMLElement, content: Pick<Heads, "chosen" | "absent">,
+      blue: boolean, fills: (string | null)[], further?: (context: CanvasRenderingContext2D, head: number,
+      x: number, y: number) => void) => CanvasRenderingContext2D} */
+export function paintTiles({ canvas, layout }, frame, { chosen, absent }, blue, fills, further) {
+  const { width, height, side } = layout
+  const context = sharp(canvas, width, height)
+  const ground = palette(frame, "sequential")[0] || "#fff"
+  for (const [head, fill] of fills.entries()) {
+    if (absent?.includes(head)) continue
+    const [x, y] = corner(layout, head)
+    context.fillStyle = fill ?? ground
+    context.beginPath()
+    context.roundRect(x, y, side, side, 2)
+    context.fill()
+    further?.(context, head, x, y)
+  }
+  const ink = getComputedStyle(frame).color
+  if (chosen >= 0) outlineTile(context, layout, chosen, 2.5, blue ? ORANGE : ink)
+  countDrawing(canvas)
   return context
 }
 
-/** @type {(context: CanvasRenderingContext2D, map: HeadMap, head: number, wide: number,
+/** @type {(context: CanvasRenderingContext2D, layout: Layout, head: number, wide: number,
       colour: string) => void} */
-export function outlineTile(context, { layout }, head, wide, colour) {
+export function outlineTile(context, layout, head, wide, colour) {
   const [x, y] = corner(layout, head)
   context.strokeStyle = colour
   context.lineWidth = wide
   context.beginPath()
   context.roundRect(x - 1, y - 1, layout.side + 2, layout.side + 2, 3)
   context.stroke()
+}
+
+/** Paints the dots of a head, uint8 row by row, into its tile.
+    @type {(context: CanvasRenderingContext2D, map: HeadMap, head: number, dots: Uint8Array,
+      columns: number, shades: Uint32Array) => void} */
+export function paintDots(context, { layout, small }, head, dots, columns, shades) {
+  const [x, y] = corner(layout, head)
+  const { side, label } = layout
+  paintNumbers(small, columns, dots, [0, 255], shades)
+  const most = Math.max(columns, small.height)
+  context.imageSmoothingEnabled = side * devicePixelRatio < most
+  context.drawImage(small, x, y + label, side, side)
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -11,19 +11,8 @@ import torch
 from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.subjects.model.shades import Shade
+from attention.subjects.model.shades import Shade, menu_of
 from attention.subjects.model.words import name_of
-
-
-class ShadeSaid(TypedDict):
-    """One shade of the tiles, as in `Shade`; its numbers follow."""
-
-    name: str
-    group: str
-    darkest: float
-    around0: bool
-    sign: int
-    legend: str
 
 
 class HeadAtlasHeader(TypedDict):
@@ -31,14 +20,19 @@ class HeadAtlasHeader(TypedDict):
 
     layers: what each is called; heads: of a layer, the most; chosen: a position among all; told: a
     sentence on each head; said: the numbers of the shade in words; listed: positions of the first
-    heads by the shade, with words on their count; absent: heads that a layer has not.
+    heads by the shade, with words on their count; absent: heads that a layer has not; groups: the
+    names of all shades; legends, darkest: of each, in the order of their numbers, which are turned
+    where less than 0 is orange; blue: those with blue fills alone.
     """
 
     layers: list[str]
     heads: int
     chosen: int
     told: list[str]
-    shades: list[ShadeSaid]
+    groups: Sequence[tuple[str, Sequence[str]]]
+    legends: Mapping[str, str]
+    darkest: Mapping[str, float]
+    blue: list[str]
     said: list[str]
     shade: str
     listed: list[int]
@@ -69,23 +63,16 @@ class HeadAtlas(
     listed_words: str
 
     def content(self) -> bytes:
-        numbers = [shade.numbers.flatten().float() for shade in self.shades]
+        numbers = [shade.coloured.flatten().float() for shade in self.shades]
         header: HeadAtlasHeader = {
             "layers": list(self.layers),
             "heads": self.shade.numbers.shape[1],
             "chosen": self.chosen,
             "told": list(self.told),
-            "shades": [
-                ShadeSaid(
-                    name=each.name,
-                    group=each.group,
-                    darkest=each.darkest,
-                    around0=each.around_0,
-                    sign=each.sign,
-                    legend=each.legend,
-                )
-                for each in self.shades
-            ],
+            "groups": menu_of("", self.shades, self.shade)["groups"],
+            "legends": {each.name: each.legend for each in self.shades},
+            "darkest": {each.name: each.darkest for each in self.shades},
+            "blue": [each.name for each in self.shades if not each.around_0],
             "said": [
                 "" if number != number else self.shade.say(number)
                 for number in self.shade.numbers.flatten().tolist()

@@ -91,7 +91,7 @@ def read(model: str) -> Opened | None:
 
 def darkest(shade: Shade) -> Head:
     """The head whose tile is darkest, of effects the one without which most is lost."""
-    numbers = -shade.sign * shade.numbers if shade.around_0 else shade.numbers
+    numbers = shade.coloured
     layer, head = divmod(int(numbers.nan_to_num(-math.inf).argmax()), numbers.shape[1])
     return layer, head
 

@@ -49,6 +49,11 @@ class Shade:
     say: Callable[[float], str]
     sure: Callable[[Passport], bool] | None = None
 
+    @property
+    def coloured(self) -> Tensor:
+        """The numbers with their sign turned where less than 0 is orange."""
+        return self.numbers * (-self.sign if self.around_0 else 1)
+
 
 @dataclass(frozen=True, eq=False)
 class Shaded:

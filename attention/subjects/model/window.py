@@ -147,8 +147,7 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         shaded = _of_passports(opened, view["tiles"])
     shades = shaded.by_lens
     measures = {model_words.LOST: effects} | {
-        lens: shade.numbers * (-shade.sign if shade.around_0 else 1)
-        for lens, shade in shades.items()
+        lens: shade.coloured for lens, shade in shades.items()
     }
     darkest = {model_words.LOST: greatest(effects), model_words.SAYS: 0.0}
     if says is not None:
