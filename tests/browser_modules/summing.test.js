@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { keysShown } from "../../attention/browser/picture/diagram.js"
 import * as sums from "../../attention/browser/picture/sums.js"
+import { strongest } from "../../attention/browser/shared/token_lines.js"
 
 /** One query whose output (3, 4) is 0.5 · (6, 0) + 0.25 · (0, 16) + 0.25 · (0, 0). */
 const THREE = {
@@ -42,9 +42,9 @@ test("a quantile lies between two sizes in proportion, as torch has it", () => {
 })
 
 test("the diagram shows the keys of the largest weights, in the order of the sentence", () => {
-  assert.deepEqual(keysShown(new Float32Array([0.1, -0.6, 0.3])), [0, 1, 2])
+  assert.deepEqual(strongest(new Float32Array([0.1, -0.6, 0.3]), 12), [0, 1, 2])
   const weights = new Float32Array(14).fill(0.1)
   weights[2] = 0.01
   weights[5] = -0.02
-  assert.deepEqual(keysShown(weights), [0, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13])
+  assert.deepEqual(strongest(weights, 12), [0, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13])
 })

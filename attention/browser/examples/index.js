@@ -1,5 +1,5 @@
 import { component } from "../shared/component.js"
-import { childrenOf, make, under } from "../shared/elements.js"
+import { childrenOf, make, whenClicked } from "../shared/elements.js"
 
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
@@ -11,10 +11,7 @@ function build({ root, content, send }) {
   const frame = make("div", "frame", root)
   const words = make("span", "", frame)
   const list = make("div", "list", frame, { role: "group", ariaLabel: "Examples" })
-  list.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button) send("example", childrenOf(list).indexOf(button))
-  })
+  whenClicked(list, "button", (button) => send("example", childrenOf(list).indexOf(button)))
   return { content, frame, words, list }
 }
 

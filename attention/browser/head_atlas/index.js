@@ -1,5 +1,5 @@
 import { component } from "../shared/component.js"
-import { make, under } from "../shared/elements.js"
+import { make, whenClicked } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import * as heads from "../shared/head_map.js"
 
@@ -38,10 +38,7 @@ function build({ root, content, send }) {
     drawList(view)
     send("shade", menu.value)
   })
-  list.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button) choose(view, Number(button.dataset.head))
-  })
+  whenClicked(list, "button", ({ dataset }) => choose(view, Number(dataset.head)))
   return view
 }
 

@@ -1,6 +1,6 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { make, under } from "../shared/elements.js"
+import { make, whenClicked } from "../shared/elements.js"
 import { writeShaded } from "../shared/sentence.js"
 import { lengthOf } from "../shared/words.js"
 
@@ -15,10 +15,7 @@ export default component(build, draw)
 function build({ root, content, send }) {
   const label = "Sentences to begin with"
   const frame = make("div", "frame", root, { role: "group", ariaLabel: label })
-  frame.addEventListener("click", (event) => {
-    const card = under(event, "button")
-    if (card) send("example", Number(card.dataset.at))
-  })
+  whenClicked(frame, "button", ({ dataset }) => send("example", Number(dataset.at)))
   return { content, frame }
 }
 

@@ -2,11 +2,19 @@ import { writeBars } from "../shared/bars.js"
 import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
+import {
+  childrenOf,
+  make,
+  makeName,
+  makeShape,
+  setLengths,
+  whenClicked,
+} from "../shared/elements.js"
 import * as heads from "../shared/head_map.js"
 import { buttonsOf, leadKeys, makeRadios, reachByTab, writeRadios } from "../shared/radios.js"
 import { choose as chooseShown, whenMoved } from "../shared/selection.js"
 import { makeWord, shadeWord } from "../shared/sentence.js"
+import { byWeight, curve, strongest } from "../shared/token_lines.js"
 import { besideWord, finePercent } from "../shared/words.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -59,21 +67,15 @@ function build({ root, content, send }) {
   map.tiles.addEventListener("keydown", ({ key }) => {
     if (key === "x" || key === "X") switchOne(view, view.content.chosen)
   })
-  sentence.addEventListener("click", (event) => {
-    const word = under(event, "button.word")
-    if (word) chooseWord(view, Number(word.dataset.sequence), Number(word.dataset.at))
-  })
+  whenClicked(sentence, "button.word", ({ dataset: { sequence, at } }) =>
+    chooseWord(view, Number(sequence), Number(at)),
+  )
   leadKeys(sentence, ".word")
   leadKeys(bars, "button")
-  bars.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button) send("piece", Number(button.dataset.at))
-  })
-  acts.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button?.dataset.act === "card") saveCard()
-    else if (button) send("act", button.dataset.act ?? "")
-  })
+  whenClicked(bars, "button", ({ dataset }) => send("piece", Number(dataset.at)))
+  whenClicked(acts, "button", ({ dataset: { act = "" } }) =>
+    act === "card" ? saveCard() : send("act", act),
+  )
   menu.addEventListener("change", () => send("shade", menu.value))
   main.addEventListener("click", () => switchOne(view, view.content.chosen))
   whenMoved(frame, () => follow(view))
@@ -94,11 +96,16 @@ function draw(view) {
   view.frame.classList.toggle("two", Boolean(view.content.other))
   view.narrow = heads.layBeside(view)
   drawLenses(view)
-  lay(view)
-  paint(view)
   drawSentence(view)
   drawBars(view)
   drawActs(view)
+  drawHeads(view)
+}
+
+/** @type {(view: View) => void} */
+function drawHeads(view) {
+  lay(view)
+  paint(view)
   drawSwitch(view)
   follow(view)
 }
@@ -125,31 +132,19 @@ function shown({ pointed, content }) {
   return pointed < 0 ? content.chosen : pointed
 }
 
-/** @type {(content: View["content"], head: number) => number} */
-function layerOf({ heads }, head) {
-  return Math.floor(head / heads)
-}
-
-/** The weights of a head from the chosen word, one for each key; those of the same head in the
-    other model are `count` heads further on.
-    @type {(content: View["content"], head: number, further?: number) => Float32Array} */
-function rowOf(content, head, further = 0) {
-  const first = (head + further) * content.columns
-  const { keys } = sequencesOf(content, head)
-  return content.numbers.subarray(first, first + content.sequences[keys].length)
-}
-
-/** Which sequences a head asks and is asked in.
-    @type {(content: View["content"], head: number) => { queries: number, keys: number }} */
-function sequencesOf(content, head) {
-  const [queries, keys] = content.layers[layerOf(content, head)].sequences
-  return { queries, keys }
-}
-
-/** The weights of a head in the other model, null where there is none.
-    @type {(content: View["content"], head: number) => Float32Array | null} */
-function secondOf(content, head) {
-  return content.other && head >= 0 ? rowOf(content, head, countOf(content)) : null
+/** Where a head looks from the chosen word: which sequences it asks and is asked in, the word that
+    asks and those that it may look at, the weight of each, and in the other model, null without one.
+    @typedef {ReturnType<typeof lookOf>} Look
+    @param {View["content"]} content
+    @param {number} head */
+function lookOf(content, head) {
+  const { columns, numbers, sequences } = content
+  const [queries, keys] = content.layers[Math.floor(head / content.heads)].sequences
+  const [asks, words] = [content.queries[queries], sequences[keys]]
+  const rowAt = (/** @type {number} */ at) =>
+    numbers.subarray(at * columns, at * columns + words.length)
+  const second = content.other ? rowAt(countOf(content) + head) : null
+  return { queries, keys, asks, asking: sequences[queries][asks], words, row: rowAt(head), second }
 }
 
 /** What a lens shows of each head.
@@ -196,7 +191,7 @@ function paint({ map, frame, content }) {
   const blue = content.blue.includes(lens)
   const context = heads.paintTiles(map, frame, content, blue, fills ?? none, (...at) => {
     const [context, head, x, y] = at
-    const { first, rows, columns } = content.layers[layerOf(content, head)]
+    const { first, rows, columns } = content.layers[Math.floor(head / content.heads)]
     const begin = first + (head % content.heads) * rows * columns
     const dots = content.rest.subarray(begin, begin + rows * columns)
     // one key has all weight of every head
@@ -236,7 +231,7 @@ function fillsOf(frame, content) {
     )
   const shades = ramp(palette(frame, "sequential"))
   return Array.from({ length: countOf(content) }, (_, head) => {
-    const weight = rowOf(content, head)[pair] // none once another word is clicked
+    const weight = lookOf(content, head).row[pair] // none once another word is clicked
     return weight >= least ? rgb(shadeOf(weight, 0, 1, shades)) : null
   })
 }
@@ -294,15 +289,13 @@ function drawSwitch({ main, content, pointed }) {
 
 /** An arc from the word that a head looks at most to the answer, or to the word that asks where the
     answer comes from another one or stands on another line; dashed where the head is off.
-    @type {(view: View, head: number, row: Float32Array) => void} */
-function drawArc({ arc, sentence, content, frame }, head, row) {
-  const { queries, keys } = sequencesOf(content, head)
+    @type {(view: View, look: Look, off: boolean) => void} */
+function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }, off) {
   const word = (/** @type {number} */ sequence, /** @type {number} */ at) =>
     sentence.querySelector(`.word[data-sequence="${sequence}"][data-at="${at}"]`)
   const key = row.indexOf(Math.max(...row))
-  const asks = content.queries[queries]
-  const last =
-    queries === content.sequences.length - 1 && asks === content.sequences[queries].length - 1
+  const { sequences } = content
+  const last = queries === sequences.length - 1 && asks === sequences[queries].length - 1
   const from = word(keys, key)
   const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
   if (!from || scrolls || !(row[key] > 0)) return
@@ -317,23 +310,17 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
   const to = others.find((end) => Math.abs(topOf(end)[1] - y) < 8) ?? others[0]
   if (!to) return
   const [toX, toY] = topOf(to)
-  const off = content.off.includes(head)
   const isFirst = y < topOf(/** @type {Element} */ (sentence.querySelector(".word")))[1] + 8
   const rise = Math.min(isFirst ? ARC : BETWEEN_LINES, 14 + Math.abs(toX - x) / 8) / 0.75
   const shades = ramp(palette(frame, "sequential"))
-  makeShape(
-    "path",
-    {
-      d: `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${toY - rise}, ${toX} ${toY - 4}`,
-      fill: "none",
-      stroke: off ? "#d97706" : rgb(shadeOf(0.4 + 0.5 * row[key], 0, 1, shades)),
-      "stroke-width": off ? 2.5 : 2 + 5 * row[key],
-      "stroke-dasharray": off ? "5 6" : "none",
-      "stroke-linecap": "round",
-      "stroke-opacity": Math.abs(toY - y) < 8 ? 1 : 0.5, // over the lines between
-    },
-    arc,
-  )
+  const looks = {
+    d: `M ${x} ${y - 4} C ${x} ${y - rise}, ${toX} ${toY - rise}, ${toX} ${toY - 4}`,
+    ...{ fill: "none", "stroke-linecap": "round", "stroke-dasharray": off ? "5 6" : "none" },
+    stroke: off ? "#d97706" : rgb(shadeOf(0.4 + 0.5 * row[key], 0, 1, shades)),
+    "stroke-width": off ? 2.5 : 2 + 5 * row[key],
+    "stroke-opacity": Math.abs(toY - y) < 8 ? 1 : 0.5, // over the lines between
+  }
+  makeShape("path", looks, arc)
 }
 
 /** Everything that follows the pointer: words, the large head, the sentence.
@@ -341,9 +328,10 @@ function drawArc({ arc, sentence, content, frame }, head, row) {
 function follow(view) {
   const { content, told, off } = view
   const head = shown(view)
-  const { queries, keys } = sequencesOf(content, Math.max(head, 0))
-  const row = head < 0 ? new Float32Array(content.columns) : rowOf(content, head)
-  const second = secondOf(content, head)
+  const look = lookOf(content, Math.max(head, 0))
+  const { queries, keys, asks } = look
+  const row = head < 0 ? new Float32Array(content.columns) : look.row
+  const second = head < 0 ? null : look.second
   const shades = ramp(palette(view.frame, "sequential"))
   const whole = content.whole.length && view.pointed < 0 ? content.whole : null
   for (const word of buttonsOf(view.sentence, ".word")) {
@@ -354,10 +342,10 @@ function follow(view) {
     word.classList.toggle("erased", !sequence && at === content.erased)
     word.style.background = rgb(pixel)
     word.classList.toggle("deep", weight > 0.55)
-    const asks = sequence === queries && at === content.queries[queries]
-    word.classList.toggle("asks", asks)
+    const chosen = sequence === queries && at === asks
+    word.classList.toggle("asks", chosen)
     word.classList.toggle("asked", content.pair >= 0 && sequence === keys && at === content.pair)
-    word.setAttribute("aria-pressed", String(asks))
+    word.setAttribute("aria-pressed", String(chosen))
     const small = /** @type {HTMLElement} */ (word.querySelector("small"))
     small.textContent = besideWord(weight)
   }
@@ -372,8 +360,8 @@ function follow(view) {
   view.arc.replaceChildren()
   view.large.replaceChildren()
   if (head < 0) return
-  drawLarge(view, head, row)
-  drawArc(view, head, row)
+  drawLarge(view, head, look)
+  drawArc(view, look, content.off.includes(head))
 }
 
 /** A word's weight in the other model, below the first.
@@ -385,21 +373,14 @@ function drawSecond(word, weight, shades) {
 }
 
 /** The chosen word on the left, all it may look at on the right, a line for each weight.
-    @type {(view: View, head: number, row: Float32Array) => void} */
-function drawLarge({ large, content, frame }, head, row) {
-  const { queries, keys } = sequencesOf(content, head)
-  const words = content.sequences[keys]
-  const asking = content.sequences[queries][content.queries[queries]]
+    @type {(view: View, head: number, look: Look) => void} */
+function drawLarge({ large, content, frame }, head, { asking, words, row, second }) {
   make("h3", "", large, { textContent: `Head ${heads.nameOf(content, head)}` })
   const seen = strongest(row, MOST_KEYS)
-  const second = secondOf(content, head)
   const height = ROW * seen.length
   const box = make("div", "strands", large)
-  const svg = makeShape(
-    "svg",
-    { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-    box,
-  )
+  const viewBox = `0 0 100 ${height}`
+  const svg = makeShape("svg", { viewBox, preserveAspectRatio: "none", "aria-hidden": "true" }, box)
   setLengths(box, { height })
   const from = make("span", "from", box)
   make("bdi", "", from, { textContent: asking })
@@ -407,18 +388,12 @@ function drawLarge({ large, content, frame }, head, row) {
   const shades = ramp(palette(frame, "sequential"))
   for (const [place, key] of seen.entries()) {
     const weight = row[key]
-    const end = (place + 0.5) * ROW
-    makeShape(
-      "path",
-      {
-        d: `M 0 ${height / 2} C 50 ${height / 2}, 50 ${end}, 100 ${end}`,
-        fill: "none",
-        stroke: rgb(shadeOf(0.35 + 0.65 * weight, 0, 1, shades)),
-        "stroke-width": 0.4 + 11 * weight,
-        "vector-effect": "non-scaling-stroke",
-      },
-      svg,
-    )
+    const looks = {
+      ...{ d: curve(0, height / 2, 100, (place + 0.5) * ROW), fill: "none" },
+      stroke: rgb(shadeOf(0.35 + 0.65 * weight, 0, 1, shades)),
+      ...{ "stroke-width": 0.4 + 11 * weight, "vector-effect": "non-scaling-stroke" },
+    }
+    makeShape("path", looks, svg)
     const item = make("li", weight > 0.55 ? "deep" : "", to)
     item.style.background = rgb(shadeOf(weight, 0, 1, shades))
     makeName("span", "", item, words[key])
@@ -427,13 +402,6 @@ function drawLarge({ large, content, frame }, head, row) {
   }
   if (seen.length < words.length)
     make("p", "rest", large, { textContent: `The ${seen.length} strongest of ${words.length}.` })
-}
-
-/** The positions of the greatest numbers, in their own order.
-    @type {(row: Float32Array, most: number) => number[]} */
-export function strongest(row, most) {
-  const order = [...row.keys()].sort((one, other) => row[other] - row[one])
-  return order.slice(0, most).sort((one, other) => one - other)
 }
 
 /** @type {(view: View) => void} */
@@ -503,13 +471,10 @@ function cardOf({ frame, sentence, map, content, told, off }) {
 /** Where the chosen head looks, the greatest weights first.
     @type {(content: View["content"]) => { title: string, texts: string[], shares: number[] }} */
 function looksOf(content) {
-  const head = content.chosen
-  const { queries, keys } = sequencesOf(content, head)
-  const [row, words] = [rowOf(content, head), content.sequences[keys]]
-  const most = [...row.keys()].sort((one, other) => row[other] - row[one])
-  const asking = content.sequences[queries][content.queries[queries]]
+  const { asking, words, row } = lookOf(content, content.chosen)
+  const most = byWeight(row)
   return {
-    title: `Head ${heads.nameOf(content, head)}, from “${asking}”`,
+    title: `Head ${heads.nameOf(content, content.chosen)}, from “${asking}”`,
     texts: most.map((key) => words[key]),
     shares: most.map((key) => row[key]),
   }
@@ -528,10 +493,7 @@ function choose(view, head) {
   view.pointed = -1
   if (head === view.content.chosen) return
   view.content.chosen = head
-  lay(view)
-  paint(view)
-  drawSwitch(view)
-  follow(view)
+  drawHeads(view)
   view.send("head", head, 40)
 }
 
@@ -539,9 +501,7 @@ function choose(view, head) {
 function switchOne(view, head) {
   const { off } = view.content
   view.content.off = off.includes(head) ? off.filter((each) => each !== head) : [...off, head]
-  paint(view)
-  drawSwitch(view)
-  follow(view)
+  drawHeads(view)
   view.send("switched", [head, Number(view.content.off.includes(head))])
 }
 
@@ -553,9 +513,7 @@ function chooseLens(view, name) {
   content.pair = -1
   content.lenses = content.lenses.filter(([each]) => each !== "link")
   drawLenses(view)
-  lay(view)
-  paint(view)
-  follow(view)
+  drawHeads(view)
   view.send("lens", name)
 }
 
@@ -563,7 +521,7 @@ function chooseLens(view, name) {
     @type {(view: View, sequence: number, at: number) => void} */
 function chooseWord(view, sequence, at) {
   const { content, first } = view
-  const { queries, keys } = sequencesOf(content, content.chosen)
+  const { queries, keys, asks } = lookOf(content, Math.max(content.chosen, 0))
   if (first && sequence === keys && (sequence !== first[0] || at !== first[1])) {
     view.first = null
     view.send("pair", [first[1], at])
@@ -573,6 +531,6 @@ function chooseWord(view, sequence, at) {
     chooseShown("query", at)
   } else if (sequence === keys) {
     view.first = null
-    view.send("pair", [content.queries[queries], at])
+    view.send("pair", [asks, at])
   }
 }

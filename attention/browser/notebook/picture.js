@@ -1,6 +1,6 @@
 import { cellAfter, cellAt, itemAfter } from "../shared/cells.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { childrenOf, make, makeName, whenClicked } from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
 import { profile } from "../street_map/geometry.js"
@@ -71,10 +71,7 @@ export function makePicture(root, picture, colours, choose) {
     const beside = query < first || query >= stop
     choose(beside ? (strongest()[0] ?? first) : first + next[0] * columns + next[1])
   })
-  list.addEventListener("click", (event) => {
-    const token = under(event, ".token")
-    if (token) choose(others[childrenOf(list).indexOf(token)])
-  })
+  whenClicked(list, ".token", (token) => choose(others[childrenOf(list).indexOf(token)]))
   list.addEventListener("keydown", (event) => {
     const next = itemAfter(event.key, others.indexOf(query), others.length)
     if (next === undefined) return

@@ -4,6 +4,7 @@ import { listenToQueries, markQueries } from "../shared/choosing.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make, makeShape, setAttributes, setLengths } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
+import { byWeight } from "../shared/token_lines.js"
 import { distinct, glance, percent, precise, sizeOf } from "../shared/words.js"
 import { rowOf } from "./sums.js"
 
@@ -255,9 +256,7 @@ function thread({ threads, content, layout, query }) {
 /** The keys that have an arc, the strongest last: it lies above the others.
     @type {(weights: Float32Array) => number[]} */
 export function arcsOf(weights) {
-  const sizes = weights.map(Math.abs)
-  const order = [...weights.keys()].sort((a, b) => sizes[a] - sizes[b] || b - a)
-  return order.slice(-MOST_ARCS)
+  return byWeight(weights).slice(0, MOST_ARCS).reverse()
 }
 
 /** From a query up, or aside, and back to a key.

@@ -1,8 +1,9 @@
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
+import { byWeight } from "../shared/token_lines.js"
 import { distinct, sizeOf } from "../shared/words.js"
-import { byWeight, rowOf } from "./sums.js"
+import { rowOf } from "./sums.js"
 
 /** @import { Card } from "../shared/card.js"
     @import { Content } from "./index.js" */

@@ -2,7 +2,7 @@ import { listenTo } from "../shared/choosing.js"
 import { ramp } from "../shared/colours.js"
 import { make, makeName, makeShape, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
-import { curve, widthOf } from "../shared/token_lines.js"
+import { curve, strongest, widthOf } from "../shared/token_lines.js"
 import { distinct, fixed, glance, named, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
@@ -67,15 +67,6 @@ function show(view, at) {
     for (const cell of line) cell.classList.toggle("pointed", view.keys[row] === at.key)
 }
 
-/** The keys that are shown: those of the largest weights, in their order.
-    @type {(weights: Float32Array) => number[]} */
-export function keysShown(weights) {
-  return sums
-    .byWeight(weights)
-    .slice(0, MOST_KEYS)
-    .sort((a, b) => a - b)
-}
-
 /** What happens, in words.
     @type {(content: Pick<Content, "tokens" | "scale" | "sent" | "weighed">, query: number) => string} */
 export function told({ tokens, scale, sent, weighed }, query) {
@@ -93,7 +84,7 @@ function write(view, query) {
   const { content, words, more } = view
   const { tokens, keys, columns, width, numbers, hidden, theme } = content
   const weights = sums.applied(content, query)
-  view.keys = keysShown(weights)
+  view.keys = strongest(weights, MOST_KEYS)
   if (view.rows.length !== view.keys.length) lay(view)
   const row = rowHeight(view.keys)
   const height = view.keys.length * row

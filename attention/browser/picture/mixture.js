@@ -1,9 +1,10 @@
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { make } from "../shared/elements.js"
 import { isStill, move } from "../shared/moving.js"
+import { byWeight } from "../shared/token_lines.js"
 import { glance, named, percent, sizeOf } from "../shared/words.js"
 import { listenToTerms, writeEquation } from "./sum.js"
-import { applied, byWeight } from "./sums.js"
+import { applied } from "./sums.js"
 
 /** @import { Content, Part } from "./index.js"
     @typedef {ReturnType<typeof build>} View */

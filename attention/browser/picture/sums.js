@@ -1,3 +1,4 @@
+import { byWeight } from "../shared/token_lines.js"
 import { fixed, named, percent, positionOf } from "../shared/words.js"
 
 /** @import { Content, Terms } from "./index.js" */
@@ -14,13 +15,6 @@ const STRIP_QUANTILE = 0.97
     @param {number} row */
 export function rowOf(numbers, columns, row) {
   return /** @type {Numbers} */ (numbers.subarray(row * columns, (row + 1) * columns))
-}
-
-/** The keys from the largest weight to the smallest, whatever their signs.
-    @type {(weights: Float32Array) => number[]} */
-export function byWeight(weights) {
-  const sizes = weights.map(Math.abs)
-  return [...weights.keys()].sort((a, b) => sizes[b] - sizes[a])
 }
 
 /** The numbers of a stage. Scaled scores come along only where something was added to them; else

@@ -61,6 +61,15 @@ export function under(event, selector) {
   return event.target instanceof Element ? event.target.closest(selector) : null
 }
 
+/** Runs a task with the element of a kind within another that is clicked.
+    @type {(element: Element, selector: string, task: (clicked: HTMLElement) => void) => void} */
+export function whenClicked(element, selector, task) {
+  element.addEventListener("click", (event) => {
+    const clicked = under(event, selector)
+    if (clicked) task(clicked)
+  })
+}
+
 /** Which of some elements something happened on, -1: on none.
     @type {(event: Event, elements: HTMLElement[]) => number} */
 export function placeUnder({ target }, elements) {

@@ -1,15 +1,13 @@
-import { childrenOf, make, under } from "./elements.js"
+import { childrenOf, make, under, whenClicked } from "./elements.js"
 
 /** Buttons of which one is chosen, by a click or an arrow key.
     @type {(parent: HTMLElement, name: string, ariaLabel: string, choose: (name: string) => void)
       => HTMLElement} */
 export function makeRadios(parent, name, ariaLabel, choose) {
   const group = make("div", name, parent, { role: "radiogroup", ariaLabel })
-  group.addEventListener("click", (event) => {
-    const button = under(event, "button")
-    if (button) choose(button.dataset.name ?? "")
-  })
-  leadKeys(group, "button", (button) => choose(button.dataset.name ?? ""))
+  const chosen = (/** @type {HTMLElement} */ { dataset }) => choose(dataset.name ?? "")
+  whenClicked(group, "button", chosen)
+  leadKeys(group, "button", chosen)
   return group
 }
 

@@ -1,6 +1,6 @@
 import { palette, ramp } from "../shared/colours.js"
 import { component } from "../shared/component.js"
-import { childrenOf, make, makeName, under } from "../shared/elements.js"
+import { childrenOf, make, makeName, whenClicked } from "../shared/elements.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { choose, whenMoved, where } from "../shared/selection.js"
 
@@ -26,10 +26,9 @@ function build({ root, content }) {
   })
   const view = { content, frame, bands }
   for (const { tiles } of bands)
-    tiles.addEventListener("click", (event) => {
-      const tile = under(event, "button")
-      if (tile) choose("query", view.content.positions[childrenOf(tiles).indexOf(tile)])
-    })
+    whenClicked(tiles, "button", (tile) =>
+      choose("query", view.content.positions[childrenOf(tiles).indexOf(tile)]),
+    )
   whenMoved(frame, () => mark(view))
   return view
 }

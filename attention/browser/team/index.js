@@ -2,7 +2,7 @@ import { writeBars } from "../shared/bars.js"
 import { saveCardOf } from "../shared/card.js"
 import { component } from "../shared/component.js"
 import { copied } from "../shared/copying.js"
-import { childrenOf, make, under } from "../shared/elements.js"
+import { childrenOf, make, whenClicked } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import { isStill } from "../shared/moving.js"
 import { leadKeys, reachByTab } from "../shared/radios.js"
@@ -35,12 +35,10 @@ function build({ root, content, send }) {
     ...{ content, frame, heading, sentence, film, told, doubts, acts, said, trail, send },
     ...{ at: -1, drawn: "", timer: 0 },
   }
-  film.addEventListener("click", (event) => {
-    const stage = under(event, ".stage")
-    if (stage) go(view, childrenOf(film).indexOf(stage))
-  })
-  leadKeys(film, ".stage", (stage) => go(view, childrenOf(film).indexOf(stage)))
-  frame.addEventListener("click", (event) => act(view, under(event, "[data-act]")))
+  const reached = (/** @type {HTMLElement} */ stage) => go(view, childrenOf(film).indexOf(stage))
+  whenClicked(film, ".stage", reached)
+  leadKeys(film, ".stage", reached)
+  whenClicked(frame, "[data-act]", ({ dataset }) => act(view, dataset.act ?? ""))
   return view
 }
 
@@ -154,11 +152,9 @@ function button(parent, textContent, act) {
   return made
 }
 
-/** @type {(view: View, pressed: HTMLElement | null) => void} */
-function act(view, pressed) {
-  const name = pressed?.dataset.act
+/** @type {(view: View, name: string) => void} */
+function act(view, name) {
   const here = view.content.stages.length - 1
-  if (!name) return
   if (name === "play") play(view, 0)
   else if (name === "stop") stop(view)
   else if (name === "back") go(view, here - 1)
