@@ -1,25 +1,29 @@
 """Classes that are under way: what their pupils have chosen, in the memory of this process.
 
-A class has a name, which its pupils' links carry, and a key, which its teacher's link alone has:
-the name follows from the key, so that the link is all that a teacher has to keep. A class is here
-for as long as its teacher looks at it, and a few hours longer; nothing of it is written anywhere.
+A class has a name, which its pupils' links carry, and a key, which its teacher alone has. The name
+follows from the key, but is short enough to find another key for it: a digest of the whole key is
+kept, and asked for by all that a teacher does. A class is here for as long as its teacher looks at
+it, and a few hours longer; nothing of it is written anywhere.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from attention.core.settings import text
+from attention.hosting.addresses import networks
 from attention.inputs.text import plain
 from attention.subjects.guide.carried import LETTERS
 
 KEY_LETTERS, NAME_LETTERS = 16, 6
-MOST_CLASSES, MOST_PUPILS = 100, 120
+MOST_CLASSES, MOST_PUPILS = 100, 240
 LONGEST_CODE, LONGEST_SENTENCE = 80, 200
 HOURS = 3  # that a class is kept when nobody looks at it
 
@@ -45,23 +49,37 @@ class NoRoom(ValueError):
 
 @dataclass(frozen=True)
 class Pupil:
-    """One who has opened the link of a class. code: of all choices so far; sentence: the last one
-    sent, "" for none."""
+    """A browser that has opened the link of a class. address: where it comes from; code: of all
+    choices so far, sentence: the last one sent, each "" for none."""
 
+    address: str = ""
     code: str = ""
     sentence: str = ""
+
+    @property
+    def is_idle(self) -> bool:
+        """True if nothing of it is on the class's screen."""
+        return not (self.code or self.sentence)
 
 
 @dataclass(frozen=True)
 class Room:
-    """A class. lesson: what its links say of its lesson; pupils: by the names of their visits;
-    used: when its teacher last looked; before: its pupils until they were taken away."""
+    """A class. address: where its teacher comes from; digest: of its key; lesson: what its links
+    say of its lesson; pupils: by the names of their browsers; used: when its teacher last looked;
+    before: its pupils until they were taken away; is_open: whether others may still join."""
 
     address: str
+    digest: bytes
     lesson: tuple[str, str] = ("guide", "")
     pupils: Mapping[str, Pupil] = field(default_factory=dict)
     used: float = 0.0
     before: Mapping[str, Pupil] | None = None
+    is_open: bool = True
+
+    @property
+    def is_idle(self) -> bool:
+        """True if nobody has joined."""
+        return not (self.pupils or self.before)
 
     @property
     def codes(self) -> list[str]:
@@ -83,8 +101,33 @@ def name_of(key: str) -> str:
     """The name of the class of a key, "" where that is none."""
     if len(key) != KEY_LETTERS or set(key) - set(LETTERS):
         return ""
-    digest = hashlib.sha256(key.encode()).digest()
-    return "".join(LETTERS[byte % len(LETTERS)] for byte in digest[:NAME_LETTERS])
+    return "".join(LETTERS[byte % len(LETTERS)] for byte in digest_of(key)[:NAME_LETTERS])
+
+
+def digest_of(key: str) -> bytes:
+    """Digest of a key, of which a name is too short a part to prove that one has it."""
+    return hashlib.sha256(key.encode()).digest()
+
+
+Held = TypeVar("Held", Pupil, Room)
+
+
+def make_place(held: dict[str, Held], address: str, most: int) -> bool:
+    """True if there is a place for one more from an address, by letting an idle one go if need be.
+
+    most: the number of places. Each network of the address has its share of those that others leave
+    who are not idle. The oldest idle one goes first, in the smallest network that is full.
+    """
+    busy = {name for name, each in held.items() if not each.is_idle}
+    crowds: list[tuple[list[str], float]] = []
+    for network in networks(address):
+        ours = [name for name, each in held.items() if network in networks(each.address)]
+        crowds.append((ours, network.share * (most - len(busy.difference(ours)))))
+    for names, places in (*crowds, ([*held], most)):
+        if len(names) >= places:
+            idle = next((name for name in names if name not in busy), None)
+            return idle is not None and held.pop(idle) is not None
+    return True
 
 
 class Classes:
@@ -98,8 +141,8 @@ class Classes:
     def look(self, key: str, address: str, lesson: tuple[str, str]) -> Room:
         """The class of a key, as its teacher looks at it; begun where it is not here.
 
-        address: where the teacher comes from: one may begin no more classes than it leaves free.
-        Raises NoRoom where there is no room for another, ValueError where the key is none.
+        address: where the teacher comes from. Raises NoRoom where there is no room for another,
+        ValueError where the key is none, or that of another class with this name.
         """
         name = name_of(key)
         if not name:
@@ -108,39 +151,62 @@ class Classes:
             now = self._now()
             for old in [n for n, r in self._rooms.items() if now - r.used > 3600 * HOURS]:
                 del self._rooms[old]
-            room = self._rooms.get(name)
+            room = self._of(key)
+            if room is None and name in self._rooms:
+                raise ValueError("it has another key")
             if room is None:
-                ours = sum(each.address == address for each in self._rooms.values())
-                if ours >= MOST_CLASSES - len(self._rooms):
+                if not make_place(self._rooms, address, MOST_CLASSES):
                     raise NoRoom("there are as many classes here as there may be; try again later")
-                room = Room(address)
+                room = Room(address, digest_of(key))
+            self._rooms.pop(name, None)  # the last one looked at is the last to be given up
             self._rooms[name] = room = replace(room, used=now, lesson=lesson)
             return room
+
+    def _of(self, key: str) -> Room | None:
+        """The class of a key, None where it is not here or has another one."""
+        room = self._rooms.get(name_of(key))
+        ours = room is not None and hmac.compare_digest(room.digest, digest_of(key))
+        return room if ours else None
 
     def find(self, name: str) -> Room | None:
         """The class of a name, None where it is not here."""
         with self._lock:
             return self._rooms.get(name)
 
-    def tell(self, name: str, pupil: str, code: str) -> bool:
+    def tell(self, name: str, pupil: str, code: str, address: str = "") -> bool:
         """Take the code of a pupil in place of the one before; False where there is no such class,
-        or no place in it."""
-        known = len(code) <= LONGEST_CODE
-        return known and self._change(name, pupil, lambda before: replace(before, code=code))
+        or no place in it.
 
-    def send(self, name: str, pupil: str, sentence: str) -> bool:
+        pupil: the name of their browser; code: "" = none yet; address: where they come from.
+        """
+        known = len(code) <= LONGEST_CODE
+        return known and self._change(
+            name, pupil, address, lambda before: replace(before, code=code or before.code)
+        )
+
+    def send(self, name: str, pupil: str, sentence: str, address: str = "") -> bool:
         """Take a sentence of a pupil in place of the one before; False as in `tell`."""
         shown = " ".join(plain(sentence).split())[:LONGEST_SENTENCE]
-        return self._change(name, pupil, lambda before: replace(before, sentence=shown))
+        return self._change(name, pupil, address, lambda before: replace(before, sentence=shown))
 
-    def _change(self, name: str, pupil: str, make: Callable[[Pupil], Pupil]) -> bool:
+    def _change(self, name: str, pupil: str, address: str, make: Callable[[Pupil], Pupil]) -> bool:
         with self._lock:
             room = self._rooms.get(name)
-            if room is None or (pupil not in room.pupils and len(room.pupils) >= MOST_PUPILS):
+            if room is None:
                 return False
-            pupils = {**room.pupils, pupil: make(room.pupils.get(pupil, Pupil()))}
+            pupils = {**room.pupils}
+            known = pupil in pupils
+            if not known and not (room.is_open and make_place(pupils, address, MOST_PUPILS)):
+                return False
+            pupils[pupil] = make(pupils.get(pupil, Pupil(address)))
             self._rooms[name] = replace(room, pupils=pupils)
             return True
+
+    def open_or_close(self, key: str, is_open: bool) -> None:
+        """Let others join, or only those go on who have."""
+        with self._lock:
+            if room := self._of(key):
+                self._rooms[name_of(key)] = replace(room, is_open=is_open)
 
     def drop_sentence(self, key: str, sentence: str) -> None:
         """Take a sentence off the class's screen; `undo` brings it back."""
@@ -159,20 +225,20 @@ class Classes:
     def undo(self, key: str) -> None:
         """Bring back what was taken away last; what came since stays."""
         with self._lock:
-            room = self._rooms.get(name_of(key))
+            room = self._of(key)
             if room is not None and room.before is not None:
                 pupils = {**room.pupils}
                 for name, one in room.before.items():
                     now = pupils.get(name, one)
-                    pupils[name] = replace(now, sentence=now.sentence or one.sentence)
+                    code, sentence = now.code or one.code, now.sentence or one.sentence
+                    pupils[name] = replace(now, code=code, sentence=sentence)
                 self._rooms[name_of(key)] = replace(room, pupils=pupils, before=None)
 
     def _replace(
         self, key: str, make: Callable[[Mapping[str, Pupil]], Mapping[str, Pupil]]
     ) -> None:
         with self._lock:
-            room = self._rooms.get(name_of(key))
-            if room is not None:
+            if room := self._of(key):
                 pupils = make(room.pupils)
                 self._rooms[name_of(key)] = replace(room, pupils=pupils, before=room.pupils)
 

@@ -1,10 +1,12 @@
 """Classes under way: who may look at one, and how much of them is kept."""
 
+import contextlib
+
 import pytest
 
+from attention.subjects.guide import classes as module
 from attention.subjects.guide.carried import LETTERS
 from attention.subjects.guide.classes import (
-    HOURS,
     LONGEST_CODE,
     LONGEST_SENTENCE,
     MOST_CLASSES,
@@ -62,25 +64,121 @@ def test_what_is_taken_away_comes_back_beside_what_has_come_since():
     assert len(classes.look(key, "a", GUIDE).codes) == 2
 
 
-def test_classes_pupils_letters_and_hours_are_bounded():
-    now = [0.0]
-    classes, keys = Classes(lambda: now[0]), [new_key() for _ in range(MOST_CLASSES)]
-    half = MOST_CLASSES // 2
-    for key in keys[:half]:
-        classes.look(key, "a", GUIDE)
-    with pytest.raises(NoRoom, match="as many classes"):
-        classes.look(keys[half], "a", GUIDE)
-    assert classes.look(keys[half], "b", GUIDE).address == "b"
-    name = name_of(keys[0])
-    assert [classes.tell(name, f"{pupil}", "4W-NH") for pupil in range(MOST_PUPILS)].count(True)
-    assert not classes.tell(name, "another", "4W-NH")
-    assert classes.tell(name, "7", "5W-NH")
-    assert not classes.tell(name, "7", "A" * (LONGEST_CODE + 1))
-    classes.send(name, "7", "a" * (LONGEST_SENTENCE + 1))
-    assert [*map(len, classes.look(keys[0], "a", GUIDE).sentences)] == [LONGEST_SENTENCE]
-    now[0] = 3600.0 * HOURS - 1
+def test_another_key_with_the_name_of_a_class_does_nothing_to_it(monkeypatch):
+    monkeypatch.setattr(module, "name_of", lambda key: "ABCDEF")  # 30 bits: found in seconds
+    classes, key, found = Classes(), new_key(), new_key()
+    classes.look(key, "a", GUIDE)
+    classes.send("ABCDEF", "1", "a cat sat")
+    classes.drop_sentence(key, "a cat sat")
+    before = classes.find("ABCDEF")
+    with pytest.raises(ValueError, match="another key"):
+        classes.look(found, "a", ("link", "abc"))
+    classes.undo(found)
+    classes.empty(found)
+    classes.drop_sentence(found, "")
+    classes.open_or_close(found, False)
+    assert classes.find("ABCDEF") is before
+    classes.undo(key)
+    assert classes.look(key, "a", GUIDE).sentences == ["a cat sat"]
+
+
+def test_codes_and_sentences_have_a_greatest_length():
+    classes, key = Classes(), new_key()
+    classes.look(key, "a", GUIDE)
+    assert not classes.tell(name_of(key), "7", "A" * (LONGEST_CODE + 1))
+    classes.send(name_of(key), "7", "a" * (LONGEST_SENTENCE + 1))
+    assert [*map(len, classes.look(key, "a", GUIDE).sentences)] == [LONGEST_SENTENCE]
+
+
+def test_a_class_is_kept_for_three_hours_after_its_teacher_last_looked():
+    now, keys = [0.0], [new_key(), new_key()]
+    classes = Classes(lambda: now[0])
     classes.look(keys[0], "a", GUIDE)
-    now[0] += 2
-    classes.look(keys[1], "a", GUIDE)
-    assert classes.find(name) is not None
-    assert classes.find(name_of(keys[2])) is None
+    for hours, is_here in ((2.9, True), (5.8, True), (8.9, False)):
+        now[0] = 3600 * hours
+        classes.look(keys[1], "b", GUIDE)
+        assert (classes.find(name_of(keys[0])) is not None) is is_here
+        if is_here:
+            classes.look(keys[0], "a", GUIDE)
+
+
+def joined(classes: Classes, address: str) -> str:
+    """The name of a new class that one pupil has joined."""
+    key = new_key()
+    classes.look(key, address, GUIDE)
+    assert classes.tell(name_of(key), "1", "4W-NH")
+    return name_of(key)
+
+
+def test_networks_of_one_owner_together_leave_classes_to_others():
+    classes, names = Classes(), []
+    for at in range(7 * MOST_CLASSES):
+        with contextlib.suppress(NoRoom):
+            names.append(joined(classes, f"2001:db8:0:{at % 7:x}::/64"))
+    assert len(names) == 0.6 * MOST_CLASSES
+    assert all(map(classes.find, names))
+    assert joined(classes, "192.0.2.1")
+
+
+def test_a_class_that_nobody_joined_is_given_up_first():
+    classes, keys = Classes(), [new_key(), new_key()]
+    for key in keys:
+        classes.look(key, "first", GUIDE)
+    names = [joined(classes, f"address {at}") for at in range(MOST_CLASSES - 2)]
+    classes.look(keys[0], "first", GUIDE)
+    names.append(joined(classes, "another"))
+    assert classes.find(name_of(keys[1])) is None
+    assert classes.find(name_of(keys[0]))
+    names.append(joined(classes, "one more"))
+    with pytest.raises(NoRoom, match="as many classes"):
+        joined(classes, "too many")
+    assert all(map(classes.find, names))
+
+
+def come(classes: Classes, name: str, address: str, count: int, code: str = "4W-NH") -> int:
+    """Number of so many new pupils of an address that have a place."""
+    return sum(classes.tell(name, f"{address} {at}", code, address) for at in range(count))
+
+
+def test_a_school_at_one_address_fits_beside_others_and_none_takes_all():
+    classes, key = Classes(), new_key()
+    name = name_of(key)
+    classes.look(key, "a", GUIDE)
+    assert come(classes, name, "192.0.2.1", 40) == 40
+    assert come(classes, name, "198.51.100.1", 115) == 100
+    assert come(classes, name, "203.0.113.1", 1) == 1
+    taken = [come(classes, name, f"2001:db8:0:{at:x}::/64", 120) for at in range(7)]
+    assert sum(taken) == 60, "of 99 that are left"
+    assert come(classes, name, "198.51.100.1", 100) == 100, "they have joined already"
+
+
+def test_whoever_has_shown_nothing_is_let_go_first():
+    classes, key = Classes(), new_key()
+    name = name_of(key)
+    classes.look(key, "a", GUIDE)
+
+    def pupils() -> list[str]:
+        return [*classes.look(key, "a", GUIDE).pupils]
+
+    for address in ("192.0.2.1", "192.0.2.2"):
+        assert come(classes, name, address, MOST_PUPILS, code="") == MOST_PUPILS
+    assert len(pupils()) == MOST_PUPILS
+    assert come(classes, name, "198.51.100.1", 100) == 100
+    assert len(pupils()) == MOST_PUPILS
+    assert come(classes, name, "192.0.2.1", 3, code="") == 3
+    assert {f"198.51.100.1 {at}" for at in range(100)} < {*pupils()}
+    classes.tell(name, "198.51.100.1 0", "", "198.51.100.1")
+    assert len(classes.look(key, "a", GUIDE).codes) == 100
+
+
+def test_a_closed_door_lets_in_only_who_has_joined():
+    classes, key = Classes(), new_key()
+    name = name_of(key)
+    classes.look(key, "a", GUIDE)
+    classes.tell(name, "1", "4W-NH")
+    classes.open_or_close(key, False)
+    assert not classes.tell(name, "2", "4W-NH")
+    assert not classes.send(name, "2", "a cat sat")
+    assert classes.tell(name, "1", "5W-NH")
+    classes.open_or_close(key, True)
+    assert classes.tell(name, "2", "4W-NH")
