@@ -115,6 +115,14 @@ def result_of(code: str, lesson: Lesson) -> Result:
     return Result(tuple(guesses))
 
 
+def answers_of(code: str, lesson: Lesson) -> Result:
+    """The result that a code says. Raises ValueError as `result_of`, and where it has no answer."""
+    result = result_of(code, lesson)
+    if {*result.guesses} <= {None}:
+        raise ValueError("no answer is in this code")
+    return result
+
+
 def _letters(number: int) -> str:
     letters = ""
     while number or not letters:
@@ -172,7 +180,7 @@ def read_class(pasted: str, lesson: Lesson, sent: Sequence[str] = ()) -> Class:
     learners = Counter(map(_canonical, sent))
     for number, (code, (told, said, stands)) in enumerate(found.items(), 1):
         try:
-            result = result_of(told, lesson)
+            result = answers_of(told, lesson)
         except ValueError as error:
             problems.append(f"Code {number}, “{told[:40]}”, is not counted: {error}.")
             continue
@@ -183,7 +191,7 @@ def read_class(pasted: str, lesson: Lesson, sent: Sequence[str] = ()) -> Class:
     foreign = 0
     for code, count in learners.items():
         try:
-            results += [result_of(code, lesson)] * min(count, MOST_CODES - len(results))
+            results += [answers_of(code, lesson)] * min(count, MOST_CODES - len(results))
         except ValueError:
             foreign += count
     if foreign:

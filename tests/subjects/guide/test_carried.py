@@ -131,6 +131,13 @@ def test_a_class_is_counted_by_question_and_by_score():
     )
 
 
+def test_a_code_without_any_answer_is_nobodys():
+    code = code_of(Result((None, None, None)), LESSON)
+    found = read_class(code, LESSON)
+    assert not found.results
+    assert found.problems == (f"Code 1, “{code}”, is not counted: no answer is in this code.",)
+
+
 def test_only_so_many_codes_are_counted():
     code = code_of(Result((0, 0, 0)), LESSON)
     found = read_class(f"{code} ×{MOST_CODES + 7}", LESSON)
