@@ -57,16 +57,34 @@ class LightsHeader(TypedDict):
 lights = Component("lights", LightsHeader, isolate_styles=False)
 
 
+class KeptNameHeader(TypedDict):
+    """A name that the browser keeps for a day, as a cookie: `st.context.cookies` has it at the next
+    visit. Nothing is seen of it.
+
+    settings: to stand in the address in place of those that do, "" = none; once they do, the event
+    `written` comes, as Streamlit does not look there.
+    """
+
+    cookie: str
+    value: str
+    settings: Mapping[str, str]
+
+
+kept_name = Component("kept_name", KeptNameHeader, written=bool)
+
+
 class CopyLinkHeader(TypedDict):
     """A button that copies the address of exactly this view, and a menu of further ways to share.
 
-    title: what the browser's tab and an embedded frame are called; caption: words to stand below a
-    figure; paper: what stands below the page's title where it is printed; query: what the token
-    chosen in the figures is called there; figures: names of those that can be embedded alone, where
-    they stand on the page, with what the keys of their components begin with. Where the page is
-    embedded already, a link to the whole of it stands instead.
+    link: to share in place of that address, "" = none; title: what the browser's tab and an
+    embedded frame are called; caption: words to stand below a figure; paper: what stands below the
+    page's title where it is printed; query: what the token chosen in the figures is called there;
+    figures: names of those that can be embedded alone, where they stand on the page, with what the
+    keys of their components begin with. Where the page is embedded already, a link to the whole of
+    it stands instead.
     """
 
+    link: str
     title: str
     caption: str
     paper: str

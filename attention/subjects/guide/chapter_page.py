@@ -102,6 +102,21 @@ def note_guess(view: View, chapter: Chapter, guess: int) -> None:
         change(guesses={**view.visit.guesses, named: guess})
 
 
+def recall(view: View, code: str) -> View:
+    """The view with the first choices of a code, if it is one of the lesson."""
+    shown = lesson(view)
+    try:
+        guesses = carried.result_of(code, shown).guesses
+    except ValueError:
+        return view
+    of, names = _open(view)[0], (each.name for each in shown.chapters)
+    told = {
+        (of, name): guess for name, guess in zip(names, guesses, strict=True) if guess is not None
+    }
+    change(guesses={**view.visit.guesses, **told})
+    return replace(view, visit=visit())
+
+
 def result_code(view: View) -> tuple[str, int]:
     """Code of what this visit has chosen first in the lesson, and the number of right choices."""
     shown, guesses = lesson(view), learner(view)

@@ -6,24 +6,33 @@ import secrets
 
 import streamlit as st
 
+from attention.app.components.inputs import kept_name
 from attention.app.components.scene import draw
 from attention.app.state import session
 from attention.app.state.view import View
 from attention.figures.scene import Words, note, scene
+from attention.hosting.addresses import network
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.chapters import Chapter
 from attention.subjects.guide.classes import CLASSES
 
-PUPIL = "pupil"  # the name of the visit in its class; nothing else is known of it
+PUPIL = "pupil"  # the name of the browser in its class; nothing else is known of it
+NAME_LETTERS = 32  # in base 16
 
 
-def take_lesson(view: View) -> None:
-    """Open the lesson of the class: its link has the name of the class alone, which is short."""
+def enter(view: View) -> View:
+    """Open the lesson of the class, whose link has its name alone, and take up what this browser
+    has told the class before."""
     room = CLASSES.find(view["room"])
-    if room is not None and view["lesson"] == "guide" and room.lesson[0] != "guide":
+    if room is None:
+        return view
+    if view["lesson"] == "guide" and room.lesson[0] != "guide":
         for name, value in zip(("lesson", "carried"), room.lesson, strict=True):
             session.choose(name, value)
         st.rerun()
+    kept_name.draw({"cookie": PUPIL, "value": _pupil(), "settings": {}}, key="kept_name")
+    known = room.pupils.get(_pupil())
+    return chapter_page.recall(view, known.code) if known else view
 
 
 def tell(view: View) -> None:
@@ -31,8 +40,8 @@ def tell(view: View) -> None:
     name = view["room"]
     if not name:
         return
-    code, _ = chapter_page.result_code(view)
-    told = "class" if CLASSES.tell(name, _pupil(), code) else "no_class"
+    code = chapter_page.result_code(view)[0] if chapter_page.learner(view) else ""
+    told = "class" if CLASSES.tell(name, _pupil(), code, address()) else "no_class"
     words = chapter_page.words_of(view)[told].format(name=name)
     draw(scene(note(words)), key="told_to_class")
 
@@ -55,9 +64,18 @@ def offer_to_send(view: View, chapter: Chapter) -> None:
 
 
 def _send(name: str, sentence: str) -> None:
-    CLASSES.send(name, _pupil(), sentence)
+    CLASSES.send(name, _pupil(), sentence, address())
+
+
+def address() -> str:
+    """Where this visit comes from."""
+    return network(st.context.ip_address or "")
 
 
 def _pupil() -> str:
-    name: str = st.session_state.setdefault(PUPIL, secrets.token_hex(8))
+    """Name of this browser, which it keeps for a day; of this visit where it keeps none."""
+    kept = st.context.cookies.get(PUPIL, "")
+    is_name = len(kept) == NAME_LETTERS and set(kept) <= set("0123456789abcdef")
+    new = kept if is_name else secrets.token_hex(NAME_LETTERS // 2)
+    name: str = st.session_state.setdefault(PUPIL, new)
     return name

@@ -42,8 +42,7 @@ ADDRESSES = {page.name: "." if page.first else page.name for page in PAGES}
 
 def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
-    joining.take_lesson(view)
-    view = chapter_page.enter(view)
+    view = chapter_page.enter(joining.enter(view))
     lesson = chosen_lesson.lesson(view)
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
     chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
