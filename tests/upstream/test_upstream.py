@@ -139,6 +139,13 @@ def test_what_belongs_to_a_session_that_is_over_is_kept(words):
     assert ran.stdout == "kept\n"
 
 
+def test_a_value_of_another_kind_ends_a_session():
+    command = [sys.executable, "-c", script_of("A value of another kind")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stdout == "1 failed\n1 failed\n"
+    assert ran.stderr.count("Traceback (most recent call last)") >= 2
+
+
 AS_SHIPPED = net_util.get_external_ip
 
 

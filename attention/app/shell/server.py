@@ -33,6 +33,7 @@ from attention.app.streamlit_fixes.other_hosts import ask_no_other_host
 from attention.app.streamlit_fixes.reconnect import comes_back, only_whole_runs
 from attention.app.streamlit_fixes.session_cleanup import SessionCleanup
 from attention.app.streamlit_fixes.stale_fragments import only_of_the_page
+from attention.app.streamlit_fixes.widget_values import take_only_own_values
 from attention.core.limits import LIMITS_VARIABLE, limits
 from attention.hosting import metrics
 from attention.hosting.addresses import trusted_proxies
@@ -62,6 +63,7 @@ def options() -> dict[str, Any]:
     close_silent_connections()
     log_without_words()
     show_own_words()
+    take_only_own_values()
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
     of_pages = functools.partial(only_of_pages, rate=allowed.messages)
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))

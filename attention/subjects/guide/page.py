@@ -117,7 +117,7 @@ def way(view: View, there: Sequence[Chapter]) -> None:
             required=True,
             default=at,
             label_visibility="collapsed",
-            **session.bound("contents", at, lambda index: chapter_page.turn_to(there[index])),
+            **session.bound("contents", at, lambda index: chapter_page.turn_to(there[index or 0])),
         )
         left = chapter_page.minutes_left(view)
         about = words["left"].format(minutes=left) if left else words["done"]
