@@ -1,6 +1,6 @@
 import { cellAt } from "../shared/cells.js"
 import { chooseByClick, chooseByKeys, listenTo } from "../shared/choosing.js"
-import { palette, ramp } from "../shared/colours.js"
+import { palette, ramp, writeScale } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import { make, under } from "../shared/elements.js"
 import { frameCells, LEAST_NAMED, makeMatrix, paintBars, paintMatrix } from "../shared/matrix.js"
@@ -80,8 +80,7 @@ function draw(view) {
     const colours = palette(frame, kind)
     const cells = numbers.subarray(index * size ** 2, (index + 1) * size ** 2)
     paintMatrix(matrix, cells, [low, most], ramp(colours), textsOf(cells, matrix.cell, most))
-    legend.style.setProperty("--shades", colours.join(","))
-    legend.append(endOf(low), make("i", ""), endOf(most))
+    writeScale(legend, colours, endOf(low), endOf(most))
     countDrawing(matrix.canvas)
     return matrix
   })

@@ -1,6 +1,7 @@
 import { cellAfter, cellAt, itemAfter } from "../shared/cells.js"
 import { inkOn, ramp, rgb, shadeOf } from "../shared/colours.js"
 import { childrenOf, make, makeName, whenClicked } from "../shared/elements.js"
+import { frameCells } from "../shared/matrix.js"
 import { countDrawing, paintNumbers } from "../shared/painter.js"
 import { fixed, inFull } from "../shared/words.js"
 import { profile } from "../street_map/geometry.js"
@@ -146,11 +147,8 @@ export function makePicture(root, picture, colours, choose) {
 
   /** @type {(mark: HTMLElement, at: number) => void} */
   function place(mark, at) {
-    mark.hidden = at < first || at >= stop
-    const [row, column] = cellOf(at)
-    const lengths = { top: row / rows, height: 1 / rows, left: column / columns }
-    for (const [name, share] of Object.entries({ ...lengths, width: 1 / columns }))
-      mark.style.setProperty(name, `${100 * share}%`)
+    const [row, column] = at >= first && at < stop ? cellOf(at) : [null, null]
+    frameCells({ rows, columns }, mark, row, column)
   }
 
   /** Tokens to choose from, or only to be seen.

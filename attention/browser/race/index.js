@@ -1,4 +1,4 @@
-import { palette, ramp } from "../shared/colours.js"
+import { palette, ramp, writeScale } from "../shared/colours.js"
 import { component } from "../shared/component.js"
 import * as curves from "../shared/curves.js"
 import { make, makeShape, setLengths } from "../shared/elements.js"
@@ -11,8 +11,8 @@ import { fixed } from "../shared/words.js"
     @import { Mount } from "../shared/component.js"
     @import { Content } from "../shared/message.js"
     @import { Matrix } from "../shared/matrix.js"
-    @typedef {{ figure: HTMLElement, share: HTMLElement, keeps: HTMLElement, shades: HTMLElement,
-      ends: HTMLElement[], sums: HTMLElement, matrix: Matrix | null, line: SVGPathElement,
+    @typedef {{ figure: HTMLElement, share: HTMLElement, keeps: HTMLElement, scale: HTMLElement,
+      sums: HTMLElement, matrix: Matrix | null, line: SVGPathElement,
       band: SVGPathElement }} Lane
     @typedef {ReturnType<typeof build>} View */
 
@@ -93,7 +93,6 @@ function show(view) {
   tellSlider(view.state, size, `${widths[size]} × ${widths[size]} numbers`)
   tellSlider(view.pairs, list, `${pairs} in the list`)
   curves.markMoment(plot, acrossOf(plot, counts, pairs))
-  const [sequential, diverging] = ["sequential", "diverging"].map((kind) => palette(frame, kind))
   let map = 0
   for (const [index, runner] of runners.entries()) {
     const lane = lanes[index]
@@ -112,11 +111,11 @@ function show(view) {
     map += 1
     const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1e-9)
     const scale = /** @type {[number, number]} */ (runner.shares ? [0, 1] : [-largest, largest])
-    paintMatrix(lane.matrix, weights, scale, ramp(runner.shares ? sequential : diverging))
-    const digits = largest < 1 ? 2 : 1
-    const low = runner.shares ? "0" : fixed(-largest, digits)
-    tellScale(lane, low, runner.shares ? "1" : fixed(largest, digits))
-    lane.shades.style.background = `linear-gradient(to right, ${runner.shares ? sequential : diverging})`
+    const colours = palette(frame, runner.shares ? "sequential" : "diverging")
+    paintMatrix(lane.matrix, weights, scale, ramp(colours))
+    const digits = runner.shares ? 0 : largest < 1 ? 2 : 1
+    const [low, high] = scale.map((end) => fixed(end, digits))
+    writeScale(lane.scale, colours, low, high)
     lane.sums.textContent = runner.shares ? "each row sums to 1" : sumWords(weights, pairs, digits)
   }
   countDrawing(view.frame)
@@ -128,12 +127,6 @@ export function shareWords(mean, least, most, seeds) {
   if (Number.isNaN(mean)) return "nothing is learned yet"
   const [middle, low, high] = [mean, least, most].map((share) => (100 * share).toFixed(0))
   return seeds > 1 && low !== high ? `${middle} % right (${low} to ${high})` : `${middle} % right`
-}
-
-/** @type {(lane: Lane, low: string, high: string) => void} */
-function tellScale({ ends }, low, high) {
-  ends[0].textContent = low
-  ends[1].textContent = high
 }
 
 /** Sums of the rows of weights that may lie below 0.
@@ -281,11 +274,8 @@ function layLane(parent, { name, map, shares }, { hue, line, band, side, pairs }
       })
     : null
   const scale = make("small", "scale", figure, { hidden: !map })
-  const low = make("span", "", scale)
-  const shades = make("i", "", scale)
-  const ends = [low, make("span", "", scale)]
   const sums = make("small", "", figure)
-  return { figure, share, keeps, shades, ends, sums, matrix, line, band }
+  return { figure, share, keeps, scale, sums, matrix, line, band }
 }
 
 /** Lets one curve stand out. index: of the runner, -1: none

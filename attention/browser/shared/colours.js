@@ -1,3 +1,5 @@
+import { make } from "./elements.js"
+
 const ramps = new Map()
 
 /** The theme's colours of a kind: sequential, diverging or categorical.
@@ -30,6 +32,14 @@ function makeRamp(colours) {
   context.fillStyle = gradient
   context.fillRect(0, 0, 512, 1)
   return new Uint32Array(context.getImageData(0, 0, 512, 1).data.buffer)
+}
+
+/** Shows a scale of colours between its ends.
+    @type {(element: HTMLElement, colours: string[], low: string, high: string) => void} */
+export function writeScale(element, colours, low, high) {
+  const scale = make("i", "")
+  scale.style.background = `linear-gradient(to right, ${colours})`
+  element.replaceChildren(low, scale, high)
 }
 
 /** @type {(pixel: number) => number[]} */
