@@ -145,7 +145,7 @@ def task_of(asked: LongText, wanted: Collection[int]) -> Task:
         for layer in missing
     ]
     what = ("long", asked.model, mark_of(asked.text), *sorted(wanted))
-    return Task(what, steps, seconds < UNFELT, seconds < UNASKED, "long_run", words=words)
+    return Task(what, steps, seconds < UNFELT, seconds < UNASKED, "long_work", words=words)
 
 
 @kept(nbytes=RESULT_BYTES, size=lambda made: made[0].nbytes, together=True)
