@@ -53,6 +53,6 @@ def test_a_sentence_typed_on_a_real_model_makes_its_question_and_its_window_once
     app.run()
     counted = calls(lambda: app.choose("s", "the dog ran away quickly"))
     runs = counted["_draw"]  # a second one where the work is over before the first has ended
-    assert counted["shown_of"] == counted["effects_of"] == runs
-    assert counted["asked_of"] - runs in (0, 1), "the callback asks too"
+    assert counted["window_state"] == counted["effects_of"] == runs
+    assert counted["answer_query"] - runs in (0, 1), "the callback asks too"
     assert counted.total() <= runs * MOST_ON_A_MODEL

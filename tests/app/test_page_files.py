@@ -8,7 +8,7 @@ import pytest
 
 from attention.app.state.openings import ALL_WORDS
 from attention.figures import files
-from attention.subjects.model import words as model_words
+from attention.subjects.model import options
 from tests.running import App, opened
 
 HOW = {"fold": "how", "words": ALL_WORDS, "column": 1}
@@ -28,7 +28,7 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
     ),
     (
         "model",
-        {"model": "minilm", "layer": 3, "more": model_words.REASONS},
+        {"model": "minilm", "layer": 3, "more": options.REASONS},
         {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
     ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),

@@ -13,7 +13,7 @@ from attention.atlas.claims import elsewhere
 from attention.atlas.deciding import deciding
 from attention.atlas.earned import costs_of, names_of
 from attention.atlas.passport import Cost, Mean
-from attention.atlas.words import claim_words
+from attention.atlas.sentences import claim_words
 from tests.atlas.test_packaged import atlas_of
 from tests.cases import over
 

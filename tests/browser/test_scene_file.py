@@ -87,7 +87,7 @@ def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_ho
 ):
     view = viewed("model", model="constructed", s="the girl that the horses follow", query=5)
     first, answers = with_each_off(view)
-    asked = numbers.asked_of(view)
+    asked = numbers.answer_query(view)
     model = numbers.load_model(asked.model)
     run = model.run(asked.text)
     heads = model.layers[0].attention.heads

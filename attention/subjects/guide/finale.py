@@ -12,12 +12,13 @@ from attention.analysis.heads import NAMINGS
 from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.names import WORDS, holds, targets_of
 from attention.atlas.earned import names_of
+from attention.atlas.sentences import word_of
 from attention.changing.known import Progress, states_without
 from attention.changing.votes import votes
 from attention.core.printing import distinct_names, percent
 from attention.figures.card import card_words
 from attention.pipeline import Result, Settings
-from attention.subjects.model.words import looks_words, word_of
+from attention.subjects.model.head_sentences import attention_words
 from attention.trained.models import Model, Run, Transformer, goes_on
 from attention.trained.sources import MINILM, NONE, SMOLLM2
 
@@ -129,7 +130,7 @@ def told(ending: Ending, result: Result) -> list[str]:
     names = distinct_names([word for word, _ in card_words(result.tokens)])
     mask, row = result.trace.mask, result.trace.weights[ending.query]
     seen = None if mask is None else int(mask[ending.query].sum())
-    looks = looks_words(names[ending.query], names, row, ending.query, seen)
+    looks = attention_words(names[ending.query], names, row, ending.query, seen)
     return [ending.found, looks]
 
 

@@ -16,8 +16,7 @@ from attention.figures.scene import Figure, note
 from attention.hosting.jobs import Step
 from attention.subjects.guide import chapter_page
 from attention.subjects.guide.chapters import Chapter
-from attention.subjects.model import choices, continuations, numbers, pair_numbers, window
-from attention.subjects.model import words as model_words
+from attention.subjects.model import choices, continuations, numbers, options, pair_numbers, window
 from attention.subjects.model.figures import ModelWindow
 from attention.trained.sources import NONE
 
@@ -37,9 +36,9 @@ def steps(view: View, chapter: Chapter) -> Sequence[Step]:
     """Remaining steps until all heads of the window are tried."""
     there = view_in(view, chapter)
     try:
-        return (
-            [] if there["model"] == NONE else pair_numbers.steps_to_changes(numbers.asked_of(there))
-        )
+        if there["model"] == NONE:
+            return []
+        return pair_numbers.steps_to_changes(numbers.answer_query(there))
     except ValueError:
         return []
 
@@ -56,7 +55,7 @@ def figures(view: View, chapter: Chapter) -> Sequence[Figure]:
     if there["model"] == NONE:
         return []
     try:
-        figure = window.figure_of(there, window.shown_of(there), every_lens=True)
+        figure = window.figure_of(there, window.window_state(there), every_lens=True)
     except ValueError as problem:
         return [note(str(problem))]
     acts = [act for act in figure.said["acts"] if act[0] == window.ALL_ON]
@@ -65,7 +64,7 @@ def figures(view: View, chapter: Chapter) -> Sequence[Figure]:
 
 def taken_from(view: View, chapter: Chapter, figure: ModelWindow) -> Mapping[str, Handler]:
     """For each event of the window what is asked of an answer, and what is done then."""
-    shown = window.shown_of(view_in(view, chapter))
+    shown = window.window_state(view_in(view, chapter))
     model = shown.model
 
     def keep(**chosen: Any) -> None:
@@ -74,14 +73,14 @@ def taken_from(view: View, chapter: Chapter, figure: ModelWindow) -> Mapping[str
 
     def choose(position: int) -> tuple[int, int]:
         layer, head = divmod(position, model.layers[0].attention.heads)
-        keep(layer=layer, head=head, head_by=model_words.CHOSEN, key=-1)
+        keep(layer=layer, head=head, head_by=options.CHOSEN, key=-1)
         return layer, head
 
     def switch(switched: tuple[int, int]) -> None:
         head = choose(switched[0])
         off = numbers.off_of(view_in(session.view(), chapter))
         others = [each for each in off if each != head]
-        keep(off=model_words.write_off([*others, head] if switched[1] else others, model))
+        keep(off=options.write_off([*others, head] if switched[1] else others, model))
 
     def link(pair: tuple[int, int]) -> None:
         query, key = sorted(pair, reverse=True) if model.layers[0].causal else pair

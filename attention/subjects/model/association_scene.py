@@ -11,18 +11,9 @@ from attention.core.functional import WeightsAlone
 from attention.core.papers import link_of
 from attention.figures.matrices import Matrices
 from attention.figures.picture import AttentionPicture, Picture
-from attention.figures.scene import (
-    Figure,
-    Row,
-    Scene,
-    Table,
-    Words,
-    heading,
-    scene,
-    titled,
-)
-from attention.subjects.model import association_numbers, association_words
-from attention.subjects.model.association_words import Misleading
+from attention.figures.scene import Figure, Row, Scene, Table, Words, heading, scene, titled
+from attention.subjects.model import association_numbers, association_sentences
+from attention.subjects.model.association_sentences import Misleading
 
 
 def picture(view: View, method: str) -> Scene:
@@ -35,7 +26,7 @@ def picture(view: View, method: str) -> Scene:
         parts=("lines", "heatmap"),
         masks={} if shown.seen is None else {"causal": shown.seen},
         of=shown.method.title,
-        words=shown.words,
+        words=association_sentences.shown_words(shown),
         most=float(shown.shares.max()) or 1.0,
     )
     return scene(AttentionPicture(of_shares, key="association"))
@@ -45,7 +36,7 @@ def strongest(view: View, method: str) -> Scene:
     """The strongest pairs of words as a table."""
     shown = association_numbers.association(view, method)
     by = f"by {shown.method.title}"
-    pairs = Table(f"pairs {by}", *association_words.pairs_table(shown))
+    pairs = Table(f"pairs {by}", *association_numbers.pairs_table(shown))
     return scene(titled("The strongest pairs", by), pairs)
 
 
@@ -53,7 +44,7 @@ def question() -> Scene:
     """The question that erasure answers, as the yardstick of other methods."""
     return scene(
         heading("What does the whole model make of all heads and layers?"),
-        Words(association_words.QUESTION, "titled"),
+        Words(association_sentences.QUESTION, "titled"),
     )
 
 
@@ -68,12 +59,12 @@ def whole_model(view: View, offered: Sequence[str]) -> Scene:
         if name != "erasure"
     }
     erased = association_numbers.association(view, "erasure")
-    table = association_words.agreement_table(here, view["model"])
+    table = association_numbers.agreement_table(here, view["model"])
     return scene(
-        Words(association_words.answer(erased, here, view["query"]), "told"),
+        Words(association_sentences.answer(erased, here, view["query"]), "told"),
         titled("Agreement with erasure", "· Spearman’s ρ, the best first"),
         Table("rank agreement with erasure", *table, key="agreement"),
-        Words(association_words.AGREEMENT),
+        Words(association_sentences.AGREEMENT),
     )
 
 
@@ -81,7 +72,7 @@ def explained(example: Misleading) -> Scene:
     """Explain an association, which method to trust, and why weights alone mislead."""
     return scene(
         heading("What is an association?"),
-        Row([_prose(association_words.WHAT), _prose(association_words.TRUST)], (1, 1)),
+        Row([_prose(association_sentences.WHAT), _prose(association_sentences.TRUST)], (1, 1)),
         _prose(example.before),
     )
 

@@ -14,16 +14,17 @@ from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View, once_a_run
 from attention.changing.change import Head
-from attention.subjects.model import continuations, numbers, pair_numbers, window
-from attention.subjects.model import words as model_words
+from attention.inputs.text import plain
+from attention.subjects.model import continuations, numbers, options, pair_numbers, window
+from attention.subjects.model.answers import kind_of
 from attention.subjects.model.figures import ModelWindow
 from attention.subjects.model.team_numbers import search_of
-from attention.subjects.model.window import ALL_ON, ENDING, ERASE, NEEDS, PASSPORT, Shown
+from attention.subjects.model.window import ALL_ON, ENDING, ERASE, NEEDS, PASSPORT, WindowState
 from attention.trained.models import Model
 from attention.trained.sources import NONE
 
 
-def taken_from(figure: ModelWindow, shown: Shown) -> Mapping[str, Handler]:
+def taken_from(figure: ModelWindow, shown: WindowState) -> Mapping[str, Handler]:
     """For each event of the window what is asked of an answer, and what is done then."""
     model = shown.model
     return {
@@ -41,7 +42,7 @@ def choose_head(head: Head) -> None:
     """Choose a head, within a callback."""
     for name, value in zip(("layer", "head"), head, strict=True):
         session.choose(name, value)
-    session.choose("head_by", model_words.DECIDES if any(head) else model_words.CHOSEN)
+    session.choose("head_by", options.DECIDES if any(head) else options.CHOSEN)
 
 
 def choose_position(model: Model, position: int) -> Head:
@@ -61,10 +62,10 @@ def switch(model: Model, switched: tuple[int, int]) -> None:
 
 def set_off(model: Model, heads: Iterable[Head]) -> None:
     """Switch off these heads alone, in this order, within a callback."""
-    session.choose("off", model_words.write_off(heads, model))
+    session.choose("off", options.write_off(heads, model))
 
 
-def act(shown: Shown, name: str) -> None:
+def act(shown: WindowState, name: str) -> None:
     """Do what a button below the map says, within a callback."""
     now = numbers.on_its_head(session.view())
     if name == ALL_ON:
@@ -76,8 +77,8 @@ def act(shown: Shown, name: str) -> None:
         endings = window.endings_of(shown)
         take(now, endings[int(name.removeprefix(ENDING))][0])
     elif name == PASSPORT:
-        open_ = now["more"] == model_words.PASSPORT
-        session.choose("more", model_words.CLOSED if open_ else model_words.PASSPORT)
+        open_ = now["more"] == options.PASSPORT
+        session.choose("more", options.CLOSED if open_ else options.PASSPORT)
     elif name == NEEDS:
         set_off(shown.model, ())
         begin(search_of(shown.asked))
@@ -92,12 +93,12 @@ def link(model: Model, pair: tuple[int, int]) -> None:
 
 def choose_lens(name: str) -> None:
     """Show all heads through a lens, within a callback; one for two words stays until another."""
-    if name != model_words.LINK:
+    if name != options.LINK:
         session.choose("lens", name)
         session.choose("key", -1)
 
 
-def add(shown: Shown, position: int) -> None:
+def add(shown: WindowState, position: int) -> None:
     """Add the piece of a bar to the sentence, within a callback."""
     pieces = [piece for likeliest in window.drawn_bars(shown) for piece in likeliest]
     now = session.view()
@@ -112,7 +113,7 @@ def select(chosen: Mapping[str, Any]) -> None:
 
 def take(now: View, longer: str | None) -> None:
     """Go on with a longer sentence, its last piece chosen, or say why not, within a callback."""
-    why = continuations.why_nothing_added(now, longer)
+    why = continuations.why_nothing_added(load_model(now["model"]), plain(now["s"]), longer)
     session.change(not_added=((now["model"], now["s"]), why))
     if longer is not None and not why:
         session.choose("s", longer)
@@ -135,7 +136,7 @@ def open_typed() -> None:
 def open_on_its_head() -> None:
     """Open another sentence on its last piece and the head that decides its answer, within a
     callback."""
-    for name, value in (("layer", 0), ("head", 0), ("head_by", model_words.DECIDES)):
+    for name, value in (("layer", 0), ("head", 0), ("head_by", options.DECIDES)):
         session.choose(name, value)
     ask_from_last()
 
@@ -144,7 +145,7 @@ def ask_from_last() -> None:
     """Ask from the last piece where a model goes on from there, within a callback."""
     now = session.view()
     session.choose("key", -1)
-    if now["model"] != NONE and model_words.kind_of(load_model(now["model"])) == "piece":
+    if now["model"] != NONE and kind_of(load_model(now["model"])) == "piece":
         session.choose_query(max(0, len(runs.pieces_of(now, now["s"]).ids) - 1))
 
 
@@ -154,7 +155,7 @@ def ask_from_last() -> None:
 @once_a_run
 def effects_of(view: View) -> works.Task:
     """The work of finding the effects of all heads. Raises ValueError with words for the page."""
-    asked = numbers.asked_of(view)
+    asked = numbers.answer_query(view)
     steps = pair_numbers.steps_to_changes(asked)
     return works.Task(asked, steps, quick=True, unasked=True, key="effects_work")
 

@@ -17,18 +17,23 @@ from attention.app.state.links import every_setting
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.app.state.visit import Writing
+from attention.atlas.sentences import Sentences, otherwise, say, word_of
 from attention.inputs.text import plain
-from attention.subjects.model import layer_words
-from attention.subjects.model.deciding_words import is_small
-from attention.subjects.model.words import word_of
-from attention.trained.models import Transformer, goes_on
+from attention.subjects.model.answers import is_small
+from attention.trained.models import Model, Transformer, goes_on
 from attention.trained.writing import Written, begin, longer
 
 AT_ONCE = 0.2  # seconds of writing, then what was written is shown
 MOST_ENDINGS, GOES_ON = 3, 6  # endings that are offered, pieces that the model goes on by for them
 SURELY = 0.5  # of a probability, of the answers that are offered in place of a guess
-
-
+# Why nothing is added to a sentence.
+NOT_ADDED: Sentences = {
+    "Nothing was added: no more than {limit} pieces fit.": lambda n: n.pieces >= n.limit,
+    "Nothing was added: what was chosen says nothing by itself, as when it is only a part of a "
+    "character.": lambda n: not n.more,
+    "Nothing was added: the sentence would have more characters than fit.": lambda n: n.problem,
+    "": otherwise,
+}
 WRITTEN_BYTES = 64 << 20  # 30 layers of 3 heads of 64 keep 36 MB of 512 pieces
 
 
@@ -121,11 +126,14 @@ def text_written(writing: Writing) -> str:
     return text + continuing.text_added(model, model.pieces(text).ids.tolist(), writing.added)
 
 
-def why_nothing_added(view: View, longer: str | None) -> str:
-    """Why the sentence is not to be replaced by a longer one, in words; "" where it is."""
-    model = load_model(view["model"])
-    assert isinstance(model, Transformer)
-    return layer_words.why_nothing_added(model, plain(view["s"]), longer)
+def why_nothing_added(model: Model, text: str, longer: str | None) -> str:
+    """Why a text is not to be replaced by a longer one, in words; "" where it is.
+
+    longer: the text with what was chosen to come next, None where no text says that.
+    """
+    pieces, added = len(model.pieces(text).ids), longer or text
+    problem = every_setting()["s"].problem(added)
+    return say(NOT_ADDED, pieces=pieces, limit=model.limit, more=added != text, problem=problem)
 
 
 def sentence_with(view: View, piece: int) -> str | None:

@@ -8,14 +8,15 @@ from attention.analysis.continuing import SamplingSettings
 from attention.app.state.long_texts import LongTextSettings
 from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
-from attention.subjects.model.association_words import AssociationSettings
-from attention.subjects.model.known_heads import (
-    EXAMPLES,
-    first_sentence,
+from attention.subjects.model.answers import kind_of
+from attention.subjects.model.known_heads import EXAMPLES, first_sentence
+from attention.subjects.model.options import (
+    AssociationSettings,
+    KeySettings,
+    LayerSettings,
+    PassportSettings,
+    SwitchSettings,
 )
-from attention.subjects.model.layer_words import KeySettings, LayerSettings
-from attention.subjects.model.passport_words import PassportSettings
-from attention.subjects.model.words import SwitchSettings, kind_of
 from attention.trained.sources import NONE
 
 

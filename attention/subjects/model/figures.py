@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from attention.analysis.heads import strongest_edges
+from attention.core.printing import percent
 from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
-from attention.subjects.model.layer_words import LayerLines
 
 
 class Layer(TypedDict):
@@ -303,6 +304,38 @@ class HeadCards(Figure, kind="head_cards", header=HeadCardsHeader, example=int):
     def has_card(self, at: int) -> bool:
         """True if there is such a card."""
         return at in range(len(self.cards))
+
+
+@dataclass(frozen=True, eq=False)
+class LayerLines:
+    """Where one token looks in each layer.
+
+    kind: mean or greatest of the heads; weights: (layers, keys); drawn: bool of the same shape, the
+    strongest of each layer; heads: of the same shape, which head each weight is of, None: of all.
+    """
+
+    kind: str
+    weights: Tensor
+    drawn: Tensor
+    heads: Tensor | None
+
+    @classmethod
+    def of(cls, rows: Tensor, kind: str, share: float) -> LayerLines:
+        """Where one token looks in each layer, and the fewest keys that hold a share of each.
+
+        rows: its weights, (layers, heads, keys).
+        """
+        weights, heads = (rows.mean(1), None) if kind == "mean" else rows.max(1)
+        return cls(kind, weights, strongest_edges(weights, share), heads)
+
+    @property
+    def words(self) -> str:
+        """Count the lines that are drawn, and the weight they hold, in a sentence."""
+        numbers = self.weights.double()
+        count, share = int(self.drawn.sum()), float(numbers[self.drawn].sum() / numbers.sum())
+        return (
+            f"{count} line{' holds' if count == 1 else 's hold'} {percent(share)} of these weights."
+        )
 
 
 class LayerLinesHeader(TypedDict):

@@ -19,7 +19,7 @@ from attention.subjects.model import long_text_map, long_text_runs
 from attention.subjects.model import long_text_scene as scenes
 from attention.subjects.model.long_text_runs import LayerRun
 from attention.trained import sources
-from attention.trained.models import goes_on
+from attention.trained.models import Model, goes_on
 
 LIKELIEST = 3
 
@@ -49,6 +49,16 @@ def draw_model(view: View, asked: LongText) -> None:
             )
     settings = Settings("", asked.model, view["layer"], head=view["head"])
     _layer(view, *long_text_runs.layer_of(asked, settings))
+
+
+def heading(model: Model) -> tuple[str, str]:
+    """Title over the map of a text in the window of a model, and what one finds there."""
+    heads = sum(layer.attention.heads for layer in model.layers)
+    return (
+        f"{heads} heads read a long text",
+        f"{model.about.title} reads it whole. Choose a layer and a head, and see where each token "
+        "looks.",
+    )
 
 
 def _task(view: View, asked: LongText, more: int = 0) -> works.Task:

@@ -30,13 +30,13 @@ from attention.pipeline import Result, Settings
 from attention.pipeline.computing import computed
 from attention.pipeline.long_texts import layer_input, products, states
 from attention.pipeline.preparing import into_layer
-from attention.subjects.model.long_text_words import UNFELT, wait_words
 from attention.trained.models import Transformer
 
 STATES_BYTES = 160 << 20  # of all texts; 4,096 pieces of SmolLM2 take 9 MB behind each layer
 OF_A_TEXT = 48 << 20  # of these, which are kept at even distances
 RESULT_BYTES = 128 << 20  # a layer of SmolLM2 over 4,096 pieces takes 60 MB
 UNASKED = 4.0  # seconds: a longer run waits for a click
+UNFELT = 1.5  # seconds
 TRIED = 256  # pieces by which the first run is timed
 
 
@@ -126,6 +126,12 @@ def _rate(asked: LongText) -> float:
             layer.run(x)
         _rates[asked.model] = products(model, len(x), 1) / (time.monotonic() - began)
     return _rates[asked.model]
+
+
+def wait_words(pieces: int, layers: int, seconds: float) -> str:
+    """Tell how long some layers take over a text."""
+    through = "1 layer" if layers == 1 else f"{layers} layers"
+    return f"{pieces:,} pieces through {through} take about {max(1, round(seconds))} s here."
 
 
 def task_of(asked: LongText, wanted: Collection[int]) -> Task:

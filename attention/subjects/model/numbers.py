@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,12 +26,8 @@ from attention.atlas import deciding, moved
 from attention.atlas.deciding import Deciding
 from attention.atlas.earned import costs_of as costs_elsewhere
 from attention.atlas.passport import Cost
-from attention.changing.answers import (
-    Metric,
-    answer_at,
-    beside_likeliest,
-    metric_of_states,
-)
+from attention.atlas.sentences import word_of
+from attention.changing.answers import Metric, answer_at, beside_likeliest, metric_of_states
 from attention.changing.change import Head
 from attention.changing.effects import effects, means
 from attention.changing.erasing import can_erase, without_piece
@@ -40,40 +36,34 @@ from attention.changing.votes import votes
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import Step
 from attention.inputs.text import plain
-from attention.subjects.model import effect_words
+from attention.subjects.model import reasons
+from attention.subjects.model.answers import BASE, TUNED, Answered, Other, kind_of
 from attention.subjects.model.association_numbers import association
-from attention.subjects.model.effect_words import Guesses, Reasons
-from attention.subjects.model.words import (
+from attention.subjects.model.head_sentences import attention_words, trusted_words
+from attention.subjects.model.options import (
     AS_IN,
     AS_OTHER,
-    BASE,
     CHOSEN,
     IN_BASE,
     MEAN,
-    TUNED,
     WHOLE_MODEL,
     ZERO,
-    Answered,
-    Other,
-    kind_of,
-    looks_words,
     read_off,
-    sinks,
-    trusted_words,
     tuned_models,
-    word_of,
 )
+from attention.subjects.model.reasons import Guesses, Reasons
 from attention.trained import sources
 from attention.trained.models import Model, NoWords, Pieces, Transformer
 
 MAX_PIECES = 64
 LIKELIEST = 4
 TRIES = "Switching off one head after another"
+SINK = 2.0  # times an even spread
 MOST_DOTS = 24  # of a tile, a side
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerQuery:
     """The answer that heads are judged by.
 
     model, text: their names; position: of the piece that the answer is about, -1 for the last; way:
@@ -105,7 +95,7 @@ def other_model(view: View) -> str:
 
 
 @once_a_run
-def asked_of(view: View) -> Asked:
+def answer_query(view: View) -> AnswerQuery:
     """The answer that a view is about. Raises NoWords, or ValueError with words for the page."""
     name, text = view["model"], plain(view["s"])
     model, run = load_model(name), run_model(name, text)
@@ -124,20 +114,20 @@ def asked_of(view: View) -> Asked:
         except ValueError as error:
             raise ValueError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
     if kind_of(model) == "piece":
-        return Asked(name, text, -1, way, second, other)
+        return AnswerQuery(name, text, -1, way, second, other)
     kept = pieces.kept(view["special"] == "ignored")
     position = kept[min(view["query"], len(kept) - 1)]
-    return Asked(name, text, position, way, second, other)
+    return AnswerQuery(name, text, position, way, second, other)
 
 
-def asked_last(model: str, text: str, way: str) -> Asked:
+def asked_last(model: str, text: str, way: str) -> AnswerQuery:
     """The answer where a sentence ends: of models that say no next word about its last one."""
     if kind_of(load_model(model)) == "piece":
-        return Asked(model, text, -1, way)
-    return Asked(model, text, run_model(model, text).inputs[-1].pieces.kept(True)[-1], way)
+        return AnswerQuery(model, text, -1, way)
+    return AnswerQuery(model, text, run_model(model, text).inputs[-1].pieces.kept(True)[-1], way)
 
 
-def is_long(asked: Asked) -> bool:
+def is_long(asked: AnswerQuery) -> bool:
     """True if a sentence has too many pieces to switch off one head after the other."""
     return len(run_model(asked.model, asked.text).pieces.ids) > MAX_PIECES
 
@@ -158,21 +148,21 @@ def _means_of(name: str, progress: Progress) -> Sequence[Tensor]:
     return means(load_model(name), sentences_for(name)[:MEANS_OVER], "output")
 
 
-def replacement_of(asked: Asked) -> Any:
+def replacement_of(asked: AnswerQuery) -> Any:
     """Replacement of heads that are off, see `changing.change.Change`."""
     if asked.of_a_run:
         return run_model(asked.other or asked.model, asked.second or asked.text)
     return means_of(asked.model) if asked.way == MEAN else "zero"
 
 
-def metric_of(asked: Asked) -> tuple[Metric, int | None]:
+def metric_of(asked: AnswerQuery) -> tuple[Metric, int | None]:
     """Metric of the answer, and the piece it is about."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     return answer_at(model, run, asked.position)
 
 
 @kept(64)
-def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
+def _states(asked: AnswerQuery, off: tuple[Head, ...], erased: int) -> Tensor:
     model = load_model(asked.model)
     run = run_model(asked.model, asked.text)
     if erased >= 0:
@@ -180,7 +170,7 @@ def _states(asked: Asked, off: tuple[Head, ...], erased: int) -> Tensor:
     return states_without(model, run, off, replacement_of(asked))
 
 
-def erased_of(view: View, asked: Asked) -> int:
+def erased_of(view: View, asked: AnswerQuery) -> int:
     """The position of the piece that is erased, -1 where none is, or none can be."""
     model, pieces = load_model(asked.model), run_model(asked.model, asked.text).pieces
     kept = pieces.kept(view["special"] == "ignored")
@@ -191,7 +181,7 @@ def erased_of(view: View, asked: Asked) -> int:
 
 
 @kept(256)
-def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answered:
+def answered(asked: AnswerQuery, off: tuple[Head, ...] = (), erased: int = -1) -> Answered:
     """The answer as trained, and with heads switched off and a piece erased."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, piece = metric_of(asked)
@@ -209,7 +199,7 @@ def answered(asked: Asked, off: tuple[Head, ...] = (), erased: int = -1) -> Answ
 
 
 @kept(64)
-def _other_of(asked: Asked) -> Other | None:
+def _other_of(asked: AnswerQuery) -> Other | None:
     if not asked.other:
         return None
     own, name = (BASE, TUNED) if sources.base_of(asked.other) == asked.model else (TUNED, BASE)
@@ -230,14 +220,14 @@ def _likeliest(model: Transformer, state: Tensor) -> Sequence[tuple[str, float, 
 
 
 @kept(8192, key=lambda asked, layer, progress: (asked, layer))
-def _effects_of(asked: Asked, layer: int, progress: Progress) -> Tensor:
+def _effects_of(asked: AnswerQuery, layer: int, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric = beside_likeliest(model, metric_of(asked)[0], asked.position)
     to = replacement_of(asked)
     return effects(model, run, metric, to=to, layers=[layer], progress=progress).change[0]
 
 
-def changes_so_far(asked: Asked) -> Tensor:
+def changes_so_far(asked: AnswerQuery) -> Tensor:
     """By how much the answer's metric changes without each head, and the probability of the
     likeliest piece beside it, (layers, heads, 2); NaN for those that are not worked out yet."""
     if (packaged := _packaged(asked)) is not None:
@@ -249,12 +239,12 @@ def changes_so_far(asked: Asked) -> Tensor:
     )
 
 
-def effects_so_far(asked: Asked) -> Tensor:
+def effects_so_far(asked: AnswerQuery) -> Tensor:
     """The first of `changes_so_far`. (layers, heads)."""
     return changes_so_far(asked)[..., 0]
 
 
-def deciding_of(asked: Asked) -> Deciding | None:
+def deciding_of(asked: AnswerQuery) -> Deciding | None:
     """The head to show for an answer, and if it decides that; None until all heads are tried.
 
     Of a sentence that is too long for that, the head that looks most at one of its words.
@@ -274,7 +264,7 @@ def deciding_of(asked: Asked) -> Deciding | None:
 
 
 @kept(256)
-def looks_at_words(asked: Asked) -> Tensor:
+def looks_at_words(asked: AnswerQuery) -> Tensor:
     """The greatest weight of each head on a word, see `deciding.looks_at_words`."""
     return deciding.looks_at_words(run_model(asked.model, asked.text), asked.position)
 
@@ -296,7 +286,7 @@ def _on_head(view: View) -> View:
 def _deciding_head(view: View) -> Head | None:
     """The head that decides a view's answer; None before all are tried, and where none can be."""
     try:
-        found = deciding_of(asked_of(view))
+        found = deciding_of(answer_query(view))
     except ValueError:
         return None
     return None if found is None else found.head
@@ -308,7 +298,7 @@ def is_on_a_head(view: View) -> bool:
     return bool(view["layer"] or view["head"] or view["head_by"] == CHOSEN)
 
 
-def _packaged(asked: Asked) -> Tensor | None:
+def _packaged(asked: AnswerQuery) -> Tensor | None:
     if asked.other:
         there_too = asked.other == sources.base_of(asked.model)
         return moved.changes_of(asked.model, asked.text) if there_too else None
@@ -318,7 +308,7 @@ def _packaged(asked: Asked) -> Tensor | None:
     return there.effects.get(asked.text)
 
 
-def steps_to_effects(asked: Asked) -> list[Step]:
+def steps_to_effects(asked: AnswerQuery) -> list[Step]:
     """Remaining steps until all effects are known, those of the last layers first."""
     if _packaged(asked) is not None or is_long(asked):
         return []
@@ -338,7 +328,7 @@ def steps_to_effects(asked: Asked) -> list[Step]:
     ]
 
 
-def effects_of(asked: Asked, progress: Progress) -> Tensor:
+def effects_of(asked: AnswerQuery, progress: Progress) -> Tensor:
     """All effects, worked out where that was not done yet, see `effects_so_far`."""
     if _packaged(asked) is None:
         for layer in range(len(load_model(asked.model).layers)):
@@ -347,7 +337,7 @@ def effects_of(asked: Asked, progress: Progress) -> Tensor:
 
 
 @kept(64)
-def votes_of(asked: Asked) -> Tensor:
+def votes_of(asked: AnswerQuery) -> Tensor:
     """The vote of each head for the answer, not the next likeliest piece. (layers, heads)."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     assert isinstance(model, Transformer)
@@ -357,7 +347,7 @@ def votes_of(asked: Asked) -> Tensor:
 
 @kept(256)
 @torch.no_grad()
-def lead_lost(asked: Asked, head: Head) -> float:
+def lead_lost(asked: AnswerQuery, head: Head) -> float:
     """By how much the score of the answer leads less over the next likeliest piece with a head at
     zero: its total effect, beside `votes_of`, its direct one."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
@@ -368,7 +358,7 @@ def lead_lost(asked: Asked, head: Head) -> float:
     return float(lead(run.hidden) - lead(without))
 
 
-def whole_model(view: View, asked: Asked) -> tuple[str, list[float]] | None:
+def whole_model(view: View, asked: AnswerQuery) -> tuple[str, list[float]] | None:
     """The share of each word in the answer after all heads and layers, by the method that the study
     trusts most, and a sentence on it; None where words are coloured by the head, or none is
     trusted."""
@@ -392,7 +382,7 @@ def rows_of(view: View, queries: Sequence[int]) -> list[Tensor]:
 
 
 @kept(64, key=lambda view, rows, words, queries, of_layers: sentence_of(view, *queries))
-def looks_of(
+def attention_sentences(
     view: View,
     rows: Sequence[Tensor],
     words: Sequence[Sequence[str]],
@@ -417,8 +407,18 @@ def looks_of(
         marks = marks_of(layer_input.memory_pieces or layer_input.pieces, aside, asking == keys)
         drawn = sinks(row, marks, seen)
         asks = names[asking][query]
-        said.append([looks_words(asks, names[keys], each, itself, seen, drawn) for each in row])
+        said.append([attention_words(asks, names[keys], each, itself, seen, drawn) for each in row])
     return said
+
+
+def sinks(rows: Tensor, marks: Collection[int], seen: int) -> set[int]:
+    """The keys that draw a word's attention as sinks do (Xiao et al. 2024).
+
+    Of the marks, or the first token where there are none, those that get at least `SINK` times an
+    even spread over the keys seen, in the mean of a layer's heads. rows: (heads, keys).
+    """
+    mean = rows.double().mean(0).tolist()
+    return {key for key in marks if mean[key] >= SINK / seen}
 
 
 def marks_of(pieces: Pieces, aside: bool, first: bool) -> list[int]:
@@ -453,18 +453,16 @@ def guesses_of(name: str, s: str) -> Guesses:
     """Guesses of each layer for the next piece, of a model that says one."""
     model = load_model(name)
     assert isinstance(model, Transformer)
-    return effect_words.guesses(model, run_model(name, plain(s)))
+    return reasons.guesses(model, run_model(name, plain(s)))
 
 
 @kept(32)
 def reasons_of(model: str, s: str, layer: int, head: int, query: int, key: int) -> Reasons:
-    """Why a query of a sentence looks at a key, see `effect_words.reasons`."""
-    return effect_words.reasons(
-        load_model(model), run_model(model, plain(s)), layer, head, query, key
-    )
+    """Why a query of a sentence looks at a key, see `reasons.reasons`."""
+    return reasons.reasons(load_model(model), run_model(model, plain(s)), layer, head, query, key)
 
 
-def costs_of(asked: Asked) -> Mapping[Head, Cost]:
+def costs_of(asked: AnswerQuery) -> Mapping[Head, Cost]:
     """The cost of each head's loss to other sentences, as its passport has it for what heads are
     set to; none where there are no passports, and for heads as in another run."""
     costs = {} if asked.of_a_run else costs_elsewhere(asked.model)

@@ -14,13 +14,13 @@ from attention.app.state.view import View
 from attention.figures.scene import note, scene
 from attention.subjects.model import (
     choices,
-    deciding_words,
+    head_sentences,
     long_text_page,
-    long_text_words,
     numbers,
+    options,
     pair_numbers,
     pair_scene,
-    pair_words,
+    pair_sentences,
     tab_associations,
     tab_layers,
     tab_passport,
@@ -31,27 +31,27 @@ from attention.subjects.model import (
     writing,
 )
 from attention.subjects.model import scene as scenes
-from attention.subjects.model import words as model_words
+from attention.subjects.model.answers import kind_of
 from attention.subjects.model.figures import HeadCards
 from attention.subjects.model.known_heads import EXAMPLES, EXHIBITED, KnownHead, known_of
-from attention.subjects.model.words import AS_IN, DECIDES, kind_of
+from attention.subjects.model.options import AS_IN, DECIDES
 from attention.trained import sources
 from attention.trained.sources import NONE
 
 TABS = {
-    model_words.PASSPORT: tab_passport.draw_passport,
-    model_words.LAYERS: tab_layers.draw_layers,
-    model_words.REASONS: tab_reasons.draw_reasons,
-    model_words.ASSOCIATIONS: tab_associations.draw_associations,
+    options.PASSPORT: tab_passport.draw_passport,
+    options.LAYERS: tab_layers.draw_layers,
+    options.REASONS: tab_reasons.draw_reasons,
+    options.ASSOCIATIONS: tab_associations.draw_associations,
 }
 # Tabs that are opened without the fold of further settings.
-UNFOLDED = (model_words.CLOSED, model_words.PASSPORT)
+UNFOLDED = (options.CLOSED, options.PASSPORT)
 TITLE_WAITS = "title_waits"  # whether the title of this run was told before all effects were known
 # Where a figure stands that a link asks for alone.
 OF_FIGURES = {
-    "layers": model_words.LAYERS,
-    "passport": model_words.PASSPORT,
-    "association": model_words.ASSOCIATIONS,
+    "layers": options.LAYERS,
+    "passport": options.PASSPORT,
+    "association": options.ASSOCIATIONS,
 }
 
 
@@ -79,7 +79,7 @@ def page(view: View) -> None:
     if words:
         tell_selection(view.selection, choices.select)
         tab = view["more"]
-        if tab == model_words.CLOSED or view["figure"] == "layers":
+        if tab == options.CLOSED or view["figure"] == "layers":
             tab = OF_FIGURES.get(view["figure"], tab)
         if draw_tab := TABS.get(tab):
             with notes.telling_unknown_layouts():
@@ -105,7 +105,7 @@ def is_under_way(view: View) -> bool:
 
 def followed(view: View) -> tuple[object, ...]:
     """The settings that what stands around the window depends on."""
-    open_tab = ("layer", "head", "key") if view["more"] != model_words.CLOSED else ()
+    open_tab = ("layer", "head", "key") if view["more"] != options.CLOSED else ()
     return tuple(view[name] for name in ("s", "model", "query", *open_tab))
 
 
@@ -119,7 +119,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     if followed(view) != around:
         st.rerun()
     try:
-        shown = window.shown_of(view)
+        shown = window.window_state(view)
         task = choices.effects_of(view)
         under_way = works.pause(task, waits=False) is not None
         if under_way != looks_again:
@@ -155,8 +155,8 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
 
 def draw_moved(view: View) -> None:
     """The answers to other prompts that have moved most, in a fold."""
-    with st.expander(pair_words.MOVED, key="moved_fold"):
-        pair = pair_numbers.pair_of(numbers.asked_of(view))
+    with st.expander(pair_sentences.MOVED, key="moved_fold"):
+        pair = pair_numbers.pair_of(numbers.answer_query(view))
         steps = pair_numbers.steps_to_moved(pair)
         if not works.done(works.Task(("moved", pair), steps, False, False, "moved_work")):
             return
@@ -219,19 +219,19 @@ def heading(view: View) -> tuple[str, str]:
         return view.page.told
     model = shared.load_model(view["model"])
     if long_texts.text_of(view) or long_texts.is_missing(view):
-        return long_text_words.heading(model)
+        return long_text_page.heading(model)
     poor, view = False, numbers.on_its_head(view)
     try:
-        shown = window.shown_of(view)
+        shown = window.window_state(view)
         poor = bool(window.endings_of(shown))
         # The work may be over by the time that the page below the title asks for it.
         st.session_state.setdefault(TITLE_WAITS, is_under_way(view))
         if shown.answered.other is not None:
             return pair_scene.heading(shown)
-        asks = deciding_words.heading(model, shown.answered, numbers.deciding_of(shown.asked))
+        asks = head_sentences.heading(model, shown.answered, numbers.deciding_of(shown.asked))
     except ValueError:
-        asks = deciding_words.heading(model, None, None)
-    return asks, model_words.purpose(model, poor)
+        asks = head_sentences.heading(model, None, None)
+    return asks, head_sentences.purpose(model, poor)
 
 
 def draw_page(file: str) -> None:

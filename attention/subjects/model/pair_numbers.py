@@ -18,14 +18,14 @@ from attention.changing.team import other_teams
 from attention.changing.transplants import WeightChanges, map_changes, weight_changes
 from attention.hosting.jobs import Step
 from attention.subjects.model import numbers
-from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import BASE
+from attention.subjects.model.answers import BASE
+from attention.subjects.model.numbers import AnswerQuery
 from attention.trained.models import Transformer
 
 Pair = tuple[str, str]  # names of a base, and of what was tuned of it
 
 
-def pair_of(asked: Asked) -> Pair:
+def pair_of(asked: AnswerQuery) -> Pair:
     """The base and the tuned model of a window that has both."""
     other = numbers.answered(asked).other
     assert other is not None
@@ -42,7 +42,7 @@ def weights_moved(pair: Pair) -> WeightChanges | None:
     return _weights_of.cache.get(pair)
 
 
-def steps_to_changes(asked: Asked) -> list[Step]:
+def steps_to_changes(asked: AnswerQuery) -> list[Step]:
     """Remaining steps until all effects are known, and of two models the changes of weights."""
     steps = numbers.steps_to_effects(asked)
     if not asked.other or weights_moved(pair := pair_of(asked)) is not None:
@@ -57,7 +57,7 @@ def maps_moved(pair: Pair, text: str) -> Tensor:
 
 
 @kept(64, key=lambda asked, off, progress: (asked, frozenset(off)))
-def _chance_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> list[float]:
+def _chance_of(asked: AnswerQuery, off: tuple[Head, ...], progress: Progress) -> list[float]:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     to, heads = numbers.replacement_of(asked), model.layers[0].attention.heads
     teams = [changes(each, to) for each in other_teams(off, heads)]
@@ -65,13 +65,13 @@ def _chance_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> list[
     return known.after(teams, progress).tolist() if teams else []
 
 
-def chance_of(asked: Asked, off: tuple[Head, ...]) -> Sequence[float] | None:
+def chance_of(asked: AnswerQuery, off: tuple[Head, ...]) -> Sequence[float] | None:
     """The answer with as many other heads of the same layers as in the other model, for some teams
     drawn by chance; None while that is not worked out."""
     return _chance_of.cache.get((asked, frozenset(off)))
 
 
-def steps_to_chance(asked: Asked, off: tuple[Head, ...]) -> list[Step]:
+def steps_to_chance(asked: AnswerQuery, off: tuple[Head, ...]) -> list[Step]:
     """Remaining steps until `chance_of` is known."""
     if not off or chance_of(asked, off) is not None:
         return []

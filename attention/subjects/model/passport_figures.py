@@ -8,11 +8,11 @@ from typing import TypedDict
 
 import torch
 
+from attention.atlas.sentences import name_of
 from attention.figures import files
 from attention.figures.messages import message
 from attention.figures.scene import Figure
 from attention.subjects.model.shades import Shade, menu_of
-from attention.subjects.model.words import name_of
 
 
 class HeadAtlasHeader(TypedDict):
@@ -41,13 +41,7 @@ class HeadAtlasHeader(TypedDict):
 
 
 @dataclass(frozen=True, eq=False)
-class HeadAtlas(
-    Figure,
-    kind="head_atlas",
-    header=HeadAtlasHeader,
-    head=int,
-    shade=str,
-):
+class HeadAtlas(Figure, kind="head_atlas", header=HeadAtlasHeader, head=int, shade=str):
     """All heads of a model as tiles, coloured by a number of their passports, and the first by it.
 
     It answers `head`, the position of the one chosen, and `shade`, the name of what colours the

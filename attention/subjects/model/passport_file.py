@@ -10,11 +10,12 @@ import math
 from dataclasses import replace
 
 from attention.atlas.passport import Atlas
+from attention.atlas.sentences import say
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done
+from attention.subjects.model import head_sentences
 from attention.subjects.model.passport_figures import HeadAtlas, HeadPassport, PassportSaid
 from attention.subjects.model.passport_numbers import Head, Opened, darkest
-from attention.subjects.model.passport_words import listed_words
 from attention.subjects.model.passports import passport_of
 from attention.subjects.model.shades import Shade, shade_named
 
@@ -73,8 +74,12 @@ def map_of(opened: Opened, shade: Shade, head: Head) -> HeadAtlas:
         told=opened.titles,
         chosen=atlas.position(head),
         listed=first,
-        listed_words=listed_words(
-            len(listed), len(atlas.passports), len(first), shade.sure is not None
+        listed_words=say(
+            head_sentences.LISTED,
+            count=len(listed),
+            of=len(atlas.passports),
+            shown=len(first),
+            surely=shade.sure is not None,
         ),
         key="head_atlas",
     )

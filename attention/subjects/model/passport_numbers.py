@@ -19,15 +19,43 @@ from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas import files
 from attention.atlas.passport import Atlas
-from attention.atlas.words import title
+from attention.atlas.sentences import place, quoted, say, title, word_of
 from attention.core.printing import distinct_names
 from attention.inputs.text import plain
-from attention.subjects.model.passport_words import Tried, tried_words
+from attention.subjects.model.head_sentences import TRIED
 from attention.subjects.model.shades import Shade, shades_of
-from attention.subjects.model.words import word_of
 from attention.trained.models import Pieces
 
 Head = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A name of a head tried on a sentence.
+
+    name: one of `heads.NAMINGS`; asking: positions of the pieces that have such a key; right: for
+    each if the head's greatest weight lies there; looks: for each the key that it lies on.
+    """
+
+    name: str
+    asking: Sequence[int]
+    right: Sequence[bool]
+    looks: Sequence[int]
+
+    def words(self, names: Sequence[str]) -> str:
+        """Its count, and the first piece that breaks it. names: of all pieces, told apart."""
+        count, right = len(self.right), sum(self.right)
+        at = [*self.right, False].index(False)
+        query, key = self.asking[at : at + 1], self.looks[at : at + 1]
+        return say(
+            TRIED,
+            place=place(self.name),
+            count=count,
+            right=right,
+            words=f"{count} word{'s' * (count != 1)}",
+            query="".join(names[each] for each in query),
+            there="itself" if query == key else "".join(quoted(names[each]) for each in key),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +133,7 @@ def tried_here(view: View, head: Head, names: Sequence[str]) -> list[str]:
     trace = one.trace()
     seen = None if trace.mask is None else trace.mask[number]
     words = distinct_names([*map(word_of, one.pieces.texts)])
-    return [
-        tried_words(tried_on(trace.weights[number], one.pieces, name, seen), words)
-        for name in names
-    ]
+    return [tried_on(trace.weights[number], one.pieces, name, seen).words(words) for name in names]
 
 
 def tried_on(weights: Tensor, pieces: Pieces, name: str, seen: Tensor | None) -> Tried:

@@ -8,20 +8,13 @@ from functools import partial
 from urllib.parse import urlencode
 
 from attention.analysis.heads import MEASURES
-from attention.atlas import words as atlas_words
-from attention.atlas.passport import (
-    HALVES,
-    Atlas,
-    Kind,
-    Mean,
-    Measured,
-    Name,
-    Passport,
-    Row,
-)
+from attention.atlas import sentences as atlas_words
+from attention.atlas.passport import HALVES, Atlas, Kind, Mean, Measured, Name, Passport, Row
+from attention.atlas.sentences import apart, percent, quoted, word_of
 from attention.core.printing import fixed
 from attention.core.printing import percent as share
 from attention.figures.card import card_words
+from attention.subjects.model.options import named_head
 from attention.subjects.model.passport_figures import (
     Bar,
     Fallen,
@@ -33,7 +26,6 @@ from attention.subjects.model.passport_figures import (
     PassportSaid,
 )
 from attention.subjects.model.shades import change
-from attention.subjects.model.words import apart, named_head, percent, quoted, word_of
 
 LEAST_SCALE = 0.1  # of the axis of effects
 ROWS = 6  # that are shown

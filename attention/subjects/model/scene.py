@@ -6,6 +6,7 @@ from attention.app.cached import overviews, runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas.exhibits import Exhibit, exhibits
+from attention.atlas.sentences import apart, word_of
 from attention.core.printing import distinct_names, number
 from attention.figures.card import card_words
 from attention.figures.chart import Chart
@@ -14,34 +15,29 @@ from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
 from attention.figures.scene import Figure, Row, Scene, Table, Words, heading, note, scene
 from attention.pipeline import Result
-from attention.subjects.model import (
-    continuations,
-    effect_charts,
-    effect_words,
-    known_heads,
-    layer_words,
-    numbers,
-    pair_scene,
-)
-from attention.subjects.model import words as model_words
+from attention.subjects.model import continuations, head_sentences, known_heads, numbers, pair_scene
 from attention.subjects.model.figures import (
     HeadCard,
     HeadCards,
+    LayerLines,
     LinesThroughLayers,
     ModelWindow,
     TeamFilm,
 )
-from attention.subjects.model.window import Shown, explore_link
+from attention.subjects.model.reasons import guess_lines, length_rows, part_bars
+from attention.subjects.model.window import WindowState, explore_link
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
 NUMBERS_APART = (7, 5)  # shares of the width, of a chart and of the table beside it
 
 
-def window(view: View, shown: Shown, figure: ModelWindow, film: TeamFilm | None = None) -> Scene:
+def window(
+    view: View, shown: WindowState, figure: ModelWindow, film: TeamFilm | None = None
+) -> Scene:
     """The map of all heads, those that are off one after the other, what the answer of a model is
     that says no next word, and what could not be used as it was set."""
     result = runs.as_trained(view)
-    answer = model_words.answer_words(shown.model)
+    answer = head_sentences.answer_words(shown.model)
     return scene(
         figure,
         film,
@@ -68,12 +64,12 @@ def cards(view: View) -> Scene:
 
 def card_of(one: Exhibit) -> HeadCard:
     """The card of one sentence."""
-    before, after = model_words.apart(one.before, one.after)
+    before, after = apart(one.before, one.after)
     return {
         "title": known_heads.title_of(one),
         "words": card_words(one.pieces),
         "weights": one.weights,
-        "answer": model_words.word_of(one.word),
+        "answer": word_of(one.word),
         "before": before,
         "after": after,
         "shares": (one.before, one.after),
@@ -103,7 +99,7 @@ def in_all_layers(view: View) -> Scene:
         return scene()
     query = piece_at(result, view["query"])
     rows = overviews.rows_in_all_layers(view, query)
-    lines = layer_words.layer_lines(rows, view["all_layers"], view["cover"])
+    lines = LayerLines.of(rows, view["all_layers"], view["cover"])
     titles = [load_model(view["model"]).title_of(layer) for layer in range(len(rows))]
     name = distinct_names(result.tokens)[query]
     follow = f"Follow “{name}” through the layers: lines lead back to the tokens it looks at."
@@ -121,16 +117,18 @@ def rows_in_all_layers(view: View) -> Scene:
     assert result is not None
     query = piece_at(result, view["query"])
     rows = overviews.rows_in_all_layers(view, query)
-    parts = layer_words.layer_rows(rows, result.tokens, load_model(view["model"]).title_of)
-    return scene(Matrices(parts, of=f"token {query}", key="layers"))
+    titles = [load_model(view["model"]).title_of(layer) for layer in range(len(rows))]
+    mean, most = (
+        Matrix(f"{which} of the heads", numbers, titles, distinct_names(result.tokens), "share")
+        for which, numbers in (("mean", rows.mean(1)), ("greatest", rows.amax(1)))
+    )
+    return scene(Matrices([mean, "", most], of=f"token {query}", key="layers"))
 
 
 def layers_guess(view: View) -> Scene:
     """The rank of two words if the model stopped after so many layers."""
     guesses = numbers.guesses_of(view["model"], view["s"])
-    lines = effect_charts.guess_lines(
-        guesses.names, guesses.ranks, guesses.shares, guesses.words, guesses.likeliest
-    )
+    lines = guess_lines(guesses)
     return scene(
         heading("Each layer's guess of the next word"),
         Words(
@@ -159,7 +157,7 @@ def reasons(view: View) -> Scene:
     assert result.trained is not None
     layer, head = result.trained.position, result.head
     query = min(view["query"], len(result.tokens) - 1)
-    rows, names, words = effect_words.length_rows(runs.run_of(result.settings), layer, head, query)
+    rows, names, words = length_rows(runs.run_of(result.settings), layer, head, query)
     key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
     return scene(
         heading("A great weight may bring little (Kobayashi et al. 2020)"),
@@ -197,7 +195,7 @@ def _score_as_sum(result: Result, query: int, key: int, key_name: str) -> list[F
         f"{number(parts.score)}, is a sum: each part that made the query meets each part "
         "that made the key."
     )
-    bars = effect_charts.part_bars(parts.names, parts.terms.sum(1), parts.terms.sum(0))
+    bars = part_bars(parts)
     return [
         Words(told, "told"),
         Row(

@@ -12,17 +12,13 @@ from torch import Tensor
 
 from attention.analysis.heads import MEASURES
 from attention.analysis.names import WORDS
-from attention.atlas import words
 from attention.atlas.claims import elsewhere
 from attention.atlas.passport import Atlas, Passport
+from attention.atlas.sentences import of_vectors, place, unit_of
 from attention.core.printing import fixed, percent
 from attention.subjects.model.figures import Shades
 
-BREAKS, LOOKS, LEFT = (
-    "what breaks without it",
-    "where it looks",
-    "what is not explained",
-)
+BREAKS, LOOKS, LEFT = ("what breaks without it", "where it looks", "what is not explained")
 NEEDED = "needed by "
 ELSEWHERE = "cost elsewhere"
 STEP = 0.05  # of a darkest effect
@@ -74,7 +70,7 @@ def menu_of(lens: str, shades: Sequence[Shade], shown: Shade) -> Shades:
 
 
 def change(unit: str, effect: float) -> str:
-    """A change in hundredths. unit: see `words.unit_of`."""
+    """A change in hundredths. unit: see `sentences.unit_of`."""
     return f"{'+' if effect >= 0.0005 else ''}{fixed(100 * effect, 1)} {unit}"
 
 
@@ -128,7 +124,7 @@ def _effects(atlas: Atlas) -> Iterator[Shade]:
     found = {kind: numbers_of(atlas, partial(_effect, kind)) for kind in kinds}
     most = max((float(each.nan_to_num(0.0).abs().max()) for each in found.values()), default=0.0)
     darkest = max(STEP, math.ceil(most / STEP) * STEP)
-    unit, vectors = words.unit_of(atlas), words.of_vectors(atlas)
+    unit, vectors = unit_of(atlas), of_vectors(atlas)
     changes = "orange: answers lose without the head, blue: they gain"
     costly = "orange: other texts are harder to predict without the head, blue: easier"
     if vectors:
@@ -162,7 +158,7 @@ def _looks(atlas: Atlas) -> Iterator[Shade]:
         numbers = numbers_of(atlas, partial(_named, name))
         if not numbers.isnan().all():
             what = "sentences on which most words look there"
-            shade = f"looks {words.place(name)}"
+            shade = f"looks {place(name)}"
             yield _share(shade, LOOKS, numbers, what, partial(_holds, name))
     for name, measure in MEASURES.items():
         numbers = numbers_of(atlas, partial(_measured, name))

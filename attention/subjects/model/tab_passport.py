@@ -7,7 +7,7 @@ from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.atlas.passport import Atlas
 from attention.figures.scene import Scene, Words, note, scene
-from attention.subjects.model import numbers, passport_numbers, passport_words
+from attention.subjects.model import numbers, passport_numbers
 from attention.subjects.model.passports import passport_of
 
 
@@ -20,7 +20,10 @@ def draw_passport(view: View) -> None:
         draw(scene(note(f"The passports of this model cannot be read: {problem}.")), key="refused")
         return
     if opened is None:
-        missing = passport_words.missing_words(view["model"], model.about.title)
+        missing = (
+            f"There are no passports of {model.about.title} yet. To make them: python -m "
+            f"attention.atlas {view['model']}"
+        )
         draw(scene(Words(missing, "info")), key="no_passports")
         return
     if not numbers.is_on_a_head(view):

@@ -16,6 +16,7 @@ from attention.app.cached import kept
 from attention.app.cached.runs import run_model
 from attention.app.state.shared import load_model
 from attention.atlas.passport import Mean
+from attention.atlas.sentences import word_of
 from attention.atlas.statistics import mean_of
 from attention.atlas.turned import turned
 from attention.changing import team
@@ -26,11 +27,12 @@ from attention.changing.team import Found
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import PARTS, Step, Tell
 from attention.subjects.model import numbers, pair_numbers
-from attention.subjects.model.numbers import Asked
-from attention.subjects.model.words import MOST_NEEDED, Answered, kind_of, word_of
+from attention.subjects.model.answers import Answered, kind_of
+from attention.subjects.model.head_sentences import OTHERS
+from attention.subjects.model.numbers import AnswerQuery
 
 MOST_SHOWN = 6  # heads of a team whose going out is shown
-OTHERS = 3  # answers that the same search is run for, beside the one that it is about
+MOST_NEEDED = 4  # heads that the search for the most needed ones finds
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Search:
     undone.
     """
 
-    asked: Asked
+    asked: AnswerQuery
     start: tuple[Head, ...] = ()
     most: int = MOST_NEEDED
     every: bool = False
@@ -51,14 +53,14 @@ class Search:
 
 
 @kept(4)
-def _turned_of(asked: Asked) -> Mapping[Head, Tensor]:
+def _turned_of(asked: AnswerQuery) -> Mapping[Head, Tensor]:
     to = numbers.replacement_of(asked)
     means = [torch.zeros_like(one) for one in numbers.means_of(asked.model)] if to == "zero" else to
     return turned(run_model(asked.model, asked.text), means)
 
 
 @kept(16, key=lambda asked, progress: asked)
-def _turned_effects_of(asked: Asked, progress: Progress) -> Tensor:
+def _turned_effects_of(asked: AnswerQuery, progress: Progress) -> Tensor:
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
     metric, _ = numbers.metric_of(asked)
     return effects(model, run, metric, to=_turned_of(asked), progress=progress).change
@@ -111,7 +113,7 @@ def _is_over(search: Search, off: tuple[Head, ...]) -> bool:
     return bool(off) and now.searched * undone >= now.searched * whole / 2
 
 
-def search_of(asked: Asked, every: bool = False) -> Search:
+def search_of(asked: AnswerQuery, every: bool = False) -> Search:
     """The search for the heads that an answer needs most, or that carry the change of one."""
     return Search(asked, most=MOST_SHOWN if asked.other else MOST_NEEDED, every=every)
 
@@ -150,7 +152,7 @@ def steps_to_team(search: Search) -> list[Step]:
     return [*before, Step(title, search, partial(_search, search))]
 
 
-def tried_for(asked: Asked, off: tuple[Head, ...]) -> int | None:
+def tried_for(asked: AnswerQuery, off: tuple[Head, ...]) -> int | None:
     """The number of heads tried to find the last of some, None where it was not searched for."""
     for every in (True, False):
         found = _next_of.cache.get(_key(Search(asked, every=every), off[:-1]))
@@ -181,14 +183,14 @@ class Beside:
 
 
 @kept(256, key=lambda asked, off, progress: (asked.model, asked.way, frozenset(off)))
-def _elsewhere_of(asked: Asked, off: tuple[Head, ...], progress: Progress) -> Mean:
+def _elsewhere_of(asked: AnswerQuery, off: tuple[Head, ...], progress: Progress) -> Mean:
     others = sentences_for(asked.model)[MEANS_OVER : MEANS_OVER + LOSSES_OVER]
     model, off_there = load_model(asked.model), changes(off, numbers.replacement_of(asked))
     costs = losses_after(model, others, [off_there], progress)[:, 0]
     return mean_of(costs.tolist())
 
 
-def _searches(asked: Asked, count: int) -> tuple[Search, list[Search]]:
+def _searches(asked: AnswerQuery, count: int) -> tuple[Search, list[Search]]:
     """The search for as many heads in random directions, and those for other answers."""
     answers = [text for name, text in ANSWERED if name == asked.model]
     texts = [text for text in answers or sentences_for(asked.model) if text != asked.text]
@@ -198,7 +200,7 @@ def _searches(asked: Asked, count: int) -> tuple[Search, list[Search]]:
 
 
 @kept(256, key=lambda asked, off: (asked, frozenset(off)))
-def _reworded_of(asked: Asked, off: tuple[Head, ...]) -> list[tuple[str, float, float]]:
+def _reworded_of(asked: AnswerQuery, off: tuple[Head, ...]) -> list[tuple[str, float, float]]:
     """The answer's share in other words, with all heads and without some; not where it is another
     answer there."""
     if kind_of(load_model(asked.model)) != "piece":
@@ -211,7 +213,7 @@ def _reworded_of(asked: Asked, off: tuple[Head, ...]) -> list[tuple[str, float, 
     return found
 
 
-def steps_to_beside(asked: Asked, off: tuple[Head, ...]) -> list[Step]:
+def steps_to_beside(asked: AnswerQuery, off: tuple[Head, ...]) -> list[Step]:
     """Remaining steps until all is known that stands beside a team."""
     if asked.other:
         return pair_numbers.steps_to_chance(asked, off)
@@ -228,11 +230,11 @@ def steps_to_beside(asked: Asked, off: tuple[Head, ...]) -> list[Step]:
     return steps
 
 
-def _elsewhere_key(asked: Asked, off: tuple[Head, ...]) -> tuple[object, ...]:
+def _elsewhere_key(asked: AnswerQuery, off: tuple[Head, ...]) -> tuple[object, ...]:
     return asked.model, asked.way, frozenset(off)
 
 
-def beside_of(asked: Asked, off: tuple[Head, ...]) -> Beside | None:
+def beside_of(asked: AnswerQuery, off: tuple[Head, ...]) -> Beside | None:
     """Doubts on the heads that are off, None while they are not worked out, and of heads that are
     as in another run, which have none."""
     if not off or asked.of_a_run or steps_to_beside(asked, off):
@@ -253,13 +255,13 @@ def beside_of(asked: Asked, off: tuple[Head, ...]) -> Beside | None:
 # Each of them
 
 
-def stages_of(asked: Asked, off: Sequence[Head]) -> list[Answered]:
+def stages_of(asked: AnswerQuery, off: Sequence[Head]) -> list[Answered]:
     """The answer with all heads on, and as each of some is switched off too."""
     return [numbers.answered(asked, tuple(off[:count])) for count in range(len(off) + 1)]
 
 
 @kept(256)
-def _row_of(asked: Asked, head: Head) -> tuple[list[str], int, Tensor]:
+def _row_of(asked: AnswerQuery, head: Head) -> tuple[list[str], int, Tensor]:
     layer_input = run_model(asked.model, asked.text).inputs[head[0]]
     pieces = layer_input.pieces if layer_input.memory_pieces is None else layer_input.memory_pieces
     names = distinct_names([*map(word_of, pieces.texts)])
@@ -267,7 +269,7 @@ def _row_of(asked: Asked, head: Head) -> tuple[list[str], int, Tensor]:
     return names, itself, layer_input.trace().weights[head[1], asked.position]
 
 
-def looked_at(asked: Asked, head: Head) -> tuple[str, float] | None:
+def looked_at(asked: AnswerQuery, head: Head) -> tuple[str, float] | None:
     """The word that a head looks at most from where the answer is, and its weight there.
 
     None of an encoder's heads behind which a decoder writes: the answer does not stand there.

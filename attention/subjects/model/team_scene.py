@@ -5,18 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.analysis.sentences import REWORDED
-from attention.subjects.model import numbers, pair_numbers, pair_words, team_numbers, team_words
-from attention.subjects.model import words as model_words
+from attention.atlas.sentences import say, word_of
+from attention.subjects.model import numbers, pair_numbers, pair_sentences, team_numbers
+from attention.subjects.model.answers import Answered
 from attention.subjects.model.figures import Doubt, Stage, TeamFilm
+from attention.subjects.model.head_sentences import (
+    ALL_ON,
+    ASK_CHANCE,
+    ASK_OTHER_HEADS,
+    ASK_OTHERS,
+    COST_TITLE,
+    COUNTS,
+    FOUND,
+    LOOKED,
+    QUESTION,
+    STAGE,
+    chance_words,
+    elsewhere_words,
+    reworded_words,
+    step_words,
+    total_words,
+)
 from attention.subjects.model.team_numbers import MOST_SHOWN
-from attention.subjects.model.window import Shown
-from attention.subjects.model.words import Answered
+from attention.subjects.model.window import WindowState
 
 MORE, EVERY, BESIDE = "more", "every", "beside"
 ROWS = 4  # likely words of a stage, the answer among them
 
 
-def figure_of(shown: Shown) -> TeamFilm | None:
+def figure_of(shown: WindowState) -> TeamFilm | None:
     """The heads that are off, one after the other; None where none is, or too many are."""
     off, model = shown.off, shown.model
     if not 0 < len(off) <= MOST_SHOWN or shown.erased >= 0:
@@ -35,10 +52,10 @@ def figure_of(shown: Shown) -> TeamFilm | None:
         {
             "of": f"{asked.model} {asked.other or asked.way} {asked.position} {asked.text}",
             "text": asked.text,
-            "question": pair_words.QUESTION if asked.other else team_words.QUESTION,
-            "words": [*map(model_words.word_of, shown.run.inputs[-1].pieces.texts)],
+            "question": pair_sentences.QUESTION if asked.other else QUESTION,
+            "words": [*map(word_of, shown.run.inputs[-1].pieces.texts)],
             "stages": stages,
-            "total": team_words.total_words(answers[-1], off),
+            "total": total_words(answers[-1], off),
             "doubts": doubts_of(shown, answers[-1]),
             "acts": acts,
         },
@@ -47,69 +64,64 @@ def figure_of(shown: Shown) -> TeamFilm | None:
     )
 
 
-def stage_of(shown: Shown, answers: Sequence[Answered], stage: int, heads: int) -> Stage:
+def stage_of(shown: WindowState, answers: Sequence[Answered], stage: int, heads: int) -> Stage:
     """One stage of all: the answer after so many heads have gone out."""
     now = answers[stage]
     head = shown.off[stage - 1] if stage else None
     bars = bars_of(now)
     texts = [text for text, _ in bars]
-    told = (
-        team_words.step_words(answers[stage - 1], now, head, stage)
-        if head
-        else team_words.begin_words(now)
-    )
+    told = say(ALL_ON, now=now)
+    if head:
+        told = step_words(answers[stage - 1], now, head, stage)
     tried = team_numbers.tried_for(shown.asked, shown.off[:stage]) if head else None
     looked = team_numbers.looked_at(shown.asked, head) if head else None
     return {
         "head": head[0] * heads + head[1] if head else -1,
-        "title": team_words.title_of(now, stage, head),
-        "looked": team_words.looked_words(looked),
-        "tried": team_words.tried_words(tried, len(shown.model.layers) * heads),
+        "title": say(STAGE, now=now, stage=stage, head=head),
+        "looked": say(LOOKED, at=looked),
+        "tried": say(FOUND, tried=tried, heads=len(shown.model.layers) * heads),
         "texts": texts,
         "shares": [share for _, share in bars],
         "answer": len(texts) - 1 if now.word not in texts else texts.index(now.word),
-        "turned": now.kind == "piece" and now.leader[0] != now.word,
+        "turned": now.is_overtaken,
         "told": told,
     }
 
 
 def bars_of(now: Answered) -> list[tuple[str, float]]:
     """The likeliest next words with the answer among them; of other answers this one number."""
-    likeliest = [(model_words.word_of(text), share) for text, share, _ in now.likeliest[1]]
+    likeliest = [(word_of(text), share) for text, share, _ in now.likeliest[1]]
     if now.word in dict(likeliest):
         return likeliest[:ROWS]
     return [*likeliest[: ROWS - 1], (now.word, now.now)]
 
 
-def doubts_of(shown: Shown, now: Answered) -> list[Doubt]:
+def doubts_of(shown: WindowState, now: Answered) -> list[Doubt]:
     """The cost of a team elsewhere, by chance and in other words; or how to learn of them."""
     off, asked, count = shown.off, shown.asked, len(shown.off)
     beside = team_numbers.beside_of(asked, off)
-    titles = team_words.costs_title(count), "By chance"
+    titles = say(COST_TITLE, count=count, counted=COUNTS[count]), "By chance"
     if asked.other:
         chance = pair_numbers.chance_of(asked, off)
-        text = (
-            team_words.ASK_OTHER_HEADS if chance is None else pair_words.chance_words(now, chance)
-        )
+        text = ASK_OTHER_HEADS
+        if chance is not None:
+            text = pair_sentences.chance_words(now, chance)
         return [{"title": titles[1], "text": text, "act": BESIDE if chance is None else ""}]
     if numbers.is_long(asked) or asked.of_a_run:
         return []
     if beside is None:
         return [
-            {"title": titles[0], "text": team_words.ASK_OTHERS, "act": BESIDE},
-            {"title": titles[1], "text": team_words.ASK_CHANCE, "act": ""},
+            {"title": titles[0], "text": ASK_OTHERS, "act": BESIDE},
+            {"title": titles[1], "text": ASK_CHANCE, "act": ""},
         ]
-    loss, turned, *others = team_words.losses_of(now, [now.now, beside.turned, *beside.others])
+    metrics = now.now, beside.turned, *beside.others
+    loss, turned, *others = (now.sign * (now.before - metric) for metric in metrics)
     texts = {}
     if beside.elsewhere is not None:
-        texts[titles[0]] = team_words.elsewhere_words(now.kind, beside.elsewhere, count)
-    texts |= {
-        titles[1]: team_words.chance_words(
-            now.kind, count, loss, beside.directions, turned, others
-        ),
-    }
+        texts[titles[0]] = elsewhere_words(now.is_vector, beside.elsewhere, count)
+    texts[titles[1]] = chance_words(now.unit, count, loss, beside.directions, turned, others)
     if now.kind == "piece":
         begun = asked.text not in REWORDED
         title = "Behind other beginnings" if begun else "In other words"
-        texts[title] = team_words.reworded_words(loss, now.before, beside.reworded, begun)
+        texts[title] = reworded_words(loss, now.before, beside.reworded, begun)
     return [{"title": title, "text": text, "act": ""} for title, text in texts.items()]

@@ -14,10 +14,10 @@ from attention.subjects.model import choices, team_numbers
 from attention.subjects.model.figures import TeamFilm
 from attention.subjects.model.team_numbers import Search
 from attention.subjects.model.team_scene import BESIDE, EVERY, MORE
-from attention.subjects.model.window import Shown
+from attention.subjects.model.window import WindowState
 
 
-def taken_from(film: TeamFilm, shown: Shown) -> Mapping[str, Handler]:
+def taken_from(film: TeamFilm, shown: WindowState) -> Mapping[str, Handler]:
     """For each event of the figure what is asked of an answer, and what is done then."""
     return {
         "team": (film.has_team, partial(set_team, shown)),
@@ -25,7 +25,7 @@ def taken_from(film: TeamFilm, shown: Shown) -> Mapping[str, Handler]:
     }
 
 
-def set_team(shown: Shown, team: Sequence[int]) -> None:
+def set_team(shown: WindowState, team: Sequence[int]) -> None:
     """Switch off these heads in their order, within a callback; a search for others ends."""
     for task, _ in tasks_of(shown):
         if task.is_asked_for:
@@ -34,7 +34,7 @@ def set_team(shown: Shown, team: Sequence[int]) -> None:
     choices.set_off(shown.model, [divmod(position, heads) for position in team])
 
 
-def act(shown: Shown, name: str) -> None:
+def act(shown: WindowState, name: str) -> None:
     """Do what a button of the figure says, within a callback."""
     if name == MORE:
         choices.begin(one_more(shown))
@@ -45,12 +45,12 @@ def act(shown: Shown, name: str) -> None:
         choices.begin((shown.asked, shown.off))
 
 
-def one_more(shown: Shown) -> Search:
+def one_more(shown: WindowState) -> Search:
     """Search for the next head beside those that are off."""
     return Search(shown.asked, shown.off, 1)
 
 
-def tasks_of(shown: Shown) -> Iterator[tuple[works.Task, Callable[[], object]]]:
+def tasks_of(shown: WindowState) -> Iterator[tuple[works.Task, Callable[[], object]]]:
     """Each work that may have been asked for, and what is done once it is over."""
     several = (team_numbers.search_of(shown.asked, every=every) for every in (False, True))
     searches = *several, one_more(shown)
@@ -64,14 +64,14 @@ def tasks_of(shown: Shown) -> Iterator[tuple[works.Task, Callable[[], object]]]:
     yield works.Task((shown.asked, shown.off), steps, False, False, "beside_work"), lambda: None
 
 
-def go_out(shown: Shown, found: tuple[Head, ...]) -> None:
+def go_out(shown: WindowState, found: tuple[Head, ...]) -> None:
     """Switch off the heads that a search has found so far, and draw all that anew."""
     if len(found) > len(shown.off) and shown.off == found[: len(shown.off)]:
         choices.set_off(shown.model, found)
         st.rerun()
 
 
-def end(shown: Shown, search: Search) -> None:
+def end(shown: WindowState, search: Search) -> None:
     """Switch off the heads that a search has found, and ask what stands beside them."""
     found = team_numbers.found_by(search)
     if found and shown.off == found[: len(shown.off)]:
@@ -79,7 +79,7 @@ def end(shown: Shown, search: Search) -> None:
         choices.begin((shown.asked, found))
 
 
-def work(shown: Shown) -> None:
+def work(shown: WindowState) -> None:
     """Work on what was asked for, show how far it is, and draw all anew once it is over."""
     what = choices.followed()
     if what is None:

@@ -14,26 +14,26 @@ from attention.app.state.shared import load_model
 from attention.app.state.view import View, once_a_run
 from attention.atlas.claims import elsewhere
 from attention.atlas.earned import names_of
-from attention.atlas.words import claim_words
+from attention.atlas.sentences import apart, claim_words, name_of, percent, say, word_of
 from attention.changing.change import Head
 from attention.changing.erasing import can_erase
 from attention.core.printing import distinct_names
 from attention.subjects.model import (
     continuations,
-    deciding_words,
     numbers,
+    options,
+    pair_sentences,
     pair_shades,
-    pair_words,
     passport_numbers,
-    team_words,
 )
-from attention.subjects.model import words as model_words
+from attention.subjects.model import head_sentences as sentences
+from attention.subjects.model.answers import TUNED, Answered, lenses_of
 from attention.subjects.model.figures import Answer, Bars, ModelWindow, WindowSaid
-from attention.subjects.model.layer_words import name_words
-from attention.subjects.model.numbers import Asked
+from attention.subjects.model.head_sentences import TRYING
+from attention.subjects.model.numbers import AnswerQuery
+from attention.subjects.model.options import LINK
 from attention.subjects.model.passport_numbers import Opened
 from attention.subjects.model.shades import Shaded, menu_of, shade_named
-from attention.subjects.model.words import LINK, TUNED, Answered
 from attention.trained.models import Model, Run
 
 ALL_ON, NEEDS, ERASE = "on", "needs", "erase"
@@ -42,12 +42,12 @@ LEAST_DARKEST = 0.001  # of a tile: a map of zeros is no map of full colours
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class WindowState:
     """Subject of the window: the model with its run, the question asked and its answer."""
 
     model: Model
     run: Run
-    asked: Asked
+    asked: AnswerQuery
     off: tuple[Head, ...]
     erased: int
     answered: Answered
@@ -57,16 +57,16 @@ class Shown:
         """The word that is erased, "" for none."""
         if self.erased < 0:
             return ""
-        return distinct_names([*map(model_words.word_of, self.run.pieces.texts)])[self.erased]
+        return distinct_names([*map(word_of, self.run.pieces.texts)])[self.erased]
 
 
 @once_a_run
-def shown_of(view: View) -> Shown:
+def window_state(view: View) -> WindowState:
     """Subject of a view's window. Raises NoWords, or ValueError with words for the page."""
-    asked, off = numbers.asked_of(view), tuple(numbers.off_of(view))
+    asked, off = numbers.answer_query(view), tuple(numbers.off_of(view))
     model, run = load_model(asked.model), runs.run_model(asked.model, asked.text)
     erased = numbers.erased_of(view, asked)
-    return Shown(model, run, asked, off, erased, numbers.answered(asked, off, erased))
+    return WindowState(model, run, asked, off, erased, numbers.answered(asked, off, erased))
 
 
 def chosen(view: View, model: Model) -> Head | None:
@@ -84,11 +84,11 @@ def explore_link(view: View, model: Model) -> tuple[str, str] | None:
     if head is None:
         return None
     named = {name: view[name] for name in ("model", "s", "query", "special", "join")}
-    address = f"explore?{urlencode(named | model_words.named_head(head))}"
-    return f"Play with head {model_words.name_of(head)}", address
+    address = f"explore?{urlencode(named | options.named_head(head))}"
+    return f"Play with head {name_of(head)}", address
 
 
-def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
+def drawn_bars(shown: WindowState) -> Sequence[Sequence[tuple[str, float, int]]]:
     """The lists of likely next pieces that are drawn."""
     trained, now = shown.answered.likeliest
     if not trained:
@@ -99,7 +99,7 @@ def drawn_bars(shown: Shown) -> Sequence[Sequence[tuple[str, float, int]]]:
 
 
 def sequences_of(
-    view: View, shown: Shown
+    view: View, shown: WindowState
 ) -> tuple[list[list[str]], list[int], list[tuple[int, int]]]:
     """The words of each sequence, the chosen one of each, and for each layer which sequence it asks
     from, and which it asks.
@@ -111,14 +111,14 @@ def sequences_of(
     every = [inputs[asking.index(at)].pieces for at in sorted({*asking})]
     kept = [pieces.kept(aside) for pieces in every]
     words = [
-        [model_words.word_of(pieces.texts[at]) for at in there]
+        [word_of(pieces.texts[at]) for at in there]
         for pieces, there in zip(every, kept, strict=True)
     ]
     queries = [min(view["query"], len(there) - 1) for there in kept]
     return words, queries, [(at, 0) for at in asking]
 
 
-def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow:
+def figure_of(view: View, shown: WindowState, every_lens: bool = False) -> ModelWindow:
     """The window as far as it is worked out, in numbers and words. every_lens: with the sentences
     on heads through each lens, for a file that nobody answers."""
     model, asked, answered = shown.model, shown.asked, shown.answered
@@ -126,47 +126,44 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
     rows = numbers.rows_of(view, queries)
     effects = numbers.effects_so_far(asked)
     opened, other = passports_of(view), answered.other
-    lenses = model_words.lenses_of(
-        model, numbers.is_long(asked), opened is not None, other is not None
-    )
+    lenses = lenses_of(model, numbers.is_long(asked), opened is not None, other is not None)
     chosen_lens = view["lens"] if view["lens"] in lenses else [*lenses][-1]
-    says = numbers.votes_of(asked) if model_words.SAYS in lenses else None
+    says = numbers.votes_of(asked) if options.SAYS in lenses else None
     head = chosen(view, model)
     layer, heads = head[0] if head else 0, effects.shape[1]
     key = view["key"] if view["key"] in range(len(words[of_layers[layer][1]])) else -1
     vectors = answered.kind == "vector"
+    tried = int(effects.isfinite().sum())
     costs = numbers.costs_of(asked)
     claims = {at: elsewhere(cost, vectors) for at, cost in costs.items()}
     needed = [at for at, claim in claims.items() if claim == "needs"]
     asking, keys = of_layers[layer]
-    through = [*lenses] if every_lens else [model_words.LOOKS if key >= 0 else chosen_lens]
-    looks = numbers.looks_of(view, rows, words, queries, of_layers)
+    through = [*lenses] if every_lens else [options.LOOKS if key >= 0 else chosen_lens]
+    looks = numbers.attention_sentences(view, rows, words, queries, of_layers)
     if other is not None:
         shaded = pair_shades.shaded(asked, looks, view["tiles"])
     else:
         shaded = _of_passports(opened, view["tiles"])
     shades = shaded.by_lens
-    measures = {model_words.LOST: effects} | {
-        lens: shade.coloured for lens, shade in shades.items()
-    }
-    darkest = {model_words.LOST: greatest(effects), model_words.SAYS: 0.0}
+    measures = {options.LOST: effects} | {lens: shade.coloured for lens, shade in shades.items()}
+    darkest = {options.LOST: greatest(effects), options.SAYS: 0.0}
     if says is not None:
-        measures[model_words.SAYS] = says
-        darkest[model_words.SAYS] = greatest(says)
+        measures[options.SAYS] = says
+        darkest[options.SAYS] = greatest(says)
     blue = [lens for lens, shade in shades.items() if not shade.around_0]
     if key >= 0:
         pair = distinct_names(words[asking])[queries[asking]], distinct_names(words[keys])[key]
-        lenses |= {LINK: model_words.link_title(*pair)}
+        lenses |= {LINK: sentences.link_title(*pair)}
     lens = LINK if key >= 0 else chosen_lens
     whole_words, whole = numbers.whole_model(view, asked) or ("", [])
     said: WindowSaid = {
         "sequences": words,
         "queries": queries,
         "lenses": [*lenses.items()],
-        "legends": model_words.legends_of(answered, darkest, bool(needed))
+        "legends": sentences.legends_of(answered, darkest, bool(needed))
         | {lens: shade.legend for lens, shade in shades.items()},
         "darkest": darkest | {lens: shade.darkest for lens, shade in shades.items()},
-        "blue": [model_words.LOOKS, LINK, *blue],
+        "blue": [options.LOOKS, LINK, *blue],
         "lens": lens,
         "sign": answered.sign,
         "chosen": -1 if head is None else head[0] * heads + head[1],
@@ -175,27 +172,25 @@ def figure_of(view: View, shown: Shown, every_lens: bool = False) -> ModelWindow
         "told": {
             each: shaded.told[each]()
             if each in shaded.told
-            else told_of(shown, each, looks, effects, says, None if every_lens else head)
+            else head_sentences(shown, each, looks, effects, says, None if every_lens else head)
             for each in through
         },
-        "tried": model_words.tried_words(int(effects.isfinite().sum()), effects.numel())
-        if head is None
-        else "",
-        "offWords": model_words.off_words(
-            *(answered, shown.off, singles(shown, effects), shown.erased_word)
+        "tried": "" if head else say(TRYING, tried=tried, heads=effects.numel()),
+        "offWords": sentences.off_words(
+            *(answered, shown.off, single_head_effects(shown, effects), shown.erased_word)
         ),
         "pair": key,
-        "least": model_words.LINKS,
+        "least": sentences.LINKS,
         "linkWords": link_words(words, queries, of_layers, rows, key, layer),
         "answer": answer_of(answered),
         "bars": bars_of(shown),
-        "acts": acts_of(shown, words[0], key, head if opened else None),
+        "acts": action_buttons(shown, words[0], key, head if opened else None),
         "erased": view["erased"] if shown.erased >= 0 else -1,
         "whole": whole,
         "wholeWords": whole_words,
         "shades": shaded.menu,
         "states": states_of(answered),
-        "other": "" if other is None else model_words.rows_title(other),
+        "other": "" if other is None else f"← in {other.name}",
     }
     layers = [
         (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
@@ -217,7 +212,7 @@ def _of_passports(opened: Opened | None, name: str) -> Shaded:
     """The number of passports of that name, and all others in the menu."""
     if opened is None:
         return Shaded({}, {}, None)
-    shade, lens = shade_named(opened.shades, name), model_words.PASSPORTS
+    shade, lens = shade_named(opened.shades, name), options.PASSPORTS
     return Shaded({lens: shade}, {lens: lambda: opened.titles}, menu_of(lens, opened.shades, shade))
 
 
@@ -226,14 +221,14 @@ def greatest(numbers: Tensor) -> float:
     return max(LEAST_DARKEST, float(numbers.nan_to_num(0.0).abs().max()))
 
 
-def singles(shown: Shown, effects: Tensor) -> list[float]:
+def single_head_effects(shown: WindowState, effects: Tensor) -> list[float]:
     """The effect of each head that is off alone; empty where one is not known yet."""
     found = [float(effects[head]) for head in shown.off]
     return found if all(map(torch.isfinite, torch.tensor(found))) else []
 
 
-def told_of(
-    shown: Shown,
+def head_sentences(
+    shown: WindowState,
     lens: str,
     looks: Sequence[Sequence[str]],
     effects: Tensor,
@@ -243,32 +238,25 @@ def told_of(
     """The sentences on each head, in the order of the map. looks: those on where each looks;
     chosen: the head whose vote stands beside what is lost without it, None for none."""
     asked, answered = shown.asked, shown.answered
-    costs, vectors = numbers.costs_of(asked), answered.kind == "vector"
-    other = answered.likeliest[0][1][0] if answered.likeliest[0] else ""
-    names = names_of(asked.model)
-    told = []
-    for layer, of_layer in enumerate(looks):
-        for head, where in enumerate(of_layer):
-            told.append(
-                model_words.head_words(
-                    lens,
-                    answered,
-                    (layer, head),
-                    where,
-                    None if shown.off == ((layer, head),) else float(effects[layer, head]),
-                    None if says is None else float(says[layer, head]),
-                    other,
-                    name_words(names, layer, head)
-                    if lens == model_words.LOOKS
-                    else f"{claim_words(costs[layer, head], vectors)}."
-                    if (layer, head) in costs
-                    else "",
-                    numbers.lead_lost(asked, (layer, head))
-                    if lens == model_words.SAYS and (layer, head) == chosen
-                    else None,
-                )
-            )
-    return told
+    costs, names = numbers.costs_of(asked), names_of(asked.model)
+
+    def of_head(head: Head, where: str) -> str:
+        there, lost = "", None
+        if lens == options.LOOKS:
+            there = sentences.name_words(names, *head)
+        elif head in costs:
+            there = f"{claim_words(costs[head], answered.is_vector)}."
+        if lens == options.SAYS and head == chosen:
+            lost = numbers.lead_lost(asked, head)
+        effect = None if shown.off == (head,) else float(effects[head])
+        vote = None if says is None else float(says[head])
+        return sentences.head_words(lens, answered, head, where, effect, vote, there, lost)
+
+    return [
+        of_head((layer, head), where)
+        for layer, of_layer in enumerate(looks)
+        for head, where in enumerate(of_layer)
+    ]
 
 
 def link_words(
@@ -290,22 +278,22 @@ def link_words(
         ]
     )
     query = distinct_names(words[asking])[queries[asking]]
-    return model_words.link_words(query, distinct_names(words[keys])[key], ours)
+    return sentences.link_words(query, distinct_names(words[keys])[key], ours)
 
 
 def answer_of(answered: Answered) -> Answer | None:
     """The answer as it is read behind the sentence; None where it is a vector."""
     if answered.kind == "vector":
         return None
-    before, now = model_words.apart(answered.before, answered.now)
+    before, now = apart(answered.before, answered.now)
     other = answered.other
-    beside = "" if other is None else f"in {other.name} {model_words.percent(other.share)}"
+    beside = "" if other is None else f"in {other.name} {percent(other.share)}"
     return {"word": answered.word, "before": before, "now": now, "other": beside}
 
 
-def bars_of(shown: Shown) -> list[Bars]:
+def bars_of(shown: WindowState) -> list[Bars]:
     """The likely next words as trained, and with heads off."""
-    other, named = shown.answered.other, model_words.write_off(shown.off, shown.model)
+    other, named = shown.answered.other, options.write_off(shown.off, shown.model)
     off = named if len(named) < 20 else f"{len(shown.off)} heads"
     off = f"{off} {'off' if other is None else f'as in {other.name}'}" if shown.off else ""
     without = f"without “{shown.erased_word}”" if shown.erased >= 0 else ""
@@ -331,17 +319,17 @@ def states_of(answered: Answered) -> tuple[str, str]:
     return ("tuned", "the base's") if answered.other.own == TUNED else ("the base's", "tuned")
 
 
-def endings_of(shown: Shown) -> list[tuple[str, str]]:
+def endings_of(shown: WindowState) -> list[tuple[str, str]]:
     """Better endings in place of a poor answer, once the heads are tried, see `sure_endings`."""
     asked = shown.asked
-    poor = deciding_words.is_poor(shown.answered) and not asked.other
+    poor = shown.answered.is_poor and not asked.other
     if not poor or numbers.deciding_of(asked) is None:
         return []
     return continuations.sure_endings(asked.model, asked.text)
 
 
-def acts_of(
-    shown: Shown, words: Sequence[str], key: int, head: Head | None
+def action_buttons(
+    shown: WindowState, words: Sequence[str], key: int, head: Head | None
 ) -> list[tuple[str, str]]:
     """Further buttons below the map, by name. words: of the sentence; key: the one looked at."""
     other = shown.answered.other
@@ -357,10 +345,10 @@ def acts_of(
         ):
             acts.append((ERASE, f"Erase “{named}”"))
     for at, ending in enumerate(endings_of(shown)):
-        acts.append((f"{ENDING}{at}", deciding_words.ending_words(*ending)))
+        acts.append((f"{ENDING}{at}", sentences.ending_words(*ending)))
     if head is not None:
-        acts.append((PASSPORT, f"Passport of {model_words.name_of(head)}"))
+        acts.append((PASSPORT, f"Passport of {name_of(head)}"))
     if not numbers.is_long(shown.asked):
-        needs = team_words.QUESTION if other is None else pair_words.QUESTION
+        needs = sentences.QUESTION if other is None else pair_sentences.QUESTION
         acts.append((NEEDS, needs))
     return acts

@@ -13,9 +13,9 @@ from attention.figures.scene import Scene
 from attention.figures.worked_out import Done
 from attention.subjects.model import numbers, pair_numbers, scene, team_numbers, team_scene, window
 from attention.subjects.model.figures import ModelWindow, TeamFilm, WindowSaid
+from attention.subjects.model.options import LOST, PASSPORTS, write_off
 from attention.subjects.model.team_numbers import search_of
-from attention.subjects.model.window import ALL_ON, NEEDS, Shown
-from attention.subjects.model.words import LOST, PASSPORTS, write_off
+from attention.subjects.model.window import ALL_ON, NEEDS, WindowState
 
 KEPT_ACTS = (ALL_ON, NEEDS)
 
@@ -56,15 +56,15 @@ def team_of(view: View) -> TeamFilm:
     Raises ValueError where the answer needs none.
     """
     _, team = found_for(view)
-    film = team_scene.figure_of(window.shown_of(on_with(view, team)))
+    film = team_scene.figure_of(window.window_state(on_with(view, team)))
     if film is None:
         raise ValueError(f"a sentence whose answer needs a head is expected, got {view['s']!r}")
     return without_searches(film)
 
 
-def found_for(view: View) -> tuple[Shown, tuple[Head, ...]]:
+def found_for(view: View) -> tuple[WindowState, tuple[Head, ...]]:
     """The window of a view with all heads on, and the heads that its answer needs most."""
-    shown = window.shown_of(on_with(view, ()))
+    shown = window.window_state(on_with(view, ()))
     search = search_of(shown.asked)
     for step in pair_numbers.steps_to_changes(shown.asked):
         step.work(lambda *_: None)
@@ -85,7 +85,7 @@ def on_with(view: View, off: Sequence[Head]) -> View:
 def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWindow, Scene]:
     """The window with these heads off, and the scene of it. films: whether they go out below."""
     now = on_with(view, off)
-    shown = window.shown_of(now)
+    shown = window.window_state(now)
     figure = window.figure_of(now, shown, every_lens=True)
     kept = [act for act in figure.said["acts"] if act[0] in KEPT_ACTS]
     lenses = [lens for lens in figure.said["lenses"] if lens[0] != PASSPORTS]

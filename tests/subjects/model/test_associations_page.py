@@ -19,9 +19,8 @@ from attention.core.papers import link_of
 from attention.figures.matrices import Matrices
 from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Words
-from attention.subjects.model import association_scene, association_words
-from attention.subjects.model.association_words import AssociationSettings
-from attention.subjects.model.words import ASSOCIATIONS
+from attention.subjects.model import association_numbers, association_scene, association_sentences
+from attention.subjects.model.options import ASSOCIATIONS, AssociationSettings
 from attention.trained.models import goes_on
 from tests.cases import over
 from tests.running import App, opened, viewed
@@ -43,10 +42,10 @@ def association(
     words: bool = False,
     causal: bool = False,
     **settings: Any,
-) -> association_words.Association:
+) -> association_numbers.Association:
     pieces = packaged(name).pieces(SENTENCE)
     found, chosen = associate(packaged(name), pieces, method), AssociationSettings(**settings)
-    return association_words.association(method, found, pieces, chosen, aside, words, causal)
+    return association_numbers.association_of(method, found, pieces, chosen, aside, words, causal)
 
 
 def test_a_method_stands_as_shares_whose_greatest_has_the_last_colour():
@@ -87,7 +86,7 @@ def test_pairs_are_those_of_the_shown_method_and_agreement_is_that_of_all():
     app = visit(query=2)
     model, pieces = packaged("minilm"), packaged("minilm").pieces(SENTENCE)
     shown, pairs = association("minilm", "alti"), app.table_with("has to do with")
-    queries, columns = association_words.pairs_table(shown)
+    queries, columns = association_numbers.pairs_table(shown)
     assert (pairs[""], pairs["has to do with"]) == (queries, columns["has to do with"])
     erased, kept_pieces = associate(model, pieces, "erasure")[-1], pieces.kept(True)
     expected = {
@@ -115,14 +114,14 @@ def test_every_method_is_defined_with_its_source_and_worked_by_hand():
 
 @pytest.mark.usefixtures("hurried")
 def test_the_example_asks_before_it_explains():
-    app, because = visit(), association_words.misleading().because
+    app, because = visit(), association_sentences.misleading().because
     assert because not in app.all_words
     for word, verdict in (("the", "Not quite."), ("cat", "Yes.")):
         assert f"{verdict} {because}" in app.choose("misled", word).all_words
 
 
 def test_what_takes_long_is_worked_out_when_asked_for_and_can_be_stopped(monkeypatch):
-    monkeypatch.setattr(association_words, "AT_ONCE", 0)
+    monkeypatch.setattr(association_numbers, "AT_ONCE", 0)
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
     app = visit(s="a sentence of its own, which nobody has worked out so far")
     assert "association" in app.sent

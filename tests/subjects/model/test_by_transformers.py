@@ -13,10 +13,9 @@ from attention.app.state.openings import FOLDS, HOW
 from attention.changing.answers import answer_at
 from attention.changing.effects import effects
 from attention.changing.known import states_without
-from attention.subjects.model import numbers, window
-from attention.subjects.model import words as model_words
+from attention.subjects.model import numbers, options, window
 from attention.subjects.model.figures import ModelWindow
-from attention.subjects.model.words import LOOKS, LOST, SAYS, ZERO
+from attention.subjects.model.options import LOOKS, LOST, SAYS, ZERO
 from attention.trained import sources
 from attention.trained.hooked import ByTransformers
 from attention.trained.sources import Own, OwnModels
@@ -68,7 +67,7 @@ def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox):
     assert trained["shares"][0] == pytest.approx(float(metric(run.hidden)), rel=1e-4)
     for off in ([(1, 2)], [(at, head) for at in range(3) for head in range(4)]):
         switched = opened(
-            "model", model=NAME, s=SENTENCE, off_to=ZERO, off=model_words.write_off(off, neox)
+            "model", model=NAME, s=SENTENCE, off_to=ZERO, off=options.write_off(off, neox)
         )
         now = switched.sent["model_window"].header
         states = states_without(neox, run, off, "zero")
@@ -83,17 +82,17 @@ def test_a_team_is_found_as_of_any_model(neox):
     app = app.until(lambda: not effects_of(app).isnan().any())
     app.tell("model_window", "act", "needs")
     app = app.until(lambda: "off" in app.query_params)
-    assert model_words.read_off(app.query_params["off"][0], neox)
+    assert options.read_off(app.query_params["off"][0], neox)
 
 
-@pytest.mark.parametrize("tab", model_words.TABS)
+@pytest.mark.parametrize("tab", options.TABS)
 def test_each_tab_shows_what_it_can_and_says_what_needs_a_known_layout(neox, tab):
     app = opened("model", model=NAME, s=SENTENCE, more=tab)
     assert not app.exception
     split = "queries, keys and values, and what its norms do, cannot be shown"
-    assert any(split in each for each in app.notes) == (tab == model_words.REASONS)
+    assert any(split in each for each in app.notes) == (tab == options.REASONS)
     missing = any(each.startswith("Not here: ALTI. ") for each in app.notes)
-    assert missing == (tab == model_words.ASSOCIATIONS)
+    assert missing == (tab == options.ASSOCIATIONS)
 
 
 @over("fold", FOLDS)
@@ -107,7 +106,7 @@ def test_norms_on_the_path_of_an_encoder_are_not_guessed(tmp_path, monkeypatch):
     app = opened("model", model="electra", s=SENTENCE, query=2, off_to=ZERO)
     header = app.sent["model_window"].header
     assert [name for name, _ in header["lenses"]] == [LOOKS, LOST]
-    app = opened("model", model="electra", s=SENTENCE, more=model_words.REASONS)
+    app = opened("model", model="electra", s=SENTENCE, more=options.REASONS)
     assert UNKNOWN in app.notes
 
 
@@ -129,7 +128,7 @@ def test_a_window_by_transformers_has_the_numbers_of_the_known_layout(monkeypatc
     found = []
     for model in (name, hooked.about.name):
         view = viewed("model", model=model, **link)
-        of_view = window.shown_of(view)
+        of_view = window.window_state(view)
         shown.append(window.figure_of(view, of_view))
         asked = of_view.asked
         found.append(

@@ -16,7 +16,7 @@ from attention.changing.answers import answer_at
 from attention.changing.known import states_without
 from attention.subjects.model import numbers
 from attention.subjects.model.known_heads import EXAMPLES
-from attention.subjects.model.words import MEAN
+from attention.subjects.model.options import MEAN
 from attention.trained.models import Transformer
 from tests.running import opened
 from tests.trained.packaged import packaged, run_model
@@ -80,7 +80,7 @@ def test_a_held_out_sentence_opens_on_its_last_word_and_a_head_that_costs_it_abo
 ):
     """Typed and by a link alike, with a title that is true of a recomputation."""
     packaged(MODEL)
-    run, asked = run_model(MODEL, text), numbers.Asked(MODEL, text, -1, MEAN)
+    run, asked = run_model(MODEL, text), numbers.AnswerQuery(MODEL, text, -1, MEAN)
     costs = -numbers.effects_of(asked, lambda done, of: None)
     costs = costs.flatten()  # as the window's own work finds them, step by step
     tried = sorted({*costs.topk(12).indices.tolist(), *range(0, len(costs), one_of)})

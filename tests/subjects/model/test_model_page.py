@@ -16,8 +16,9 @@ from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
 from attention.atlas import files
+from attention.atlas.sentences import decimals, percent, points
+from attention.atlas.sentences import title as titled
 from attention.atlas.turned import turned as turns
-from attention.atlas.words import title as titled
 from attention.changing import effects as changing
 from attention.changing.answers import answer_at, metric_of_states
 from attention.changing.change import changes
@@ -26,12 +27,11 @@ from attention.changing.known import states_without
 from attention.changing.votes import votes
 from attention.hosting import reruns
 from attention.hosting.jobs import State
+from attention.subjects.model import head_sentences, options, team_numbers, window
 from attention.subjects.model import numbers as model_numbers
-from attention.subjects.model import window
-from attention.subjects.model import words as told
 from attention.subjects.model.figures import ModelWindow, WindowSaid
 from attention.subjects.model.known_heads import EXAMPLES
-from attention.subjects.model.words import AS_IN
+from attention.subjects.model.options import AS_IN
 from attention.trained import sources
 from attention.trained.encoder_decoder import EncoderDecoder
 from attention.trained.models import Model, Run, Transformer
@@ -62,7 +62,7 @@ def figure_of(**link: object) -> ModelWindow:
     """The window of a link as far as it is worked out."""
     packaged(str(link.setdefault("model", "minilm")))
     view = viewed("model", **{"s": SENTENCE} | link)
-    return window.figure_of(view, window.shown_of(view))
+    return window.figure_of(view, window.window_state(view))
 
 
 def said(**link: object) -> WindowSaid:
@@ -131,10 +131,10 @@ def test_a_switch_changes_the_answer_its_bars_and_its_sentence_and_stands_in_the
     before, now = header(app)["bars"]
     assert before == trained | {"title": "Next word, all heads on"}
     assert now["shares"][now["texts"].index("Paris")] == pytest.approx(share, rel=1e-4)
-    assert header(app)["answer"]["now"] == told.percent(share)
-    decides = told.decimals(share, now["shares"][0])  # as “the” is about as likely then
+    assert header(app)["answer"]["now"] == percent(share)
+    decides = decimals(share, now["shares"][0])  # as “the” is about as likely then
     for each in (share, now["shares"][0]):
-        assert told.percent(each, decides) in header(app)["offWords"]
+        assert percent(each, decides) in header(app)["offWords"]
     app.tell("model_window", "act", "on")
     assert "off" not in app.query_params
     assert header(app)["answer"]["now"] == header(app)["answer"]["before"]
@@ -146,7 +146,7 @@ def test_a_chosen_head_stays_while_the_map_fills_and_in_the_link_the_first_one_t
     assert header(app)["chosen"] == 3 * 12 + 5
     app.tell("model_window", "head", 0)
     assert header(app)["chosen"] == 0
-    assert app.query_params["head_by"] in (told.CHOSEN, [told.CHOSEN])
+    assert app.query_params["head_by"] in (options.CHOSEN, [options.CHOSEN])
     again = visit(**{name: app.query_params[name] for name in ("s", "head_by")})
     assert header(again)["chosen"] == 0
     assert header(visit(s=app.values["s"]))["chosen"] != 0
@@ -165,7 +165,7 @@ def test_no_head_is_named_before_all_are_tried():
     text = "nobody has tried a head of this sentence"
     sent = said(model="minilm", s=text)
     assert (sent["chosen"], sent["tried"]) == (-1, "Trying 0 of 72 heads …")
-    asked = model_numbers.Asked("minilm", text, 0, told.MEAN)
+    asked = model_numbers.AnswerQuery("minilm", text, 0, options.MEAN)
     for layer in range(5, 0, -1):
         model_numbers._effects_of(asked, layer, lambda done, of: None)
     sent = said(model="minilm", s=text)
@@ -191,7 +191,7 @@ def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports()
 
 def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_path):
     monkeypatch.setattr(files, "FOLDER", tmp_path)
-    app = at_once(more=told.PASSPORT)
+    app = at_once(more=options.PASSPORT)
     assert "passports" not in dict(map(tuple, header(app)["lenses"]))
     assert any("python -m attention.atlas minilm" in words for words in app.missing)
 
@@ -213,8 +213,8 @@ def test_what_a_head_says_stands_beside_what_is_lost_without_it():
     without = states_without(model, run, [head], "zero")
     lost = float(lead(run.hidden) - lead(without))
     says = float(votes(model, run, (word, other)).heads[head])
-    told_of_all = said(**SMOLLM2, layer=23, head=4, lens=told.SAYS)["told"][told.SAYS]
-    assert told.gap_words(says, lost) in told_of_all[23 * 9 + 4]
+    told_of_all = said(**SMOLLM2, layer=23, head=4, lens=options.SAYS)["told"][options.SAYS]
+    assert head_sentences.gap_words(says, lost) in told_of_all[23 * 9 + 4]
     assert "at zero" not in told_of_all[23 * 9 + 5]
 
 
@@ -223,9 +223,11 @@ def test_two_words_are_linked_by_the_heads_that_look_from_one_at_the_other():
     assert (header(app)["queries"], header(app)["pair"]) == ([4], 2)
     words = header(app)["sequences"][0]
     weights = rows(app)[:, 2].reshape(6, 12)
-    assert header(app)["linkWords"] == told.link_words(words[4], words[2], weights)
-    assert header(app)["lens"] == told.LINK
-    assert dict(map(tuple, header(app)["lenses"]))[told.LINK] == told.link_title(words[4], words[2])
+    assert header(app)["linkWords"] == head_sentences.link_words(words[4], words[2], weights)
+    assert header(app)["lens"] == options.LINK
+    assert dict(map(tuple, header(app)["lenses"]))[options.LINK] == head_sentences.link_title(
+        words[4], words[2]
+    )
     assert app.selection["query"] == 4
     app.tell("model_window", "lens", "looks")
     assert (header(app)["lens"], header(app)["pair"]) == ("looks", -1)
@@ -244,9 +246,9 @@ def test_heads_are_set_as_in_another_sentence_of_as_many_pieces():
     link = {"off_to": AS_IN, "off": "3 4", "query": 2}
     model, run = model_and_run("minilm")
     other = run_model("minilm", "the blue cat sat")
-    states = states_without(model, run, told.read_off("3 4", model), other)
+    states = states_without(model, run, options.read_off("3 4", model), other)
     metric, _ = answer_at(model, run, 2)
-    moved = told.percent(float(metric(states)))
+    moved = percent(float(metric(states)))
     assert moved in said(off_second="the blue cat sat", **link)["offWords"]
     for second, words in (("two words more", "the second 5"), ("", "Type the other")):
         app = at_once(off_second=second, **link)
@@ -256,12 +258,12 @@ def test_heads_are_set_as_in_another_sentence_of_as_many_pieces():
 
 def test_the_search_switches_off_the_heads_that_the_answer_needs_most():
     app = at_once(query=2).tell("model_window", "act", "needs")
-    app.until(lambda: len(told.read_off(str(app.values["off"]), packaged("minilm"))) == 4)
+    app.until(lambda: len(options.read_off(str(app.values["off"]), packaged("minilm"))) == 4)
     model, run = model_and_run("minilm")
     metric, _ = answer_at(model, run, 2)
     means = there("minilm").means
-    found = searched(told.MOST_NEEDED, model, run, metric, to=means, sign=-1)
-    assert told.read_off(app.values["off"], model) == [each.head for each in found]
+    found = searched(team_numbers.MOST_NEEDED, model, run, metric, to=means, sign=-1)
+    assert options.read_off(app.values["off"], model) == [each.head for each in found]
     app.until(lambda: not any(doubt["act"] for doubt in film(app)["doubts"]))
     titles = [stage["title"] for stage in film(app)["stages"]]
     assert titles[0] == "All on"
@@ -279,7 +281,7 @@ def test_a_link_shows_its_heads_go_out_in_its_order_and_one_steps_back():
     states = states_without(model, run, [(3, 1), (0, 4)], means)
     assert stages[2]["shares"] == [pytest.approx(float(metric(states)), rel=1e-3)]
     app.tell("team", "team", [37, 4])
-    assert told.read_off(str(app.values["off"]), model) == [(3, 1), (0, 4)]
+    assert options.read_off(str(app.values["off"]), model) == [(3, 1), (0, 4)]
     for wrong in ([37, 37], [99], [-1]):
         app.tell("team", "team", wrong)
         assert len(film(app)["stages"]) == 3
@@ -296,7 +298,7 @@ def test_heads_that_are_off_stand_beside_the_same_search_among_random_directions
     assert f" {100 * float(costs.mean()):.1f} ± " in elsewhere
     metric, _ = answer_at(model, run, 2)
     turned = searched(2, model, run, metric, to=turns(run, means), sign=-1)
-    assert f"among 72 random directions takes {told.points(turned[-1].metric)} %" in chance
+    assert f"among 72 random directions takes {points(turned[-1].metric)} %" in chance
 
 
 def test_more_heads_than_can_be_followed_are_shown_by_the_window_alone():
@@ -308,13 +310,13 @@ def test_effects_fill_in_layer_by_layer_beside_a_tab_and_stopping_keeps_those_th
     monkeypatch,
 ):
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
-    app = at_once(s="nobody knew of this before", more=told.ASSOCIATIONS)
+    app = at_once(s="nobody knew of this before", more=options.ASSOCIATIONS)
     assert len({button.key for button in app.button if button.label == "Stop"}) == 2
     text = "a sentence that nobody has asked of yet"
     app = at_once(s=text)
     if effects_of(app).isnan().any():
         assert "Work it out" in app.press("Stop").buttons
-    asked = model_numbers.Asked("minilm", text, 0, told.MEAN)
+    asked = model_numbers.AnswerQuery("minilm", text, 0, options.MEAN)
     model_numbers._effects_of(asked, 5, lambda done, of: None)
     assert not model_numbers.effects_so_far(asked)[5].isnan().any()
 
@@ -323,7 +325,7 @@ def test_effects_of_another_replacement_fill_in_while_one_looks(monkeypatch):
     """The window alone runs again: it then has to be drawn anew by itself, as at first."""
     app = visit(s="nobody has set heads of this to zero")
     monkeypatch.setattr(works, "patience", lambda *_: 0.0)
-    app.choose("off_to", told.ZERO)
+    app.choose("off_to", options.ZERO)
     assert not app.ran_alone
     assert "Stop" in app.buttons
     assert effects_of(app.finished()).isfinite().all()
@@ -359,7 +361,7 @@ def test_an_erased_word_is_left_out_and_what_becomes_of_the_answer_is_told():
     metric, _ = answer_at(model, run, -1)
     falls = "Without the word “France” “Paris” falls from 77 % to "
     assert header(app)["offWords"].startswith(falls)
-    assert header(app)["answer"]["now"] == told.percent(float(metric(left.hidden)))
+    assert header(app)["answer"]["now"] == percent(float(metric(left.hidden)))
     assert (header(app)["erased"], app.query_params["erased"]) == (3, "3")
     assert header(app.tell("model_window", "act", "erase"))["erased"] == -1
 
@@ -372,18 +374,18 @@ def test_an_encoder_reads_its_mask_token_in_place_of_an_erased_word():
     moved = float(metric(model.run_pieces(masked).hidden))
     for special, first in (("kept", 0), ("ignored", 1)):  # counted among the pieces that are shown
         now = said(query=2 - first, key=4 - first, erased=4 - first, special=special)
-        assert f"moves by {told.percent(moved)}" in now["offWords"]
+        assert f"moves by {percent(moved)}" in now["offWords"]
     for kept in (2, 0):  # the word itself, a special token
         assert said(query=2, erased=kept)["erased"] == -1
 
 
 def test_words_are_coloured_by_the_method_that_the_study_trusts():
     now, trusted = (
-        said(model="smollm2", words_by=told.WHOLE_MODEL),
+        said(model="smollm2", words_by=options.WHOLE_MODEL),
         most_trusted("smollm2", "fall", decoder=True),
     )
     assert trusted is not None
-    assert now["wholeWords"] == told.trusted_words(trusted)
+    assert now["wholeWords"] == head_sentences.trusted_words(trusted)
     assert len(now["whole"]) == len(now["sequences"][0])
     assert sum(map(abs, now["whole"])) == pytest.approx(1, abs=0.01)
     assert said(model="smollm2")["whole"] == []

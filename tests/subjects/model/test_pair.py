@@ -13,13 +13,14 @@ from torch.testing import assert_close
 from attention.analysis import glances
 from attention.atlas import moved
 from attention.atlas.moved import Moved
+from attention.atlas.sentences import percent, say
 from attention.changing.answers import answer_at
 from attention.changing.effects import effects
 from attention.changing.known import states_without
 from attention.changing.transplants import WeightChanges, map_changes, transplants, weight_changes
+from attention.subjects.model import head_sentences, pair_sentences
 from attention.subjects.model import numbers as model_numbers
-from attention.subjects.model import pair_words, team_words
-from attention.subjects.model.words import BASE, TUNED, Answered, Other, percent
+from attention.subjects.model.answers import BASE, TUNED, Answered, Other
 from attention.trained import sources
 from attention.trained.models import Transformer
 from attention.trained.sources import OwnModels
@@ -96,7 +97,7 @@ def test_tuned_heads_go_into_the_base_and_a_tuned_model_has_its_heads_off(pair):
 def test_a_long_sentence_has_both_answers_and_no_head_that_is_being_looked_for(pair, monkeypatch):
     monkeypatch.setattr(model_numbers, "MAX_PIECES", 2)
     app = opened("model", model="second", s=TEXT)
-    assert app.heading[0] == pair_words.TOO_LONG
+    assert app.heading[0] == pair_sentences.TOO_LONG
     lenses = [name for name, _ in app.sent["model_window"].header["lenses"]]
     assert lenses == ["elsewhere", "weights"]
 
@@ -115,7 +116,7 @@ def test_heads_are_put_back_until_half_is_undone_beside_others_by_chance(pair):
     app = visit().tell("model_window", "act", "needs")
     app.until(lambda: "team" in app.sent and not app.sent["team"].header["doubts"][0]["act"])
     film = app.sent["team"].header
-    assert film["question"] == pair_words.QUESTION
+    assert film["question"] == pair_sentences.QUESTION
     (chance,) = film["doubts"]
     assert "of as many other heads" in chance["text"]
 
@@ -138,7 +139,7 @@ def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it():
     assert {one.text for one in several[1:]} == {text for _, text in moved.PROMPTS}
     app = opened("model", model="smollm2", s="The capital of France is")
     cards = app.sent["head_cards"].header["cards"]
-    assert cards[0]["title"] == pair_words.INTRODUCED
+    assert cards[0]["title"] == pair_sentences.INTRODUCED
     app.tell("head_cards", "example", 0)
     assert (app.values["model"], app.values["s"]) == ("smollm2-giver", several[0].text)
     known = moved.changes_of("smollm2-giver", several[0].text)
@@ -190,31 +191,31 @@ HEADINGS = {
 def test_the_claim_above_two_models_holds_for_any_numbers(case):
     before, other, changes, ov = case
     known = weights(*ov) if ov else None
-    said = pair_words.heading(answered(before, other), torch.tensor([changes]), known)
+    said = pair_sentences.heading(answered(before, other), torch.tensor([changes]), known)
     assert said == HEADINGS[case]
 
 
 @given(st.lists(st.floats(-0.5, 0.5, width=16), min_size=2, max_size=7))
 def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes):
     numbers: Tensor = torch.tensor([changes])
-    title, _ = pair_words.heading(answered(0.5, 0.0), numbers, weights(*changes))
+    title, _ = pair_sentences.heading(answered(0.5, 0.0), numbers, weights(*changes))
     carries = sorted(-change for change in changes)
     if title.startswith("Head"):
         assert title.startswith(f"Head 0.{changes.index(min(changes))} ")
         assert carries[-1] > carries[-2]
     else:
-        assert carries[-1] < pair_words.LEAST or carries[-1] == carries[-2]
+        assert carries[-1] < pair_sentences.LEAST or carries[-1] == carries[-2]
 
 
 def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all():
     maps, both = torch.tensor([[0.25, 0.5]]), weights(0.5, 0.25)
-    told = pair_words.map_words(maps, (0, 0), "It looks at “a”.")
+    told = pair_sentences.map_words(maps, (0, 0), "It looks at “a”.")
     assert told == "The map of head 0.0 moved by 0.250 bits, the 2nd of 2. It looks at “a”."
-    told = pair_words.weight_words(both, (0, 1))
+    told = pair_sentences.weight_words(both, (0, 1))
     assert (
         told == "Head 0.1 among 2: W_QK moved by 100.00 %, the 1st; W_OV moved by 25.00 %, the 2nd."
     )
-    assert [pair_words.ordinal(each) for each in (3, 11, 22, 113)] == [
+    assert [pair_sentences.ordinal(each) for each in (3, 11, 22, 113)] == [
         "3rd",
         "11th",
         "22nd",
@@ -224,19 +225,19 @@ def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all():
 
 def test_a_team_of_two_models_is_told_beside_chance():
     now = answered(0.75, 0.25, 0.5)
-    told = pair_words.chance_words(now, [0.75, 0.625])
+    told = pair_sentences.chance_words(now, [0.75, 0.625])
     assert told == (
         "They undo 25 of 50 points; 2 teams of as many other heads of these layers 0.0 to 12."
     )
-    assert team_words.title_of(now, 1, (2, 3)) == "2.3 as in the base"
-    step = team_words.step_words(answered(0.75, 0.25, 0.75), now, (2, 3), 1)
+    assert say(head_sentences.STAGE, now=now, stage=1, head=(2, 3)) == "2.3 as in the base"
+    step = head_sentences.step_words(answered(0.75, 0.25, 0.75), now, (2, 3), 1)
     assert step.startswith("Head 2.3 as in the base: “Tom” falls from 75 % to 50 %")
 
 
 def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named():
     one = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
     other = replace(one, after=0.375, leader="·c")
-    assert pair_words.moved_words([one, other]).startswith(
+    assert pair_sentences.moved_words([one, other]).startswith(
         "Of 2 packaged prompts 1 has another answer in the tuned model; half moved by 19 points"
     )
-    assert [*map(pair_words.moved_title, (one, other))] == ["capitals", "capitals: now “c”"]
+    assert [*map(pair_sentences.moved_title, (one, other))] == ["capitals", "capitals: now “c”"]

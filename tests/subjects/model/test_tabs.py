@@ -7,9 +7,9 @@ from torch.testing import assert_close
 from attention.changing import residual
 from attention.figures.chart import Chart
 from attention.figures.matrices import Matrices
-from attention.subjects.model import effect_words, scene
-from attention.subjects.model.effect_charts import guess_lines, part_bars
-from attention.subjects.model.words import LAYERS, REASONS
+from attention.subjects.model import reasons, scene
+from attention.subjects.model.options import LAYERS, REASONS
+from attention.subjects.model.reasons import Guesses, Reasons, guess_lines, part_bars
 from tests.running import opened, viewed
 from tests.subjects.explore.how.making import shown as read
 from tests.subjects.model.shown import part
@@ -31,7 +31,7 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key():
     model, run = packaged("minilm"), run_model("minilm", SENTENCE)
     shown = scene.reasons(viewed("model", **link, key=5))
     lengths = part(shown, "lengths", Matrices)
-    rows, *_ = effect_words.length_rows(run, 3, 1, 6)
+    rows, *_ = reasons.length_rows(run, 3, 1, 6)
     assert_close(lengths.matrices[0].numbers, rows)
     assert lengths.chosen == (0, 5)
     *_, terms = residual.score_parts(model, run, 3, 1, 6, 5)
@@ -44,7 +44,7 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key():
 
 def test_the_last_guess_is_the_models(written):
     run = written.run("abcab")
-    found = effect_words.guesses(written, run)
+    found = reasons.guesses(written, run)
     shares = written.scores(run.hidden[-1]).softmax(-1)
     assert len(found.names) == len(written.layers) + 1
     assert_close(found.shares[-1], shares.topk(2).values)
@@ -61,11 +61,11 @@ def test_the_last_guess_is_the_models(written):
 )
 def test_terms_sum_to_the_score_and_rows_to_one(name, layer, head, end):
     model, run = packaged(name), run_model(name, TEXT)
-    found = effect_words.reasons(model, run, layer, head, 4, 2)
+    found = reasons.reasons(model, run, layer, head, 4, 2)
     trace = run.inputs[layer].trace()
     assert found.score == pytest.approx(float(trace.scores[head, 4, 2]), rel=1e-3)
     names, columns, total = found.table()
-    assert len(names) == effect_words.MOST_TERMS + 1
+    assert len(names) == reasons.MOST_TERMS + 1
     assert sum(map(float, columns["term"])) == pytest.approx(found.score, abs=1e-4)
     assert read(total[1]) == pytest.approx(found.score, abs=1e-4)
     assert found.names[:2] == ["embedding", "biases"]
@@ -73,17 +73,16 @@ def test_terms_sum_to_the_score_and_rows_to_one(name, layer, head, end):
     embedding, biases = ([part.kind for part in parts].index(name) for name in found.names[:2])
     assert float(found.terms[0, 1]) == pytest.approx(float(terms[embedding, biases]), abs=1e-6)
     assert len(found.names) == 2 + 2 * layer
-    rows, names, words = effect_words.length_rows(run, 3, 0, 4)
+    rows, names, words = reasons.length_rows(run, 3, 0, 4)
     assert rows.shape == (2, len(names))
     assert rows.sum(1).tolist() == pytest.approx([1, 1], abs=1e-5)
     assert words.endswith(end)
 
 
 def test_figures_hold_the_numbers_they_were_given():
-    lines = guess_lines(
-        ["a"], torch.tensor([[3, 1]]), torch.tensor([[0.1, 0.9]]), ["<b>", "c"], [("c", 0.9)]
-    )
+    ranks, shares = torch.tensor([[3, 1]]), torch.tensor([[0.1, 0.9]])
+    lines = guess_lines(Guesses(["<b>", "c"], ["a"], shares, ranks, [("c", 0.9)]))
     assert [line["y"] for line in lines.to_plotly_json()["data"]] == [[3], [1]]
     assert "<b>" not in str(lines.data[0]["name"])
-    bars = part_bars(["a", "b"], torch.tensor([1.0, 2.0]), torch.tensor([3.0, 0.0]))
+    bars = part_bars(Reasons(["a", "b"], torch.tensor([[1.0, 0.0], [2.0, 0.0]])))
     assert [[*bar["y"]] for bar in bars.data] == [[1, 2], [3, 0]]

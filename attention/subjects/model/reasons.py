@@ -1,20 +1,26 @@
-"""Guesses of the layers of a model, lengths beside weights, and a score as a sum of parts."""
+"""Guesses of the layers of a model, lengths beside weights, and a score as a sum of parts: as
+numbers, tables and charts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
 from attention.changing import residual
 from attention.changing.residual import Part
 from attention.core.printing import distinct_names, percent
+from attention.figures.maps import BASE, BLUE
+from attention.figures.plots import CHOSEN, label
 from attention.figures.tables import number
 from attention.trained.models import Model, Run, Transformer
 
 MOST_TERMS = 10
+GRID = "rgba(128, 128, 128, 0.25)"
+FREE = {"fixedrange": True, "zeroline": False, "showgrid": False, "ticks": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +132,65 @@ def length_rows(run: Run, layer: int, head: int, query: int) -> tuple[Tensor, li
     )
     rows = torch.stack([weights[head, query], shares[head, query]])
     return rows, distinct_names(pieces.texts), words
+
+
+# Charts
+
+
+def guess_lines(of: Guesses) -> go.Figure:
+    """The ranks of two words through the layers, the likeliest on top."""
+    most = [f"{label(piece)} {share:.2f}" for piece, share in of.likeliest]
+    lines = [
+        {
+            "type": "scatter",
+            "x": list(range(len(of.names))),
+            "y": of.ranks[:, at].tolist(),
+            "customdata": [
+                [label(name), share, told]
+                for name, share, told in zip(of.names, of.shares[:, at].tolist(), most, strict=True)
+            ],
+            "name": label(word),
+            "mode": "lines+markers",
+            "line": {"color": colour, "width": 2.5},
+            "marker": {"size": 6, "symbol": symbol},
+            "hovertemplate": "%{customdata[0]}: %{y}.<br>probability %{customdata[1]:.4f}"
+            "<br>likeliest: %{customdata[2]}"
+            f"<extra>{label(word)}</extra>",
+        }
+        for at, (word, colour, symbol) in enumerate(
+            zip(of.words, (CHOSEN, BLUE), ("circle", "square"), strict=True)
+        )
+    ]
+    layout = BASE | {
+        "height": 320,
+        "margin": {"l": 64, "r": 8, "t": 8, "b": 84},
+        "xaxis": FREE | {"title": {"text": "layers that have run", "standoff": 8}},
+        "yaxis": {**FREE, "showgrid": True, "gridcolor": GRID, "type": "log"}
+        | {"autorange": "reversed", "dtick": 1, "title": {"text": "rank", "standoff": 6}},
+    }
+    return go.Figure(lines, layout)
+
+
+def part_bars(of: Reasons) -> go.Figure:
+    """Bars of each part's share in a score, by way of the query and of the key."""
+    bars = [
+        {
+            "type": "bar",
+            "x": list(range(len(of.names))),
+            "y": of.terms.sum(by).tolist(),
+            "customdata": [label(name) for name in of.names],
+            "name": title,
+            "marker": {"color": colour, "line": {"width": 0}},
+            "hovertemplate": "%{customdata}: %{y:.4f}<extra></extra>",
+        }
+        for title, colour, by in (("in the query", CHOSEN, 1), ("in the key", BLUE, 0))
+    ]
+    layout = BASE | {
+        "height": 300,
+        "margin": {"l": 52, "r": 8, "t": 8, "b": 84},
+        "xaxis": FREE
+        | {"title": {"text": "parts, in the order of the model", "standoff": 8}}
+        | {"showticklabels": False},
+        "yaxis": {**FREE, "showgrid": True, "gridcolor": GRID, "zeroline": True},
+    }
+    return go.Figure(bars, layout)

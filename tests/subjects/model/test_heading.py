@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from attention.atlas.deciding import Deciding
-from attention.subjects.model import deciding_words as told
-from attention.subjects.model.words import Answered, quoted
+from attention.atlas.sentences import quoted
+from attention.subjects.model import head_sentences
+from attention.subjects.model.answers import Answered
 from tests.cases import over
 from tests.trained.packaged import packaged
 
@@ -39,12 +40,15 @@ TITLES = {
 @over("case", TITLES)
 def test_a_claim_names_a_head_once_all_are_tried_and_no_guess_is_decided(case):
     kind, word, share, found = case
-    assert told.heading(packaged("minilm"), answered(kind, word, share), found) == TITLES[case]
+    assert (
+        head_sentences.heading(packaged("minilm"), answered(kind, word, share), found)
+        == TITLES[case]
+    )
 
 
 @pytest.mark.parametrize("words", [("·", "a space"), ("··", "2 spaces"), ("#", "“#”")])
 def test_an_answer_of_spaces_is_named_in_words(words):
     word, named = words
     assert quoted(word) == named
-    title = told.heading(packaged("minilm"), answered(word=word), ONE)
+    title = head_sentences.heading(packaged("minilm"), answered(word=word), ONE)
     assert title == f"{named[0].upper()}{named[1:]} hangs on head 1.2"

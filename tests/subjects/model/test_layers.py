@@ -10,7 +10,8 @@ from attention.analysis.heads import NAMINGS
 from attention.analysis.names import WORDS
 from attention.atlas.earned import names_of
 from attention.core.printing import percent
-from attention.subjects.model import layer_words
+from attention.subjects.model import continuations, head_sentences
+from attention.subjects.model.figures import LayerLines
 from tests.cases import over
 from tests.subjects.explore.how.making import drawn
 from tests.trained.built import writer
@@ -22,20 +23,20 @@ def test_names_that_no_row_can_earn_at_once_are_not_said_of_the_same_words(name)
     names = names_of(name)
     apart = "Special tokens or the first one aside, "
     for layer, head in {(named.layer, named.head) for named in names}:
-        told = layer_words.name_words(names, layer, head)
+        told = head_sentences.name_words(names, layer, head)
         usual, _, without = told.partition(apart)
         for named in names:
             if (named.layer, named.head) == (layer, head):
                 share = percent(named.share)
                 said = f"at {WORDS[named.name]} ({share} of {named.sentences} sentences)"
                 assert said in (usual if NAMINGS[named.name].sinks else without)
-    assert layer_words.name_words(names, 99, 0) == ""
+    assert head_sentences.name_words(names, 99, 0) == ""
 
 
 @over("share", [0.5, 0.9, 1.0])
 def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(share):
     rows = drawn(5, 3, 7).mul(2).softmax(-1)
-    mean, most = (layer_words.layer_lines(rows, kind, share) for kind in ("mean", "greatest"))
+    mean, most = (LayerLines.of(rows, kind, share) for kind in ("mean", "greatest"))
     assert mean.heads is None
     assert_close(mean.weights, rows.mean(1))
     assert_close(most.weights, rows.amax(1))
@@ -47,7 +48,7 @@ def test_the_lines_of_a_layer_are_the_fewest_that_hold_a_share_of_its_weight(sha
 
 
 def test_where_nothing_is_added_the_reason_is_said(written):
-    why, small = layer_words.why_nothing_added, writer(Path(), limit=2)
+    why, small = continuations.why_nothing_added, writer(Path(), limit=2)
     for more in ("the cat", "the cats", None):
         assert why(small, "the cat", more) == "Nothing was added: no more than 2 pieces fit."
     assert why(small, "the", "the cat") == ""

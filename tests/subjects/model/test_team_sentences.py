@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from attention.analysis.means_on_corpus import LOSSES_OVER
 from attention.analysis.sentences import ANSWERED, REWORDED, in_other_words
 from attention.atlas.passport import Mean
+from attention.atlas.sentences import percent
 from attention.changing.answers import answer_at
-from attention.subjects.model import team_words
-from attention.subjects.model.words import Answered
+from attention.subjects.model import head_sentences
+from attention.subjects.model.answers import Answered
 from tests.cases import over
 from tests.trained.packaged import packaged
 
@@ -33,28 +32,28 @@ STEPS = {
 @over("case", STEPS)
 def test_a_step_tells_how_the_answer_moves_and_who_leads(case):
     before, now, leads, stage = case
-    words = team_words.step_words(answered(before, 0.25), answered(now, leads), (23, 4), stage)
+    words = head_sentences.step_words(answered(before, 0.25), answered(now, leads), (23, 4), stage)
     assert words == STEPS[case]
 
 
 def test_a_step_of_a_vector_tells_how_far_it_has_moved():
     before, now = answered(0.25, 0.0, "vector"), answered(0.5, 0.0, "vector")
     for stage, more in ((1, ""), (2, ", before by 25 %")):
-        words = team_words.step_words(before, now, (2, 3), stage)
+        words = head_sentences.step_words(before, now, (2, 3), stage)
         assert words.endswith(f": the vector of “Tom” has moved by 50 %{more}.")
 
 
 COSTS = {
-    ("piece", Mean(0.25, 0.125, 0.375, 30), 2): f"{OTHERS} lose 0.250 ± 0.125 nats a piece "
+    (False, Mean(0.25, 0.125, 0.375, 30), 2): f"{OTHERS} lose 0.250 ± 0.125 nats a piece "
     "without them.",
-    ("vector", Mean(0.25, 0.125, 0.375, 30), 1): f"The words of {OTHERS} move by 25.0 ± 12.5 % "
+    (True, Mean(0.25, 0.125, 0.375, 30), 1): f"The words of {OTHERS} move by 25.0 ± 12.5 % "
     "without it.",
 }
 
 
 @over("case", COSTS)
 def test_a_cost_elsewhere_is_told_with_its_interval(case):
-    assert team_words.elsewhere_words(*case) == COSTS[case]
+    assert head_sentences.elsewhere_words(*case) == COSTS[case]
 
 
 SEARCHED = (
@@ -72,7 +71,7 @@ CHANCES = {
 
 @over("case", CHANCES)
 def test_a_team_is_believed_only_where_no_search_by_chance_takes_half_as_much(case):
-    words = team_words.chance_words("piece", *case, 270, 0.25, [-0.125, 0.0625])
+    words = head_sentences.chance_words("points", *case, 270, 0.25, [-0.125, 0.0625])
     assert words == CHANCES[case]
 
 
@@ -86,11 +85,11 @@ HOLDS = {
 @over("case", HOLDS)
 def test_other_words_tell_what_a_team_is_of(case):
     texts = [(f"text {at}", 0.8, now) for at, now in enumerate(case)]
-    words = team_words.reworded_words(0.3, 0.6, texts)
+    words = head_sentences.reworded_words(0.3, 0.6, texts)
     assert words.endswith(HOLDS[case])
-    assert words.startswith(f"“text 0”: 80 % → {team_words.percent(case[0])}; “text 1”")
-    assert "nothing to compare" in team_words.reworded_words(0.3, 0.6, [])
-    begun = team_words.reworded_words(0.3, 0.6, texts, begun=True)
+    assert words.startswith(f"“text 0”: 80 % → {percent(case[0])}; “text 1”")
+    assert "nothing to compare" in head_sentences.reworded_words(0.3, 0.6, [])
+    begun = head_sentences.reworded_words(0.3, 0.6, texts, begun=True)
     assert f"holds behind {sum(now < 0.5 for now in case)} of 2 other beginnings; the" in begun
 
 
@@ -102,17 +101,3 @@ def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_
         ]
         assert len(REWORDED[text]) == 3
         assert {*answers} == {answers[0]}, text
-
-
-def test_how_many_were_tried_is_told_where_it_is_known():
-    assert team_words.tried_words(24, 270) == "strongest of 24 of 270 tried"
-    assert team_words.tried_words(270, 270) == "strongest of all 270"
-    assert team_words.tried_words(None, 270) == ""
-
-
-@pytest.mark.parametrize(
-    ("stage", "head", "title"),
-    [(0, None, "All on"), (1, (0, 7), "0.7 off"), (2, (23, 3), "and 23.3")],
-)
-def test_a_stage_is_called_after_the_head_that_goes_out(stage, head, title):
-    assert team_words.title_of(answered(0.75, 0.25), stage, head) == title

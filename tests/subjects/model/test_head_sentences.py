@@ -10,8 +10,9 @@ import torch
 from attention.analysis import continuing
 from attention.analysis.associations import BASELINES, METHODS
 from attention.analysis.study import SURE, Comparison, Difference, Figure, Trusted
-from attention.subjects.model import words as model_words
-from attention.subjects.model.words import Answered
+from attention.atlas.sentences import MOST_DECIMALS, decimals, percent
+from attention.subjects.model import head_sentences, numbers, options
+from attention.subjects.model.answers import Answered, lenses_of
 from attention.trained.models import Transformer
 from tests.cases import over
 from tests.properties import given
@@ -29,7 +30,7 @@ def answer(before: float, now: float, kind: str = "piece") -> Answered:
 
 @given(shares)
 def test_a_share_is_read_as_what_it_is(share):
-    words = model_words.percent(share)
+    words = percent(share)
     if words.startswith("<"):
         assert 0 < share < 0.0005
     else:
@@ -51,17 +52,17 @@ FALLS = {
 @over("case", FALLS)
 def test_an_answer_falls_rises_or_stays_as_its_shares_are_read(case):
     before, after, least = case
-    words = model_words.fall_words(answer(before, after), after, "head 23.4", least)
+    words = head_sentences.fall_words(answer(before, after), after, "head 23.4", least)
     assert words == f"Without head 23.4 “Paris” {FALLS[case]}."
 
 
 @given(near, near)
 def test_two_shares_are_told_with_the_fewest_decimals_that_tell_them_apart(one, other):
-    least = model_words.decimals(one, other)
+    least = decimals(one, other)
     for digits in range(least):
-        assert model_words.percent(one, digits) == model_words.percent(other, digits)
-    alike = model_words.percent(one, least) == model_words.percent(other, least)
-    assert not alike or least == model_words.MOST_DECIMALS
+        assert percent(one, digits) == percent(other, digits)
+    alike = percent(one, least) == percent(other, least)
+    assert not alike or least == MOST_DECIMALS
 
 
 LOOKS = {
@@ -77,7 +78,9 @@ LOOKS = {
 @over("case", LOOKS)
 def test_a_head_looks_most_at_the_key_with_the_greatest_weight(case):
     row, itself, seen = case
-    words = model_words.looks_words("word", ["key0", "key1"], torch.tensor(row), itself, seen, {0})
+    words = head_sentences.attention_words(
+        "word", ["key0", "key1"], torch.tensor(row), itself, seen, {0}
+    )
     assert words == f"From “word” {LOOKS[case]}"
 
 
@@ -88,7 +91,7 @@ def test_a_sink_is_a_mark_that_all_heads_together_look_at_more_than_twice_an_eve
     scores = torch.randn(3, seen, generator=torch.Generator().manual_seed(seed))
     scores[:, 0] += more
     rows = scores.softmax(-1)
-    found = model_words.sinks(rows, [0, seen - 1], seen)
+    found = numbers.sinks(rows, [0, seen - 1], seen)
     for key in range(seen):
         share = sum(float(row[key]) for row in rows) / len(rows)
         assert (key in found) == (key in (0, seen - 1) and share * seen >= 2)
@@ -109,8 +112,8 @@ OFF: dict[tuple[float, tuple[float, ...], str], str] = {
 def test_the_sentence_on_all_that_is_off_holds_for_its_numbers(case):
     now, singles, erased = case
     off = [(layer, 1) for layer in range(len(singles))]
-    assert model_words.off_words(answer(0.75, now), off, singles, erased) == OFF[case]
-    assert model_words.off_words(answer(0.75, now), [], []) == ""
+    assert head_sentences.off_words(answer(0.75, now), off, singles, erased) == OFF[case]
+    assert head_sentences.off_words(answer(0.75, now), [], []) == ""
 
 
 LINKED = {
@@ -125,7 +128,7 @@ LINKED = {
 
 @over("case", LINKED)
 def test_heads_that_link_two_words_are_counted_and_the_first_named_is_the_strongest(case):
-    assert model_words.link_words("it", "animal", torch.tensor(case)[:, None]) == LINKED[case]
+    assert head_sentences.link_words("it", "animal", torch.tensor(case)[:, None]) == LINKED[case]
 
 
 @pytest.mark.parametrize("name", ["minilm", "en-pt"])
@@ -133,9 +136,9 @@ def test_heads_are_written_and_read_back_and_a_whole_layer_is_its_number(name):
     model = packaged(name)
     count = model.layers[0].attention.heads
     whole = [(1, head) for head in range(count)]
-    assert model_words.write_off([(2, 3), *whole, (0, 0), (2, 3)], model) == "2.3 1 0.0"
-    assert model_words.read_off("2.3, 1 0.0 2.3", model) == [(2, 3), *whole, (0, 0)]
-    assert model_words.read_off("99.0 0.99 <b> 1.x ٣.1 " + "9" * 500, model) == []
+    assert options.write_off([(2, 3), *whole, (0, 0), (2, 3)], model) == "2.3 1 0.0"
+    assert options.read_off("2.3, 1 0.0 2.3", model) == [(2, 3), *whole, (0, 0)]
+    assert options.read_off("99.0 0.99 <b> 1.x ٣.1 " + "9" * 500, model) == []
 
 
 def test_each_head_is_told_in_each_lens_by_its_own_numbers():
@@ -143,15 +146,15 @@ def test_each_head_is_told_in_each_lens_by_its_own_numbers():
     looks = "From “is” it looks most at “France” (90 %)."
 
     def told(lens: str, effect: float = -0.5, says: float | None = 2.0) -> str:
-        return model_words.head_words(lens, answered, (23, 4), looks, effect, says, "the", "There.")
+        return head_sentences.head_words(lens, answered, (23, 4), looks, effect, says, "There.")
 
-    assert told(model_words.LOST) == (
+    assert told(options.LOST) == (
         f"Without head 23.4 “Paris” falls from 75 % to 25 %. {looks} There."
     )
-    assert "being worked out" in told(model_words.LOST, math.nan)
-    assert "adds 2.00 to the score of “Paris” over “the”" in told(model_words.SAYS)
-    assert "adds 2.00 to the score of “the” over “Paris”" in told(model_words.SAYS, says=-2.0)
-    assert told(model_words.LOOKS) == f"Head 23.4: f{looks[1:]} There."
+    assert "being worked out" in told(options.LOST, math.nan)
+    assert "adds 2.00 to the score of “Paris” over “the”" in told(options.SAYS)
+    assert "adds 2.00 to the score of “the” over “Paris”" in told(options.SAYS, says=-2.0)
+    assert told(options.LOOKS) == f"Head 23.4: f{looks[1:]} There."
 
 
 @over(
@@ -164,18 +167,18 @@ def test_each_head_is_told_in_each_lens_by_its_own_numbers():
     ],
 )
 def test_the_gap_between_a_heads_vote_and_what_is_lost_without_it_is_named(says, lost, words):
-    told = model_words.head_words(
-        model_words.SAYS, answer(0.75, 0.75), (23, 4), "Looks.", 0.0, says, "the", "", lost
+    told = head_sentences.head_words(
+        options.SAYS, answer(0.75, 0.75), (23, 4), "Looks.", 0.0, says, "", lost
     )
     assert f"; with it at zero {words}. Looks." in told
 
 
 def test_a_vector_that_moves_is_told_by_how_far():
     moved = answer(0.0, 0.25, "vector")
-    assert model_words.fall_words(moved, 0.25, "head 3.1").endswith("moves by 25 %.")
-    assert model_words.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
-    assert "has no next word" in model_words.answer_words(packaged("minilm"))
-    assert [*model_words.lenses_of(packaged("minilm"), False, False)] == ["looks", "lost"]
+    assert head_sentences.fall_words(moved, 0.25, "head 3.1").endswith("moves by 25 %.")
+    assert head_sentences.fall_words(moved, 0.0, "head 3.1").endswith("stays as it is.")
+    assert "has no next word" in head_sentences.answer_words(packaged("minilm"))
+    assert [*lenses_of(packaged("minilm"), False, False)] == ["looks", "lost"]
 
 
 methods = st.lists(st.sampled_from([*METHODS]), min_size=2, max_size=2, unique=True)
@@ -190,7 +193,7 @@ def test_what_colours_words_is_not_called_best_and_a_surely_better_method_is_nam
     figures = {name: Figure(rho, rho - 0.1, rho + 0.1) for name, rho in means.items()}
     less = {method: Difference(-0.25, -0.5, -0.125, p)}
     one = Comparison("fall", "hidden", False, 11, means, figures, {}, less)
-    words = model_words.trusted_words(Trusted("smollm2", 7, method, [one]))
+    words = head_sentences.trusted_words(Trusted("smollm2", 7, method, [one]))
     assert words.startswith(f"The words are coloured by {METHODS[method].title}, over all heads")
     assert f"with erasure: {figures[method]} hidden" in words
     named = f"(less than {METHODS[better].title}, {figures[better]})"

@@ -1,0 +1,310 @@
+"""Every sentence that stands in a table, at numbers at which it is said and at which it is not."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+from types import SimpleNamespace
+from typing import Any
+
+import attention.atlas
+import attention.subjects.model
+from attention.atlas.deciding import Deciding
+from attention.atlas.moved import Moved
+from attention.atlas.sentences import Sentences, said_of, say
+from attention.subjects.model.answers import Answered, Other
+from attention.subjects.model.options import LOOKS, LOST, SAYS
+from tests.cases import over
+
+
+def tables() -> dict[str, Sentences]:
+    """All tables of sentences, by module and name."""
+    return {
+        f"{module.name.rpartition('.')[2]}.{name}": vars(there)[name]
+        for package in (attention.atlas, attention.subjects.model)
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+        if not module.name.endswith("__main__")
+        for there in [importlib.import_module(module.name)]
+        for name, kind in getattr(there, "__annotations__", {}).items()
+        if kind == "Sentences"
+    }
+
+
+def given(*parts: dict[str, Any], **numbers: Any) -> dict[str, Any]:
+    """Numbers, with others in place of some of them."""
+    return {name: value for each in (numbers, *parts) for name, value in each.items()}
+
+
+def answered(
+    kind: str = "piece", before: float = 0.75, now: float = 0.5, word: str = "Tom", **more: Any
+) -> Answered:
+    likeliest = [("Tom", 0.5, 1), ("Anna", 0.25, 2)]
+    return Answered(kind, 0, word, before, now, (likeliest, likeliest), **more)
+
+
+def mean(value: float, count: int = 7) -> SimpleNamespace:
+    return SimpleNamespace(mean=value, count=count)
+
+
+PIECE, WRITTEN, VECTOR = (answered(kind) for kind in ("piece", "written", "vector"))
+OTHER = Other("the tuned model", "the base", 0.25)
+PAIR, PAIR_OF_VECTORS = (answered(kind, other=OTHER) for kind in ("piece", "vector"))
+LED = answered(word="Eve")
+DECIDES = Deciding((1, 2), (), 0.5, True)
+ONE_OF_TWO = Deciding((1, 2), ((0, 3),), 0.5, False)
+NONE = Deciding((1, 2), (), 0.5, False)
+NO_ROWS, ROWS, SINK = (
+    SimpleNamespace(rows=rows, sink=mean(sink)) for rows, sink in (((), 0), ((1,), 0), ((), 0.6))
+)
+BEST = SimpleNamespace(
+    weight=mean(0.6), found=mean(1), checked=mean(1), shuffled=0.1, untrained=0.2
+)
+LEAST = {"one": SINK, "gaining": [], "claim": "", "sinks": [], "tried": [], "beyond": None}
+NEED = {"need": "Needed by verbs", "turned": ("1 point", "2 points")}
+FALLS, RISES = (SimpleNamespace(found=mean(n), checked=mean(n), halves=[mean(n)]) for n in (-1, 1))
+NO_NEED = {"loses": "loses", "least": "5 points", "name": "verbs", "losses": ("1", "2")}
+CLAIM = {"others": "other sentences", "moved": 2.0, "lost": 0.03, "vectors": False}
+COSTS = {"claim": "It is open", "costs": ("1 %", "2 %"), "cost": FALLS}
+TITLE = {"title": "A model", "poor": False}
+SHARES = {"was": "75 %", "then": "50 %", "before": 0.75, "after": 0.5}
+FALL = {"begin": "Without head 1.2", "moves": "stays at 75 %", "after": 0.5}
+ATTENTION = {"key": "cat", "names": ["itself", "“cat”"], "shares": [0.75, 0.25], "seen": 1}
+HEAD = {
+    "lens": LOST, "name": "1.2", "looks": "It looks.", "looked": "it looks.", "effect": 0.5,
+    "says": 1.0, "size": 1.0, "words": ["Tom", "Anna"], "gap": "", "fall": "It falls.", "there": "",
+}  # fmt: skip
+GAP = {"says": 2.0, "size": 1.0, "gap": 1.0}
+SUMS = {"vector": False, "sizes": (0.5, 0.25)}
+LINKED = {"query": "it", "key": "cat", "least": 0.1, "heads": ["1.2 (75 %)"]}
+TRIED = {"place": "back", "words": "4 words", "query": "a", "there": "itself", "count": 4}
+LISTED = {"surely": True, "of": 9, "shown": 3}
+STAGE = {"now": PIECE, "head": (1, 2), "stage": 1}
+STEP = {"goes": "Head 1.2:", "moves": "stays", "before": PIECE, "stage": 1}
+CHANCE = {"told": "So much", "them": "it", "loss": 0.5, "chance": [0.1]}
+REWORDED = {"told": "So much", "of": 3, "begun": False, "holds": 0}
+MOVED = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
+# Of each table numbers for each of its sentences in turn, and for none where there is but one.
+EXAMPLES: dict[str, list[dict[str, Any]]] = {
+    "sentences.LEAST": [
+        given(LEAST, {"gaining": ["verbs"]}),
+        given(LEAST, {"claim": "needs"}),
+        given(LEAST, {"claim": "gains"}),
+        given(LEAST, {"sinks": ["on markers"]}),
+        given(LEAST, {"tried": ["back"]}),
+        given(LEAST, {"beyond": (0.3, "the word")}),
+        LEAST,
+        given(LEAST, {"one": ROWS}),
+        given(LEAST, {"one": NO_ROWS}),
+    ],
+    "sentences.NAMED": [
+        {"best": BEST, "place": "back", "found": "86 %", "checked": "80 %"},
+        {"best": None, "rows": (1,)},
+        {"best": None, "rows": ()},
+    ],
+    "sentences.NEEDS": [
+        given(NEED, {"turned": (), "kind": SimpleNamespace(unspecific=False)}),
+        given(NEED, {"kind": SimpleNamespace(unspecific=True)}),
+        given(NEED, {"kind": SimpleNamespace(unspecific=False)}),
+    ],
+    "sentences.NO_NEED": [given(NO_NEED, {"kind": RISES}), given(NO_NEED, {"kind": FALLS})],
+    "sentences.CLAIMS": [
+        given(CLAIM, {"claim": "needs"}),
+        given(CLAIM, {"claim": "gains"}),
+        given(CLAIM, {"claim": "is open"}),
+        given(CLAIM, {"claim": "loses nothing", "vectors": True}),
+        given(CLAIM, {"claim": "loses nothing"}),
+    ],
+    "sentences.COSTS": [given(COSTS, {"vectors": True}), given(COSTS, {"vectors": False})],
+    "head_sentences.HEADING": [
+        given({"now": now, "found": found}, count=72, also="")
+        for now, found in (
+            (None, None),
+            (VECTOR, None),
+            (VECTOR, DECIDES),
+            (VECTOR, NONE),
+            (VECTOR, ONE_OF_TWO),
+            (answered(before=0.1), DECIDES),
+            (answered(word="the"), DECIDES),
+            (PIECE, None),
+            (PIECE, DECIDES),
+            (PIECE, NONE),
+        )
+    ],
+    "head_sentences.PURPOSE": [
+        given(TITLE, {"poor": True, "kind": "piece"}),
+        *(given(TITLE, {"kind": kind}) for kind in ("piece", "written", "vector")),
+    ],
+    "head_sentences.NO_NEXT_WORD": [given(TITLE, {"kind": kind}) for kind in ("vector", "piece")],
+    "head_sentences.MOVES": [
+        given(SHARES, {"then": "75 %"}),
+        SHARES,
+        given(SHARES, {"after": 0.9}),
+    ],
+    "head_sentences.FALL": [
+        given(FALL, {"now": VECTOR, "after": 0.0004}),
+        given(FALL, {"now": VECTOR}),
+        given(FALL, {"now": PIECE}),
+    ],
+    "head_sentences.BEGIN": [{"heads": "head 1.2", "other": other} for other in (None, OTHER)],
+    "head_sentences.SUMS": [
+        given(SUMS, {"alone": 0.5, "together": 0.505}),
+        given(SUMS, {"alone": 0.5, "together": 0.25, "vector": True}),
+        given(SUMS, {"alone": 0.5, "together": 0.25}),
+        given(SUMS, {"alone": -0.5, "together": -0.25}),
+        given(SUMS, {"alone": 0.5, "together": -0.25}),
+        given(SUMS, {"alone": -0.5, "together": 0.25}),
+    ],
+    "head_sentences.ATTENTION": [
+        given(ATTENTION, {"shares": [0.0]}),
+        ATTENTION,
+        given(ATTENTION, {"names": ["“cat”"]}),
+        given(ATTENTION, {"seen": 2, "shares": [0.52, 0.48]}),
+        given(ATTENTION, {"seen": 2}),
+    ],
+    "head_sentences.HEAD": [
+        given(HEAD, {"lens": LOOKS}),
+        given(HEAD, {"lens": SAYS}),
+        given(HEAD, {"effect": None}),
+        given(HEAD, {"effect": math.nan}),
+        HEAD,
+    ],
+    "head_sentences.GAP": [given(GAP, {"lost": lost}) for lost in (-1.0, 1.0, 3.0)],
+    "head_sentences.LINKED": [given(LINKED, {"passing": passing}) for passing in (0, 1, 2)],
+    "head_sentences.USUALLY": [
+        {"sinks": ["at it"], "words": ["back"]},
+        {"sinks": ["at it"], "words": []},
+        {"sinks": [], "words": ["back"]},
+        {"sinks": [], "words": []},
+    ],
+    "head_sentences.TRYING": [{"tried": tried, "heads": 72} for tried in (71, 72)],
+    "head_sentences.LOST_TILES": [
+        {"vector": vector, "word": "“Tom”", "most": 0.5, "dot": ""} for vector in (True, False)
+    ],
+    "head_sentences.LISTED": [
+        given(LISTED, {"surely": False, "count": 9}),
+        *(given(LISTED, {"count": count}) for count in (0, 4, 3)),
+    ],
+    "head_sentences.TRIED": [
+        given(TRIED, {"count": 0, "right": 0}),
+        *(given(TRIED, {"right": right}) for right in (4, 3, 2)),
+    ],
+    "head_sentences.STAGE": [
+        given(STAGE, {"head": None}),
+        given(STAGE, {"head": None, "now": PAIR}),
+        given(STAGE, {"stage": 2}),
+        STAGE,
+        given(STAGE, {"now": PAIR}),
+    ],
+    "head_sentences.FOUND": [{"tried": tried, "heads": 72} for tried in (None, 72, 24)],
+    "head_sentences.LOOKED": [{"at": ("cat", 0.5)}, {"at": None}],
+    "head_sentences.ALL_ON": [{"now": now} for now in (VECTOR, PAIR, WRITTEN, PIECE)],
+    "head_sentences.GOES": [
+        given(STAGE, {"now": now, "stage": stage}) for now in (PIECE, PAIR) for stage in (1, 2)
+    ],
+    "head_sentences.STEP": [
+        given(STEP, {"now": VECTOR}),
+        given(STEP, {"now": VECTOR, "stage": 2}),
+        given(STEP, {"now": LED}),
+        given(STEP, {"now": PIECE}),
+    ],
+    "head_sentences.COST_TITLE": [{"count": 1, "counted": "one"}, {"count": 2, "counted": "two"}],
+    "head_sentences.COST": [
+        {"vector": vector, "over": 30, "cost": (0.25, 0.125), "them": "it"}
+        for vector in (True, False)
+    ],
+    "head_sentences.CHANCE": [
+        given(CHANCE, {"loss": 0.005}),
+        CHANCE,
+        given(CHANCE, {"chance": [0.25]}),
+    ],
+    "head_sentences.REWORDED": [
+        given(REWORDED, {"of": 0, "begun": True}),
+        given(REWORDED, {"of": 0}),
+        given(REWORDED, {"begun": True}),
+        *(given(REWORDED, {"holds": holds}) for holds in (3, 1, 0)),
+    ],
+    "pair_sentences.HEADING": [
+        {"now": now, "carried": carried, "heads": 72, "head": (1, 2)}
+        for now, carried in (
+            (PAIR, []),
+            (answered(before=0.25, other=OTHER), [0.5, 0.25]),
+            (PAIR, [0.5, 0.25]),
+            (PAIR, [0.25, 0.25]),
+        )
+    ],
+    "pair_sentences.BOTH": [
+        {"now": now, "shares": ("75 %", "25 %"), "moved": "5.0 %"}
+        for now in (PAIR_OF_VECTORS, PAIR)
+    ],
+    "pair_sentences.RANK": [
+        {"most": most, "more": more, "last": last}
+        for most, more, last in (
+            (None, 0, False),
+            (0.0, 0, True),
+            (0.5, 3, True),
+            (0.5, 0, False),
+            (0.5, 1, False),
+            (0.5, 2, False),
+        )
+    ],
+    "pair_sentences.WEIGHTS": [
+        {"told": told, "head": (1, 2), "heads": 72} for told in (None, "W_QK moved", "")
+    ],
+    "pair_sentences.CHANCE": [
+        {"told": "They undo 1 point", "others": others, "teams": 2, "ends": (0.1, 0.2)}
+        for others in ([], [0.1, 0.2])
+    ],
+    "pair_sentences.OTHERS": [{"of": 9, "others": others, "by": 0.25} for others in (1, 2)],
+    "pair_sentences.PROMPT": [
+        {"one": MOVED, "leader": "b"},
+        {"one": SimpleNamespace(kind="capitals", word="·b", leader="·c"), "leader": "c"},
+    ],
+    "association_sentences.MISSING": [
+        {"model": SimpleNamespace(laid_out=laid_out), "titles": ["ALTI"]}
+        for laid_out in (True, False)
+    ],
+    "association_sentences.TOO_LONG": [
+        {"title": "Erasure", "pieces": pieces, "most": 64} for pieces in (64, 65)
+    ],
+    "association_sentences.SHOWN": [
+        {"title": "ALTI", "layer": "the last layer", "sinks": sinks} for sinks in ([], ["“[CLS]”"])
+    ],
+    "association_sentences.LAYER": [{"layers": at, "of": 6, "last": at - 1} for at in (6, 5)],
+    "association_sentences.ANSWER": [
+        {"word": "it", "felt": felt, "best": best, "rho": "0.50"}
+        for felt, best in (
+            ([], []),
+            (["“a”"], []),
+            (["“a”"], ["ALTI"]),
+            (["“a”"], ["ALTI", "Rollout"]),
+        )
+    ],
+    "continuations.NOT_ADDED": [
+        {"pieces": pieces, "limit": 9, "more": more, "problem": problem}
+        for pieces, more, problem in (
+            (9, True, ""),
+            (8, False, ""),
+            (8, True, "long"),
+            (8, True, ""),
+        )
+    ],
+    "long_text_scene.SAMPLE": [{"rows": rows, "of": 4096} for rows in (256, 4096)],
+}
+
+
+@over("table", {*tables(), *EXAMPLES})
+def test_each_sentence_is_said_at_some_numbers_and_not_at_others(table):
+    sentences, examples = tables()[table], EXAMPLES[table]
+    said = [said_of(sentences, **numbers) for numbers in examples]
+    assert said[: len(sentences)] == [*sentences]
+    for text in sentences:
+        assert {*said} != {text}
+    for numbers in examples:
+        assert "{" not in say(sentences, **numbers)
+
+
+def test_a_text_that_is_given_is_never_read_as_a_sentence_to_be_filled():
+    assert say({"From {word:quoted}.": lambda n: True}, word="{word.__class__}") == (
+        "From “{word.__class__}”."
+    )
