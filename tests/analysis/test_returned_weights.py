@@ -343,5 +343,6 @@ def test_all_heads_and_a_head_of_too_many_cells_are_squares_by_their_greatest():
         keys = KEYS if heads > 1 else None
         whole = "all" if heads > 1 else None
         grid, below = show(weights, tokens, keys=keys, layer=whole).scene
-        assert len(grid.dots) == heads
+        squares = (-(-size // grid.block) for size in weights.shape[-2:])  # the last one smaller
+        assert grid.dots.shape == (heads, *squares)
         assert words in below.words

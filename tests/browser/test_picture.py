@@ -255,6 +255,9 @@ def test_the_numbers_worked_out_in_the_browser_are_torchs_own(open_page):
             (".terms tbody td:last-child", [f"{100 * x:.1f} %" for x in shares(trace, query)]),
         ):
             expect(part(page, selector)).to_have_text([x.replace("-", "−") for x in numbers])
+    for strip, told in (("tbody", f"{WORDS[len(WORDS) // 2]}, dimension 5"), ("tfoot", "the sum")):
+        part(page, f".terms {strip} .strip-picture canvas").hover()
+        expect(part(page, ".terms .readout")).to_contain_text(told)
 
 
 def test_the_diagram_has_the_strongest_keys_follows_what_is_chosen_and_fits_a_phone(open_page):

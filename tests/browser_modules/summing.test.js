@@ -1,5 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { keysShown } from "../../attention/browser/picture/diagram.js"
+import { words } from "../../attention/browser/picture/sum.js"
 import * as sums from "../../attention/browser/picture/sums.js"
 import { strongest } from "../../attention/browser/shared/token_lines.js"
 
@@ -31,6 +33,15 @@ test("a term is a weight times a value, and its share is how far it goes along t
     { key: 0, name: "a", weight: 0.5, length: 3, share: 9 / 25 },
     { key: 1, name: "b", weight: 0.25, length: 4, share: 16 / 25 },
     { key: 2, name: "c", weight: 0.25, length: 0, share: 0 },
+  ])
+})
+
+test("of a number of a term its weight and its value are told, of one of the sum its column", () => {
+  const told = [0, 1, 3].map((row) => words(sums.termsOf(THREE, 0), THREE, row, 1))
+  assert.deepEqual(told, [
+    "a, dimension 1: 0.00000 = 0.500000 · 0.00000",
+    "b, dimension 1: 4.00000 = 0.250000 · 16.0000",
+    "y, dimension 1: 4.00000, the sum of the column above",
   ])
 })
 

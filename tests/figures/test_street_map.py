@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
 import attention
@@ -21,7 +22,7 @@ from tests.capture.making import OwnAttention, inputs, model
 from tests.running import sent_as
 
 SCRIPT = Path(__file__).parents[1] / "browser_modules" / "answered.js"
-TOKENS = 307  # of which the whole has two levels
+TOKENS, KEYS = 307, 211  # of the first the whole has two levels
 
 
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "whole"])
@@ -88,14 +89,16 @@ ABSURD: list[dict[str, Any]] = [
     *({"block": [0, TOKENS, 0]}, {"block": [0, 0]}, {"words": "x" * 201}, {"side": 1}),
     *({"far": [-1, 0]}, {"far": [0, 2]}, {"far": [0]}),
     *({"place": place} for place in ([0, 0, 9], [TOKENS, 0, 9, 9], [0, 0, 0, 9], [-1, 0, 9, 9])),
+    *({"place": place} for place in ([0, KEYS, 9, 9], [0, 0, 9, 0])),
 ]
 
 
 def test_a_question_for_what_is_not_there_or_for_much_is_none():
+    keys = inputs(1, KEYS)
     with attention.capture() as captured:
-        model(OwnAttention())(inputs(1, TOKENS))
+        nn.MultiheadAttention(keys.shape[-1], 3, batch_first=True)(inputs(1, TOKENS), keys, keys)
     head = HeadMap(captured.one(), 0, 1)
     question = first_question("run 0 1", 7, head.whole())
     figure = StreetMap(head, [Texts(["a"] * TOKENS)], question)
-    assert figure.has(question)
+    assert figure.has(question | {"place": [KEYS, KEYS - 1, 9, 9]})
     assert [wrong for wrong in ABSURD if figure.has(question | wrong)] == []

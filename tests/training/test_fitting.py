@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from attention.training import TASKS, Progress, Run, TrainingSettings, fit
+from attention.training import TASKS, Progress, Run, TrainingSettings, fit, fitting
 from attention.training import worker as worker_module
 from attention.training.finished import finished, packaged, path_of
 from attention.training.networks import count
@@ -71,6 +71,16 @@ def test_a_seed_gives_one_curve_to_the_bit_and_another_or_a_handicap_gives_anoth
     others = [TrainingSettings(task, handicap, **SHORT) for handicap in TASKS[task].handicaps]
     for other in (TrainingSettings(task, learn_seed=5, **SHORT), *others):
         assert numbers(first(other)) != numbers(one)
+
+
+def test_a_loss_is_the_mean_over_the_steps_since_the_last_one_was_told(monkeypatch):
+    losses = itertools.count(1.0)  # of a step its number
+    monkeypatch.setattr(fitting, "_step", lambda *_: next(losses))
+    settings = TrainingSettings("look-up", **SHORT)
+    told = [*fit("look-up", settings, steps=23, only=(ATTENTION,))]
+    assert len(told) > 2
+    for before, after in itertools.pairwise(told):
+        assert after.loss[ATTENTION] == (before.step + 1 + after.step) / 2
 
 
 @every_task
