@@ -139,7 +139,7 @@ def visit(*messages: BackMsg) -> tuple[list[str | None], list[dict[str, Any]], f
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(asyncio, "sleep", sleep)
-        gate = functools.partial(only_of_pages, whole=frozenset(), rate=RATE)
+        gate = functools.partial(only_of_pages, rate=RATE)
         scope = {"type": "websocket", "path": "/", "headers": []}
         asyncio.run(WebsocketFilter(app, gate)(scope, receive, send))
     return got, sent, waited[0]

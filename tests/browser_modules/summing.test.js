@@ -1,6 +1,5 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { keysShown } from "../../attention/browser/picture/diagram.js"
 import { words } from "../../attention/browser/picture/sum.js"
 import * as sums from "../../attention/browser/picture/sums.js"
 import { strongest } from "../../attention/browser/shared/token_lines.js"

@@ -8,7 +8,6 @@ from typing import Any
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_value
 from streamlit.runtime.state.session_state import Serialized, Value, WStates
-from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 NUMBERS = {"double_value", "int_value"}  # a box is declared as the first, and sends its own
 
@@ -36,9 +35,8 @@ def _value_of(states: WStates, name: str) -> Any:
     with contextlib.suppress(Exception):  # of any kind: it depends on what was sent
         if _fits(state.value, metadata):
             value = metadata.deserializer(unpack_widget_state_value(state.value))
-            if not isinstance(value, DeletedFile):  # none that is here
-                states.states[name] = Value(value)
-                return value
+            states.states[name] = Value(value)
+            return value
     raise KeyError(name)
 
 

@@ -276,7 +276,7 @@ def ending_words(text: str, word: str) -> str:
 
 
 def moves(before: float, after: float, least: int = 0) -> str:
-    """How a share changes. least: decimals after; both have more where these tell them apart."""
+    """Change of a share. least: decimals after; both have more where these tell them apart."""
     was, then = percent(before), percent(after, least)
     if was == percent(after):
         was, then = apart(before, after, least)

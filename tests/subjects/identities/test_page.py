@@ -67,7 +67,7 @@ def test_a_statement_shows_no_number_and_no_formula_before_it_is_guessed():
     for each in QUESTIONS:
         assert f"**{each.statement}**" in app.all_words
         assert each.checked().formula not in app.all_words
-    app.choose("guesses", questions.with_guess("", 4, questions.TRUE))
+    app.choose("guess_4", questions.TRUE)
     assert app.rows[0].matrices[0].equal(QUESTIONS[4].checked().checks[2].left.numbers)
     assert "Not quite. It is false." in app.told
     assert "0 of 1 right, 9 to go." in app.all_words
@@ -88,7 +88,7 @@ def test_each_statement_once_seen_has_its_picture_and_leads_to_all_of_it():
     for each, made, picture in zip(shown, checked, pictures, strict=True):
         assert picture[1] == {questions.TRUE: "=", questions.FALSE: "≠"}[each.answer(made)]
     app.press("all_cards")
-    assert app.values["guesses"] == ""
+    assert app.view["guesses"] == ""
     app.press("all_cards")
     app.button(key="closer_matrices_9").click().run()
     assert (app.values["claim"], app.values["mistake"]) == ("mistakes", "count")

@@ -53,7 +53,7 @@ def test_a_method_stands_as_shares_whose_greatest_has_the_last_colour():
     picture = app.sent["association"]
     assert_close(picture.parts["weights"], shown.shares)
     stage = picture.header["stages"]["weights"]
-    assert (stage["words"], stage["diverging"]) == (shown.words, False)
+    assert (stage["words"], stage["diverging"]) == (association_sentences.shown_words(shown), False)
     assert stage["zmax"] == pytest.approx(float(shown.shares.max()))
     link = {"s": SENTENCE, "model": "minilm", "method": "ALTI", "more": ASSOCIATIONS}
     assert app.query_params == link
