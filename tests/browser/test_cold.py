@@ -58,7 +58,6 @@ def test_a_setting_that_the_browser_has_not_drawn_yet_goes_along_to_another_page
     eventually(page, lambda: len(held), 1)
     page.get_by_role("link", name="Two sequences", exact=True).click()
     expect(page.get_by_role("heading", name="Two sequences", exact=True)).to_be_visible()
-    expect_in_search(page, "scale", "none")
     held[0].continue_()
     expect_rest(page)
     choice(page, "cross", "sentences").click()

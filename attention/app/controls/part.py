@@ -6,8 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec
 
-import streamlit as st
-
 from attention.app.controls.notes import telling_unknown_layouts
 from attention.app.state import session
 from attention.app.state.view import View
@@ -24,10 +22,10 @@ def part(
     an old one.
     """
 
-    @st.fragment
+    @session.fragment
     @functools.wraps(draw)
     def again(*args: Arguments.args, **more: Arguments.kwargs) -> None:
-        with session.writing_address(), telling_unknown_layouts():
+        with telling_unknown_layouts():
             draw(session.view(), *args, **more)
 
     def drawn(_: View, /, *args: Arguments.args, **more: Arguments.kwargs) -> None:

@@ -56,7 +56,7 @@ def done(task: Task) -> bool:
         return False
     again = pause(task)
     if again is not None:
-        st.fragment(_shown, run_every=again)(task)
+        session.fragment(_shown, again)(task)
     return again is None
 
 

@@ -172,6 +172,14 @@ def writing_address() -> Iterator[None]:
             st.query_params.from_dict(texts | selected)
 
 
+def fragment(draw: Callable[..., Any], every: float | None = None) -> Callable[..., Any]:
+    """A part of a page that Streamlit runs again by itself, as a whole run ends: with the address.
+
+    every: seconds after which it runs again unasked, None = it does not.
+    """
+    return st.fragment(writing_address()(draw), run_every=every)
+
+
 def _texts(value: Any) -> list[str]:
     return [*map(str, value)] if isinstance(value, tuple) else [str(value)]
 

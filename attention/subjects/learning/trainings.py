@@ -29,7 +29,7 @@ def training(settings: TrainingSettings, brief: bool = False) -> None:
     """
     job = controls.task_of(settings)
     if controls.finished(settings) is None and (again := works.pause(job)) is not None:
-        st.fragment(_under_way, run_every=again)(settings, job, brief)
+        session.fragment(_under_way, again)(settings, job, brief)
         return
     with st.container():  # as in a fragment, and a row before the figure: it never moves
         _at_rest(settings, job, brief)

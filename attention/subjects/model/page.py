@@ -71,7 +71,7 @@ def page(view: View) -> None:
         again = pause(view)
         if st.session_state.pop(TITLE_WAITS, False) and not is_under_way(view):
             st.rerun()
-        st.fragment(drawn, run_every=again)(followed(view), again is not None)
+        session.fragment(drawn, again)(followed(view), again is not None)
     else:
         st.info("Type a sentence above, or take one of the examples.")
         further(view, words)

@@ -9,6 +9,7 @@ from attention.app.cached import runs
 from attention.app.components.scene import draw
 from attention.app.controls import widgets, works
 from attention.app.controls.part import part
+from attention.app.state import session
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.figures.scene import Words, note, scene
@@ -84,7 +85,7 @@ def whole_model(view: View, pieces: Pieces) -> None:
         draw(scenes.whole_model(view, offered), key="whole_model")
 
 
-@st.fragment
+@session.fragment
 def explain() -> None:
     """Explain an association, with an example of weights that mislead to answer first."""
     example = association_sentences.misleading()

@@ -27,7 +27,7 @@ def ways_on(view: View) -> None:
         return
     writing = view.visit.writing
     if writing is not None and (writing.model, writing.text) == asked_of(view):
-        st.fragment(writes, run_every=PAUSE)()
+        session.fragment(writes, PAUSE)()
         return
     for label, likeliest in GO_ON:
         st.button(label, on_click=go_on, args=(likeliest,))

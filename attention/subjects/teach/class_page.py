@@ -60,7 +60,7 @@ def ask(view: View) -> None:
         with st.container(key="class_question"):
             st.markdown(f"## {' '.join(chapter.question.split())}")
             every = None if room is None else EVERY
-            st.fragment(live, run_every=every)(view["s"])
+            session.fragment(live, every)(view["s"])
             onward(view, lesson, at, revealed, room)
             if revealed:
                 st.markdown(chapter.because)
