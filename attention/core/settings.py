@@ -28,7 +28,6 @@ class Setting:
     this one to have any effect: ``("mask", "window")``; ``unless`` one it must not have.
     ``divides`` names the setting, or d_model, that a whole number must divide; only such numbers
     are offered. ``exact``: a number to be typed, with all its digits, and not moved to in steps.
-    ``secret``: a link may say it, and no address is written with it.
     """
 
     name: str
@@ -43,7 +42,6 @@ class Setting:
     unless: tuple[str, str] | None = None
     divides: str = ""
     exact: bool = False
-    secret: bool = False
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -180,6 +180,11 @@ def expect_the_same(page: Page, other: Page) -> None:
     eventually(page, lambda: page.evaluate(EVERYTHING), lambda: other.evaluate(EVERYTHING))
 
 
+def values(page: Page, label: str) -> list[str]:
+    """The text of a field; of the one before it too, while the run that makes it anew goes on."""
+    return [str(one.input_value()) for one in page.get_by_label(label, exact=True).all()]
+
+
 def check_link(page: Page, open_page: Open) -> Page:
     """Whoever opens the page's address sees what the page shows."""
     expect_rest(page)

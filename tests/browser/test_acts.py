@@ -27,6 +27,7 @@ from tests.browser.browsing import (
     go_forward,
     search,
     unfolded,
+    values,
 )
 
 OPENED = {"s": "she ate an apple", "variant": "multihead", "heads": "10"}
@@ -63,11 +64,6 @@ class Act:
 
 def box(page: Page) -> Any:
     return page.get_by_label("Sentence", exact=True)
-
-
-def boxes(page: Page) -> list[str]:
-    """The text of the box; of the one before it too, while the run that makes it anew goes on."""
-    return [one.input_value() for one in box(page).all()]
 
 
 def typed(text: str) -> Callable[[Page], object]:
@@ -212,4 +208,4 @@ def test_each_act_is_one_step_of_the_history_and_stands_in_box_and_address(scrip
                 there = (path, address)
                 eventually(page, lambda: (page.evaluate("location.pathname"), now()), there)
                 if path == "/":
-                    eventually(page, lambda: boxes(page), [address["s"]])
+                    eventually(page, lambda: values(page, "Sentence"), [address["s"]])

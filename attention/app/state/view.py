@@ -147,8 +147,7 @@ class View(Mapping[str, Any]):
         if self.page.models == "needed":
             wished["model"] = self["model"]
         named = {n: wished[n] for n in declared if n in names & wished.keys() and self.applies(n)}
-        told = (name for name in named if not declared[name].secret)
-        return {name: named[name] for name in told if named[name] != declared[name].default}
+        return {name: it for name, it in named.items() if it != declared[name].default}
 
     @property
     def two_sequences(self) -> tuple[list[str], list[str]]:

@@ -39,7 +39,7 @@ class ClassSettings:
 class TeacherSettings:
     """The key of a class's teacher, and the codes that were typed or pasted."""
 
-    teacher: str = text("", "Key of the class", KEY_LETTERS, secret=True)
+    teacher: str = text("", "Key of the class", KEY_LETTERS)
     codes: str = text("", "Codes of the class", 1800)
 
 
