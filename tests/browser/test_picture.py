@@ -255,8 +255,9 @@ def test_the_numbers_worked_out_in_the_browser_are_torchs_own(open_page):
             (".terms tbody td:last-child", [f"{100 * x:.1f} %" for x in shares(trace, query)]),
         ):
             expect(part(page, selector)).to_have_text([x.replace("-", "−") for x in numbers])
-    for strip, told in (("tbody", f"{WORDS[len(WORDS) // 2]}, dimension 5"), ("tfoot", "the sum")):
-        part(page, f".terms {strip} .strip-picture canvas").hover()
+    for strip, told in (("tbody", f"{WORDS[-1]}, dimension 0"), ("tfoot", "y, dimension 0")):
+        numbers = part(page, f".terms {strip} canvas")
+        numbers.hover(position={"x": 1, "y": numbers.bounding_box()["height"] - 1})
         expect(part(page, ".terms .readout")).to_contain_text(told)
 
 

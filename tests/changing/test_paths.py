@@ -5,6 +5,7 @@ import torch
 
 import attention
 from tests.capture.families import FAMILIES, TEXT, writer
+from tests.capture.making import Block, OwnAttention, inputs
 
 CLEAN, CORRUPTED = TEXT[:1], TEXT[:1].clone()
 CORRUPTED[0, 3] = 47
@@ -37,6 +38,17 @@ def test_a_patched_position_is_as_by_a_hook_on_its_block(name):
         clean, corrupted = (model(input_ids=ids).logits[0, -1] for ids in (CLEAN, CORRUPTED))
     torch.testing.assert_close(found[0, 3], clean[5] - clean[7], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(found[0, 2], corrupted[5] - corrupted[7], atol=1e-5, rtol=1e-5)
+
+
+def test_a_path_around_a_block_stays_as_it_was():
+    net = Block(torch.nn.Sequential(OwnAttention())).eval()
+    corrupted, clean = inputs(1), inputs(1, seed=3)
+    (found,) = attention.patch_path(net, corrupted, clean, lambda outputs: outputs.sum((1, 2)))
+    for position, answer in enumerate(found):
+        entering = corrupted.clone()
+        entering[:, position] = clean[:, position]
+        expected = (corrupted + net.mix(entering)).sum()
+        torch.testing.assert_close(answer, expected, atol=1e-4, rtol=1e-4)
 
 
 def test_other_lengths_and_models_without_blocks_are_refused():

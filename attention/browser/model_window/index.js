@@ -137,7 +137,7 @@ function shown({ pointed, content }) {
     @typedef {ReturnType<typeof lookOf>} Look
     @param {View["content"]} content
     @param {number} head */
-function lookOf(content, head) {
+export function lookOf(content, head) {
   const { columns, numbers, sequences } = content
   const [queries, keys] = content.layers[Math.floor(head / content.heads)].sequences
   const [asks, words] = [content.queries[queries], sequences[keys]]
@@ -149,7 +149,7 @@ function lookOf(content, head) {
 
 /** What a lens shows of each head.
     @type {(content: View["content"], lens: string) => Float32Array} */
-function measureOf(content, lens) {
+export function measureOf(content, lens) {
   const count = countOf(content)
   const rows = (content.other ? 2 : 1) * content.columns
   const first = count * (rows + content.measures.indexOf(lens))
