@@ -182,7 +182,8 @@ def expect_the_same(page: Page, other: Page) -> None:
 
 def values(page: Page, label: str) -> list[str]:
     """The text of a field; of the one before it too, while the run that makes it anew goes on."""
-    return [str(one.input_value()) for one in page.get_by_label(label, exact=True).all()]
+    fields = page.get_by_label(label, exact=True)
+    return [*fields.evaluate_all("fields => fields.map((field) => field.value)")]
 
 
 def check_link(page: Page, open_page: Open) -> Page:

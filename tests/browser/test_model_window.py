@@ -15,10 +15,12 @@ from tests.browser.browsing import (
     Open,
     Page,
     check_link,
+    eventually,
     expect,
     expect_in_search,
     expect_rest,
     expect_search,
+    values,
 )
 from tests.trained.packaged import packaged
 

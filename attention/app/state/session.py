@@ -164,12 +164,14 @@ def writing_address() -> Iterator[None]:
         take_unheard()
         yield
     finally:
-        texts = {name: _texts(value) for name, value in view().in_address.items()}
-        there = link()
-        selected = {name: there.pop(name) for name in SELECTED if name in there}
-        if not texts == visit().written == there:
+        now = view()
+        texts = {name: _texts(value) for name, value in now.in_address.items()}
+        there = {name: its for name, its in link().items() if name not in SELECTED}
+        if not texts == now.visit.written == there:
             change(written=texts)
-            st.query_params.from_dict(texts | selected)
+            usual: Mapping[str, object] = {**now.selection["defaults"]}
+            chosen = {n: [str(now[n])] for n in SELECTED if now[n] != usual[n]}
+            st.query_params.from_dict(texts | chosen)
 
 
 def fragment(draw: Callable[..., Any], every: float | None = None) -> Callable[..., Any]:
