@@ -125,17 +125,18 @@ def way(draft: Draft) -> None:
     """The cards, one of which is open, and a way to add one."""
     titles = [each.text("title") or each.text("question") for each in draft.cards]
     with st.container(horizontal=True, vertical_alignment="center", key="cards_way"):
-        st.pills(
-            "Card",
-            draft.names,
-            format_func=lambda name: (
-                f"{(at := draft.names.index(name)) + 1} · {label(titles[at] or 'Untitled')}"
-            ),
-            required=True,
-            default=draft.opened,
-            label_visibility="collapsed",
-            **draft_page.field("opened_card", draft.opened, Draft.with_opened, titles),
-        )
+        with st.container(key="opened_card", width="content"):
+            st.pills(
+                "Card",
+                draft.names,
+                format_func=lambda name: (
+                    f"{(at := draft.names.index(name)) + 1} · {label(titles[at] or 'Untitled')}"
+                ),
+                required=True,
+                default=draft.opened,
+                label_visibility="collapsed",
+                **draft_page.field("opened_card", draft.opened, Draft.with_opened, titles),
+            )
         act("Add a card", Draft.added, icon=":material/add:")
     if before := draft.before:
         with st.container(horizontal=True, vertical_alignment="center"):
