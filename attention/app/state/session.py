@@ -240,6 +240,8 @@ def enter(page: Page) -> View:
     if not before.page or _returned():
         legal, wrong = read_link(link(), width_of, {"model": model_on(page, NONE)})
         keep(before.opening(page, legal, wrong))
+        if not before.page:  # written anew a link that is as it should be would be a step
+            change(written={name: its for name, its in link().items() if name not in SELECTED})
     elif before.page != page.name:
         keep(before.arriving(page))
         if page.name not in before.started:
