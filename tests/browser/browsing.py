@@ -130,6 +130,15 @@ Object.defineProperty(WebSocket.prototype, "onmessage", {{ ...own, set }})
 """
 
 
+LATENCY = 150  # milliseconds each way
+FAR_AWAY = f"""
+const {{ send }} = WebSocket.prototype
+WebSocket.prototype.send = function (data) {{ setTimeout(() => send.call(this, data), {LATENCY}) }}
+""" + with_messages(
+    f"(task) => function (event) {{ setTimeout(() => task.call(this, event), {LATENCY}) }}"
+)
+
+
 def expect_search(page: Page, settings: dict[str, str]) -> None:
     """Until the address bar holds these settings and no others."""
     eventually(page, lambda: search(page), settings)

@@ -16,6 +16,7 @@ from attention.app.state.pages import page_named
 from attention.app.state.view import view_of
 from attention.app.state.visit import Visit
 from tests.browser.browsing import (
+    FAR_AWAY,
     Page,
     check_link,
     choice,
@@ -32,19 +33,6 @@ from tests.browser.browsing import (
 
 OPENED = {"s": "she ate an apple", "variant": "multihead", "heads": "10"}
 ADDRESSES = {"explore": "/", "learning": "/learning"}
-LATENCY = 150  # milliseconds each way
-FAR_AWAY = f"""
-const later = (task) => function (event) {{ setTimeout(() => task.call(this, event), {LATENCY}) }}
-const {{ send }} = WebSocket.prototype
-WebSocket.prototype.send = function (data) {{ setTimeout(() => send.call(this, data), {LATENCY}) }}
-const own = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage")
-const set = function (task) {{ own.set.call(this, later(task)) }}
-Object.defineProperty(WebSocket.prototype, "onmessage", {{ ...own, set }})
-const listen = WebSocket.prototype.addEventListener
-WebSocket.prototype.addEventListener = function (name, task, ...more) {{
-  return listen.call(this, name, name === "message" ? later(task) : task, ...more)
-}}
-"""
 
 
 @dataclass(frozen=True)
