@@ -157,12 +157,13 @@ def expect_heatmap(page: Page) -> None:
     expect(page.locator(".attention-heatmap .xtick").last).to_be_attached()
 
 
-def expect_rest(page: Page, most: float | None = None) -> None:
+def expect_rest(page: Page, most: float | None = None, latency: float = 0) -> None:
     """Until no run of the app has been under way for some looks: what the last made has come.
 
-    most: milliseconds, None = as many as Playwright waits.
+    most: milliseconds, None = as many as Playwright waits; latency: each way, of messages.
     """
-    page.wait_for_function(RESTS, arg=LOOKS_AT_REST, polling=LOOK_EVERY, timeout=most)
+    looks = LOOKS_AT_REST + 2 * latency // LOOK_EVERY
+    page.wait_for_function(RESTS, arg=looks, polling=LOOK_EVERY, timeout=most)
 
 
 def go_back(page: Page) -> None:

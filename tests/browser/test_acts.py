@@ -17,6 +17,7 @@ from attention.app.state.view import view_of
 from attention.app.state.visit import Visit
 from tests.browser.browsing import (
     FAR_AWAY,
+    LATENCY,
     Page,
     check_link,
     choice,
@@ -165,8 +166,10 @@ def test_each_act_changes_the_value_and_its_address_as_the_table_says():
         assert texts(view_of(page, visit).in_address) == address, name
 
 
-@pytest.mark.parametrize("script", ["", FAR_AWAY], ids=["near", "far"])
-def test_each_act_is_one_step_of_the_history_and_stands_in_box_and_address(script, open_page):
+@pytest.mark.parametrize(("script", "latency"), [("", 0), (FAR_AWAY, LATENCY)], ids=["near", "far"])
+def test_each_act_is_one_step_of_the_history_and_stands_in_box_and_address(
+    script, latency, open_page
+):
     page = open_page(f"/?{urlencode(OPENED)}", before=lambda page: page.add_init_script(script))
     expect_heatmap(page)
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it keeps the steps
@@ -183,7 +186,7 @@ def test_each_act_is_one_step_of_the_history_and_stands_in_box_and_address(scrip
         eventually(page, lambda: (page.evaluate("location.pathname"), now()), (path, address))
         if act.box:
             expect(box(page)).to_have_value(act.box)
-        expect_rest(page)
+        expect_rest(page, latency=latency)
         taken, steps = page.evaluate("history.length") - steps, page.evaluate("history.length")
         assert taken in range(1, act.most + 1), name
         seen += [(path, address)] * taken
@@ -191,7 +194,7 @@ def test_each_act_is_one_step_of_the_history_and_stands_in_box_and_address(scrip
     for step, views in ((go_back, seen[-2::-1]), (go_forward, seen[1:])):
         for path, address in views:
             step(page)
-            expect_rest(page)
+            expect_rest(page, latency=latency)
             if views.count((path, address)) == 1:  # of two acts one may stand between
                 there = (path, address)
                 eventually(page, lambda: (page.evaluate("location.pathname"), now()), there)

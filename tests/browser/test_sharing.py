@@ -7,8 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tests.browser.browsing import (
-    FAR_AWAY,
-    LATENCY,
     Page,
     check_link,
     choice,
@@ -173,24 +171,6 @@ def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_pag
       }
     }""")
     check_link(page, open_page)
-
-
-def test_quick_steps_back_leave_each_address_as_it_was(open_page):
-    page = open_page("/?query=1", before=lambda page: page.add_init_script(FAR_AWAY))
-    expect_heatmap(page)
-    seen = [search(page)]
-    for fold in ("how", "numbers", "against"):
-        choice(page, "fold", fold).click()
-        expect_in_search(page, "fold", fold)
-        seen.append(search(page))
-    for _ in seen[1:]:  # the next one while the run of the one before is on its way
-        page.evaluate("history.back()")
-        page.wait_for_timeout(1.5 * LATENCY)
-    page.wait_for_timeout(4 * LATENCY)
-    expect_rest(page)
-    for settings in seen[1:]:
-        go_forward(page)
-        expect_search(page, settings)
 
 
 def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(open_page):

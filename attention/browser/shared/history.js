@@ -6,9 +6,6 @@ let acted = false
 /** The control that keys have moved last.
     @type {Element | null} */
 let moved = null
-/** Addresses that one has stepped through since the last act: of each a run may write its own late.
-    @type {Set<string>} */
-const passed = new Set()
 
 /** One step in the browser's history for one act of the visitor; a text is one act, however many
     letters it takes, and so is a control that keys move on and on. Streamlit makes a step for a page
@@ -18,7 +15,6 @@ export function keepStepsOne() {
   if (kept) return
   kept = true
   const { pushState, replaceState } = history
-  let stepped = ""
   const note = (/** @type {Event} */ event) => {
     const { type, target } = event
     const types = target instanceof Element && target.matches(TYPING)
@@ -29,16 +25,10 @@ export function keepStepsOne() {
     moved = control || null
   }
   for (const name of [...ACTS, "popstate"]) addEventListener(name, note, { capture: true })
-  addEventListener("popstate", () => {
-    passed.add(stepped)
-    stepped = location.href
-  })
   history.pushState = history.replaceState = (...entry) => {
-    const { href } = new URL(entry[2] ?? location.href, location.href)
-    const moves = href !== location.href
-    if (moves && !acted && href !== stepped && passed.has(href)) return
+    const address = entry[2]
+    const moves = address != null && new URL(address, location.href).href !== location.href
     const write = acted && moves ? pushState : replaceState
-    if (acted) passed.clear()
     if (moves) acted = false
     write.apply(history, entry)
   }
