@@ -149,7 +149,7 @@ def run(
     RuntimeError where workers die over a shard again and again, and ValueError without Dask.
     """
     file, folder = file.resolve(), folder.resolve()
-    way = Way(file, folder, job, out)
+    way = ProgressLine(file, folder, job, out)
     shards, running = way.missing(), dict[Any, Shard]()
     with cluster(workers, address) as client:
         from distributed import KilledWorker, as_completed
@@ -180,7 +180,7 @@ def run(
     way.end()
 
 
-class Way:
+class ProgressLine:
     """Progress through a file: what of it is missing, and lines that tell."""
 
     def __init__(self, file: Path, folder: Path, job: Job, out: TextIO) -> None:

@@ -20,7 +20,7 @@ from attention import associations as command
 from attention.analysis import cluster
 from attention.analysis.associations import associate
 from attention.associations import Associations
-from attention.shards import Job, Shard, Way, hash_of, parts_of, shards_of, texts_of, work
+from attention.shards import Job, ProgressLine, Shard, hash_of, parts_of, shards_of, texts_of, work
 from tests.trained.packaged import packaged
 
 LINES = ["The cat sat.", "It ran.", "The cat ran.", "A dog sat.", "The dog ran home."]
@@ -51,7 +51,7 @@ def rows_of(folder: Path, job: Job) -> list[dict[str, Any]]:
 
 def test_progress_grows_to_the_whole_file_in_whatever_order_shards_end(tmp_path):
     file, told = written(tmp_path, "\n".join(LINES).encode()), io.StringIO()
-    way = Way(file, tmp_path, job_of(file), told)
+    way = ProgressLine(file, tmp_path, job_of(file), told)
     for shard in reversed([*shards_of(file, 2)]):
         way.report(shard)
     first, second, last = map(int, re.findall(r"(\d+)%", told.getvalue()))

@@ -29,7 +29,7 @@ MAX_TEXT = 1 << 22  # bytes of a file of sentences
 STOPPED = 130  # exit status after Ctrl-C, as of shells
 
 
-class Way:
+class ProgressLine:
     """A line that says how far the work is, and how long the rest of its part will take."""
 
     def __init__(self, out: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.schema:
         print(json.dumps(files.schema(), indent=1, ensure_ascii=False))
         return 0
-    way = Way(sys.stderr)
+    way = ProgressLine(sys.stderr)
     again = f"what is measured is kept in {asked.folder}: the same command goes on"
     try:
         make(asked, way)
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def make(asked: argparse.Namespace, way: Way) -> None:
+def make(asked: argparse.Namespace, way: ProgressLine) -> None:
     """Measure each model that is asked for, and write a file of it."""
     if asked.workers < 1:
         raise ValueError(f"workers must be at least 1, got {asked.workers}")

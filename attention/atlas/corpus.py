@@ -42,7 +42,7 @@ ANSWERS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class CorpusItem:
     """A text to be measured; for its fields see `passport.Text`."""
 
     text: str
@@ -59,12 +59,12 @@ class Corpus:
     the model answers; means_over: texts of their own, over which the means of heads are taken.
     """
 
-    sentences: tuple[Asked, ...]
-    prompts: tuple[Asked, ...]
+    sentences: tuple[CorpusItem, ...]
+    prompts: tuple[CorpusItem, ...]
     means_over: tuple[str, ...]
 
     @property
-    def elsewhere(self) -> tuple[Asked, ...]:
+    def elsewhere(self) -> tuple[CorpusItem, ...]:
         """The sentences that the cost of a head's loss is measured on."""
         return self.sentences[:ELSEWHERE]
 
@@ -169,10 +169,13 @@ def _corpus(
     """All in halves; of the sentences half, and of prompts all but most everyday ones, by zero."""
     return Corpus(
         tuple(
-            Asked(text, "", half_of(place), place % 4 < 2) for place, text in enumerate(sentences)
+            CorpusItem(text, "", half_of(place), place % 4 < 2)
+            for place, text in enumerate(sentences)
         ),
         tuple(
-            Asked(text, kind, half_of(place), kind not in (EVERYDAY, OWN) or place % BY_ZERO == 0)
+            CorpusItem(
+                text, kind, half_of(place), kind not in (EVERYDAY, OWN) or place % BY_ZERO == 0
+            )
             for kind, prompts in kinds.items()
             for place, text in enumerate(dict.fromkeys(prompts))
         ),

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention.analysis import means_on_corpus
 from attention.atlas.claims import NEEDED
-from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.corpus import Corpus, CorpusItem
 from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text, Turned
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
@@ -29,7 +29,7 @@ NO_PIECE = -1
 Raw = Sequence[dict[str, Tensor]]
 
 
-def ways(subject: Subject, asked: Asked) -> dict[str, Any]:
+def ways(subject: Subject, asked: CorpusItem) -> dict[str, Any]:
     """Replacements of heads on a text, by name, see `changing.change.Change`."""
     return {MEAN: subject.means} | ({ZERO: "zero"} if asked.by_zero else {})
 
@@ -45,10 +45,10 @@ class OnAnswers:
     name: str = "effects"
     version: int = 1
 
-    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+    def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         return corpus.prompts
 
-    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+    def measure(self, subject: Subject, asked: CorpusItem) -> dict[str, Tensor]:
         model, run = subject.model, subject.model.run(asked.text)
         metric, piece = answer_of(model, run)
         by_way = {
@@ -66,10 +66,10 @@ class Elsewhere:
     name: str = "elsewhere"
     version: int = 1
 
-    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+    def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         return corpus.elsewhere
 
-    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+    def measure(self, subject: Subject, asked: CorpusItem) -> dict[str, Tensor]:
         return {
             way: losses_after(
                 subject.model, [asked.text], [changes([head], to) for head in subject.heads]
@@ -113,11 +113,11 @@ def prompts_of(subject: Subject, raw: Raw) -> tuple[Text, ...]:
 
 
 def summarised(
-    subject: Subject, on_answers: Raw, elsewhere: Raw, turned: Mapping[Asked, Tensor]
+    subject: Subject, on_answers: Raw, elsewhere: Raw, turned: Mapping[CorpusItem, Tensor]
 ) -> dict[Head, Effects]:
     """Effects of each head, of what `OnAnswers` and `Elsewhere` measured.
 
-    turned: of prompts what `turned.OnTurned` measured, (heads,).
+    turned: of prompts what `random_rotation.OnRandomRotation` measured, (heads,).
     """
     corpus = subject.corpus
     by_mean = torch.stack([one[MEAN] for one in on_answers])
@@ -155,10 +155,10 @@ def summarised(
 
 
 def kinds_of(
-    prompts: Sequence[Asked],
+    prompts: Sequence[CorpusItem],
     by_mean: Sequence[float],
     by_zero: Sequence[float | None],
-    turned: Mapping[Asked, float],
+    turned: Mapping[CorpusItem, float],
 ) -> tuple[Kind, ...]:
     """Effects on each kind of prompts, the most lost first, over both halves.
 
@@ -203,7 +203,7 @@ def hanging(by_mean: Sequence[float]) -> tuple[int, ...]:
 
 
 def controls_of(
-    prompts: Sequence[Asked], by_mean: Sequence[float], hangs: Sequence[int]
+    prompts: Sequence[CorpusItem], by_mean: Sequence[float], hangs: Sequence[int]
 ) -> tuple[int, ...]:
     """For each prompt that hangs on a head another of its kind, the one of those left whose answer
     changes least."""

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from attention import __version__
 from attention.analysis.cluster import cluster
-from attention.atlas import effects, files, patterns, stages, turned
-from attention.atlas.corpus import LANGUAGES, Asked, Corpus, corpus_of, of_lines
+from attention.atlas import effects, files, patterns, random_rotation, stages
+from attention.atlas.corpus import LANGUAGES, Corpus, CorpusItem, corpus_of, of_lines
 from attention.atlas.passport import SEED, Atlas, Passport
 from attention.atlas.stages import Stage, Subject
 from attention.trained import sources
@@ -30,7 +30,7 @@ from attention.trained.sources import CARRIED, NONE, PACKAGED, Carried, Own, Pac
 STAGES: tuple[Stage, ...] = (
     effects.OnAnswers(),
     effects.Elsewhere(),
-    turned.OnTurned(),
+    random_rotation.OnRandomRotation(),
     patterns.Patterns(),
 )
 RETRIES = 3  # of a text that failed
@@ -116,10 +116,10 @@ class Found:
     raw: Raw
 
     @property
-    def turned(self) -> dict[Asked, Tensor]:
+    def turned(self) -> dict[CorpusItem, Tensor]:
         """Changes of answers where the step to a head's mean is turned, by prompt, (heads,)."""
-        stage = turned.OnTurned()
-        each = (one[turned.TURNED] for one in self.raw[stage.name])
+        stage = random_rotation.OnRandomRotation()
+        each = (one[random_rotation.RANDOM_ROTATION] for one in self.raw[stage.name])
         return dict(zip(stage.texts(self.corpus), each, strict=True))
 
 

@@ -24,7 +24,7 @@ from torch import Tensor
 from attention.analysis.heads import MEASURES, NAMINGS, Keys, Measure, measures
 from attention.analysis.names import EARNED, HOLDS, holds, shown, targets_of
 from attention.atlas.blocks import Block, blocks_over
-from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.corpus import Corpus, CorpusItem
 from attention.atlas.passport import CHECKED, HALVES, Mean, Measured, Name, Row
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of, middle_of, share_of
@@ -51,12 +51,12 @@ class Patterns:
     name: str = "patterns"
     version: int = 1
 
-    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+    def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         """All sentences."""
         return corpus.sentences
 
     @torch.no_grad()
-    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+    def measure(self, subject: Subject, asked: CorpusItem) -> dict[str, Tensor]:
         """Measure a sentence."""
         parts: dict[str, list[Tensor]] = {}
         found: dict[str, Tensor] = {}

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from attention.analysis import means_on_corpus
-from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.corpus import Corpus, CorpusItem
 from attention.atlas.passport import Text
 from attention.atlas.twin import twins_of
 from attention.changing.change import Head
@@ -53,7 +53,7 @@ class Subject:
             return found.means
         return means(self.model, self.corpus.means_over, "output")
 
-    def text(self, asked: Asked, answer: str = "", before: float = 0.0) -> Text:
+    def text(self, asked: CorpusItem, answer: str = "", before: float = 0.0) -> Text:
         """A text as the atlas has it; answer, before: see there."""
         pieces = self.model.pieces(asked.text).texts
         return Text(asked.text, asked.half, pieces, asked.kind, answer, before, asked.by_zero)
@@ -89,11 +89,11 @@ class Stage(Protocol):
     @property
     def version(self) -> int: ...
 
-    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+    def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         """The texts that it measures, in order."""
         ...
 
-    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+    def measure(self, subject: Subject, asked: CorpusItem) -> dict[str, Tensor]:
         """Measure one of them."""
         ...
 
@@ -113,7 +113,7 @@ def run(
     return found
 
 
-def measured(stage: Stage, subject: Subject, folder: Path, asked: Asked) -> dict[str, Tensor]:
+def measured(stage: Stage, subject: Subject, folder: Path, asked: CorpusItem) -> dict[str, Tensor]:
     """Read what a stage measured of a text; measure it where no whole file of it is there."""
     about = {**subject.known, "version": f"{stage.version}", "asked": json.dumps(asdict(asked))}
     name = hashlib.sha256(about["asked"].encode()).hexdigest()[:DIGITS]

@@ -65,7 +65,7 @@ def votes(
     logit = logits_of(answer, inputs, tokenizer, position)
     args, kwargs = given_to(model, inputs, position is None and ends_together(inputs, answer))
     with torch.inference_mode(False), torch.enable_grad(), changed(model, []) as changer:
-        held = Held(changer, unembedding)
+        held = FrozenPathMode(changer, unembedding)
         with changer.telling(held.told), held:
             number = logit(model(*args, **kwargs)).mean()
         heads = held.votes(number)
@@ -81,7 +81,7 @@ def _named(heads: Sequence[Tensor], number: Tensor) -> Votes:
     return Votes((*names, Part("rest")), torch.cat([together, (number - together.sum())[None]]))
 
 
-class Held(TorchFunctionMode):
+class FrozenPathMode(TorchFunctionMode):
     """Functions of a run that let gradients pass on the residual path alone, straight ahead.
 
     Products with weights keep none, but for those from the heads of an attention to the end of its

@@ -294,8 +294,8 @@ class LongTrace:
     """A trace of all heads too large to keep: what is asked of it is worked out anew.
 
     sliced: a function (queries, heads) -> their Trace; heads without the others only where they are
-    `apart`, without gradients. rows: how many of n_queries are worked out at a time; mask (1,
-    queries, keys) or None.
+    `heads_independent`, without gradients. rows: how many of n_queries are worked out at a time;
+    mask (1, queries, keys) or None.
     """
 
     def __init__(
@@ -303,11 +303,11 @@ class LongTrace:
         sliced: Callable[[slice, slice], Trace],
         n_queries: int,
         rows: int,
-        apart: bool,
+        heads_independent: bool,
         mask: Tensor | None,
     ) -> None:
         self.made_from, self.sliced = sliced, torch.no_grad()(sliced)
-        self.n_queries, self.rows, self.apart = n_queries, rows, apart
+        self.n_queries, self.rows, self.heads_independent = n_queries, rows, heads_independent
         self.mask = mask
         self._last: tuple[int, Trace] | None = None
         self._output: Tensor | None = None
@@ -316,7 +316,7 @@ class LongTrace:
         """One head, (queries, keys); the last one asked for is kept."""
         last = self._last  # visitors share a trace: another may ask for another head meanwhile
         if last is None or last[0] != index:
-            if self.apart:
+            if self.heads_independent:
                 head = self.sliced(slice(None), slice(index, index + 1)).head(0)
             else:
                 head, _ = self._work_out(index)

@@ -58,7 +58,7 @@ def packed(first: Scene, answers: Mapping[Done, Scene], keeps: bool = False) -> 
     or that carries something else, and where figures must be kept and are not those of the first.
     """
     check(first, answers)
-    held = Held()
+    held = ScenePool()
     by_event: dict[str, list[tuple[Any, Scene]]] = {}
     for (key, event, value), scene in answers.items():
         by_event.setdefault(f"{key}.{event}", []).append((value, scene))
@@ -85,7 +85,7 @@ def check(first: Scene, answers: Mapping[Done, Scene]) -> None:
             raise ValueError(f"event {event} must carry {KINDS[event]}, got {value!r}")
 
 
-class Once:
+class StringTable:
     """Texts in order, each once."""
 
     def __init__(self) -> None:
@@ -96,11 +96,12 @@ class Once:
         return self.texts.setdefault(text, len(self.texts))
 
 
-class Held:
+class ScenePool:
     """Scenes of a file: each value, each figure and each scene once."""
 
     def __init__(self) -> None:
-        self.values, self.rests, self.figures, self.scenes = Once(), Once(), Once(), Once()
+        self.values, self.rests = StringTable(), StringTable()
+        self.figures, self.scenes = StringTable(), StringTable()
         self._made: dict[Scene, list[dict[str, Any]]] = {}
 
     def whole(self, scene: Scene) -> int:

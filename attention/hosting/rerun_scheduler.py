@@ -90,7 +90,7 @@ class RerunScheduler:
                     self._turn = None
                 self._call_next()
 
-    def is_crowded_for(self, address: str) -> bool:
+    def should_yield_to(self, address: str) -> bool:
         """True if somebody waits whose address had no more of the processor than this one."""
         with self._lock:
             now, waiting = time.monotonic(), {waiter.address for waiter in self._waiting}

@@ -42,9 +42,9 @@ def _scheduler() -> RerunScheduler:
     return RerunScheduler(0.1, limits().runs)
 
 
-def is_crowded_for(address: str) -> bool:
+def should_yield_to(address: str) -> bool:
     """True if reruns wait to which work of an address, which runs beside them, gives way."""
-    return _scheduler().is_crowded_for(address)
+    return _scheduler().should_yield_to(address)
 
 
 def _hold_back(seconds: float, still_wanted: Callable[[], object]) -> None:

@@ -15,7 +15,7 @@ from attention.notebook.heads import MEAN, HeadsOfRun
 from attention.notebook.still import Still
 
 
-class Asked(TypedDict):
+class WidgetRequest(TypedDict):
     """A question of one view of the widget: see `Question` in browser/notebook/run.js."""
 
     view: str
@@ -99,7 +99,9 @@ class RunWidget(anywidget.AnyWidget):
     def _answer(self, widget: object, content: Any, buffers: object) -> None:
         """Answer a view, if it asks for what there is."""
         asked = content.pop("asked", None) if isinstance(content, dict) else None
-        if not is_a(content, Asked) or not self._heads.has(content["layer"], content["head"]):
+        if not is_a(content, WidgetRequest) or not self._heads.has(
+            content["layer"], content["head"]
+        ):
             return
         layer, head, query = (content[name] for name in ("layer", "head", "query"))
         data: bytes | None = None

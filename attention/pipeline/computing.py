@@ -35,25 +35,25 @@ def compute(
     run_model: the name of a trained model and a text -> the model's run over it.
     """
     if settings.model != NONE:
-        enters = into_trained_layer(settings, run_model)
+        prepared = into_trained_layer(settings, run_model)
     else:
-        enters = into_variant(settings, load_vectors, memory)
-    return computed(settings, enters, memory)
+        prepared = into_variant(settings, load_vectors, memory)
+    return computed(settings, prepared, memory)
 
 
 def computed(
-    settings: Settings, enters: Prepared, memory: str | None = None, keeps: int | None = None
+    settings: Settings, prepared: Prepared, memory: str | None = None, keeps: int | None = None
 ) -> Result:
     """Result of the settings for what enters the layer.
 
     memory: see `compute`; keeps: cells of all heads, up to which all steps are kept, None = as many
     as usual.
     """
-    sentence, other, layer = enters.sentence, enters.memory, enters.layer
+    sentence, other, layer = prepared.sentence, prepared.memory, prepared.layer
     keys, x = other or sentence, sentence.x
     n_queries, n_keys = len(sentence.tokens), len(keys.tokens)
 
-    own = enters.own_masks(n_queries, n_keys) if settings.trained_mask == "kept" else {}
+    own = prepared.own_masks(n_queries, n_keys) if settings.trained_mask == "kept" else {}
     chosen, mask_problem = make_masks(settings, n_queries, n_keys, own)
     mask = masks.combine(chosen.values())
 
@@ -61,7 +61,7 @@ def computed(
         sliced = layer.sliced(
             layer.projected(x, None if other is None else other.x),
             mask,
-            scale=enters.scale(settings),
+            scale=prepared.scale(settings),
             rotate=settings.rotate,
             bias=functools.partial(settings.bias, layer, n_queries, n_keys),
         )
@@ -74,21 +74,21 @@ def computed(
                 sliced,
                 n_queries,
                 at_once,
-                layer.apart,
+                layer.heads_independent,
                 None if mask is None else mask[None],
             )
-    problems = [*enters.problems, *([mask_problem] if mask_problem else [])]
+    problems = [*prepared.problems, *([mask_problem] if mask_problem else [])]
     return Result(
         **vars(sentence),
         settings=settings,
         layer=layer,
         layer_trace=trace,
         masks=chosen,
-        words=enters.words,
+        words=prepared.words,
         problems=tuple(problems),
         memory=other,
         memory_text=memory,
-        trained=enters.trained,
+        trained=prepared.trained,
     )
 
 

@@ -87,7 +87,7 @@ class TrainedAttention(DotScores):
         return self.heads * self.W_k.shape[1] // self.W_q.shape[1]
 
     @property
-    def apart(self) -> bool:
+    def heads_independent(self) -> bool:
         return True
 
     def norm(self, role: str) -> RmsNorm | None:

@@ -24,7 +24,7 @@ def fit(
     rate: float | None = None,
     only: Collection[str] = (),
 ) -> Iterator[Progress]:
-    """Train the networks of a task, and tell how far they are, some `Task.told` times.
+    """Train the networks of a task, and tell how far they are, some `Task.n_reports` times.
 
     task: one of `TASKS`; config: its settings, None = the usual ones; steps, rate: how many, and
     the largest learning rate, None = as the settings have them, which offer but some; only: names
@@ -76,7 +76,7 @@ def fit(
             largest = asked.rate(name) * asked.share(step)
             losses[name] += _step(asked.loss, network, optimisers[name], batch, largest)
             seconds[name] += time.process_time() - begun
-        if asked.moment(step) > asked.moment(last) or step == steps:
+        if asked.report_index(step) > asked.report_index(last) or step == steps:
             yield progress(step, step - last)
             losses, last = dict.fromkeys(learners, 0.0), step
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.atlas.corpus import Asked, Corpus
+from attention.atlas.corpus import Corpus, CorpusItem
 from attention.atlas.passport import half_of
 from attention.core import masks
 from attention.trained.models import LayerInput, Pieces, Run
@@ -102,6 +102,6 @@ def subject(
 ) -> Any:
     """Such a model with its twin and its texts, as `stages.Subject` has them."""
     model, other = (Model(each, causal=causal, special=special) for each in (heads, twin))
-    asked = tuple(Asked(text, "", half_of(at)) for at, text in enumerate(texts))
+    asked = tuple(CorpusItem(text, "", half_of(at)) for at, text in enumerate(texts))
     places = [(0, head) for head in range(len(heads))]
     return SimpleNamespace(model=model, twins=[other], corpus=Corpus(asked, (), ()), heads=places)

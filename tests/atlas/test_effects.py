@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.atlas import effects, turned
-from attention.atlas.corpus import Asked, Corpus, corpus_of, of_lines
+from attention.atlas import effects, random_rotation
+from attention.atlas.corpus import Corpus, CorpusItem, corpus_of, of_lines
 from attention.atlas.passport import CHECKED, FOUND
 from attention.atlas.stages import Subject
 from attention.changing.answers import answer_at
@@ -21,10 +21,10 @@ from tests.trained.run_by_transformers import write
 
 PROMPTS = (
     *(
-        Asked(f"red {at}", "red", half, by_zero=True)
+        CorpusItem(f"red {at}", "red", half, by_zero=True)
         for at, half in enumerate((FOUND, CHECKED) * 2)
     ),
-    *(Asked(f"blue {at}", "blue", half) for at, half in enumerate((FOUND, CHECKED) * 2)),
+    *(CorpusItem(f"blue {at}", "blue", half) for at, half in enumerate((FOUND, CHECKED) * 2)),
 )
 
 
@@ -97,7 +97,8 @@ def test_each_control_is_another_prompt_of_the_kind_that_changes_least():
 def test_raw_numbers_become_the_effects_of_each_head():
     model = sources.load("constructed")
     sentences = tuple(
-        Asked(f"s {at}", "", half, by_zero=True) for at, half in enumerate((FOUND, CHECKED) * 2)
+        CorpusItem(f"s {at}", "", half, by_zero=True)
+        for at, half in enumerate((FOUND, CHECKED) * 2)
     )
     subject = Subject(model, Corpus(sentences, PROMPTS, ("a b",)))
     ways = torch.arange(8.0)[:, None] * torch.tensor([-0.01, 0.0, 0.01, -0.02])
@@ -136,7 +137,7 @@ def test_patterns_that_come_again_need_the_heads_that_were_built_for_them():
     # layer 0 head 0 looks one token back, layer 1 head 0 copies what followed (induction)
     subject, raw = measured(sources.load("constructed"), "repeated letters")
     grown = [effects.Elsewhere().measure(subject, asked) for asked in subject.corpus.elsewhere]
-    stage = turned.OnTurned()
+    stage = random_rotation.OnRandomRotation()
     turns = {one: stage.measure(subject, one)["turned"] for one in stage.texts(subject.corpus)}
     found = effects.summarised(subject, raw, grown, turns)
     assert found[0, 0].kinds[0].needed

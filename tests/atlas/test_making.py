@@ -12,7 +12,7 @@ import pytest
 
 from attention.atlas import __main__ as command
 from attention.atlas import effects, files, making
-from attention.atlas.__main__ import Way
+from attention.atlas.__main__ import ProgressLine
 from attention.atlas.making import Wanted
 from attention.atlas.passport import Atlas
 from attention.trained import sources
@@ -41,16 +41,16 @@ def run(folder: Path, sentences: Path, *more: str, out: str = "made") -> int:
 def test_a_second_run_and_one_that_was_stopped_write_the_same_bytes(
     tmp_path, sentences, monkeypatch, capsys
 ):
-    measured, told = [], Way.told
+    measured, told = [], ProgressLine.told
 
-    def stopping(way: Way, part: str, done: int, of: int) -> None:
+    def stopping(way: ProgressLine, part: str, done: int, of: int) -> None:
         told(way, part, done, of)
         measured.append(part)
         if len(measured) == 7:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Way, "told", stopping)
+        patched.setattr(ProgressLine, "told", stopping)
         assert run(tmp_path, sentences) == command.STOPPED
     assert f"kept in {tmp_path / 'work'}: the same command goes on" in capsys.readouterr().err
     kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "work").rglob("*.safetensors")}
@@ -167,7 +167,7 @@ def test_the_schema_is_printed_as_it_is_published(capsys):
 
 def test_the_line_of_progress_says_how_long_its_part_will_take():
     out, clock = io.StringIO(), iter([0.0, 30.0, 60.0, 400.0])
-    way = Way(out, lambda: next(clock))
+    way = ProgressLine(out, lambda: next(clock))
     for done in (1, 2, 3, 4):
         way.told("m, effects", done, 4)
     way.end()

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.atlas import stages
-from attention.atlas.corpus import Asked, Corpus, corpus_of
+from attention.atlas.corpus import Corpus, CorpusItem, corpus_of
 from attention.atlas.stages import Subject
 from attention.atlas.twin import untrained
 from attention.changing.effects import means
@@ -24,10 +24,10 @@ class Lengths:
     version: int = 1
     asked: list[str] = field(default_factory=list)
 
-    def texts(self, corpus: Corpus) -> tuple[Asked, ...]:
+    def texts(self, corpus: Corpus) -> tuple[CorpusItem, ...]:
         return corpus.prompts[:3]
 
-    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+    def measure(self, subject: Subject, asked: CorpusItem) -> dict[str, Tensor]:
         self.asked.append(asked.text)
         return {"letters": torch.tensor(len(asked.text)), "heads": torch.zeros(len(subject.heads))}
 

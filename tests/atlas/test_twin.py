@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.atlas import effects, turned
+from attention.atlas import effects, random_rotation
 from attention.atlas.corpus import ANSWERS, EVERYDAY, Corpus, corpus_of, of_english
 from attention.atlas.stages import Subject
 from attention.atlas.twin import untrained
@@ -111,16 +111,16 @@ def test_a_model_that_transformers_runs_has_a_twin_too(tmp_path):
 @settings(max_examples=30)
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(1, 23))
 def test_a_vector_that_is_turned_is_as_long(layer, heads, width):
-    turns = turned.rotations(layer, heads, width)
+    turns = random_rotation.rotations(layer, heads, width)
     step = torch.randn(heads, 7, width, generator=torch.Generator().manual_seed(layer))
     torch.testing.assert_close((step @ turns).norm(dim=-1), step.norm(dim=-1))
     torch.testing.assert_close(turns @ turns.mT, torch.eye(width).expand_as(turns))
-    turned.rotations.cache_clear()
-    assert torch.equal(turned.rotations(layer, heads, width), turns)
+    random_rotation.rotations.cache_clear()
+    assert torch.equal(random_rotation.rotations(layer, heads, width), turns)
 
 
 def test_a_vector_is_turned_to_all_sides_alike():
-    at = torch.cat([turned.rotations(layer, 101, 2)[:, 0] for layer in range(11)])
+    at = torch.cat([random_rotation.rotations(layer, 101, 2)[:, 0] for layer in range(11)])
     # of 1111 directions in a plane the mean is 1 / sqrt(1111) = .03 long, that of their doubles too
     doubled = torch.stack([at[:, 0] ** 2 - at[:, 1] ** 2, 2 * at[:, 0] * at[:, 1]], -1)
     for directions in (at, doubled):
@@ -131,7 +131,7 @@ def test_a_vector_is_turned_to_all_sides_alike():
 def test_the_change_is_as_large_as_that_to_the_mean_and_none_at_the_first_position(case):
     outputs = [part_of(case.run, layer, "output") for layer in range(len(case.model.layers))]
     means = [output.mean(1, keepdim=True) for output in outputs]
-    to = turned.turned(case.run, means)
+    to = random_rotation.random_rotation(case.run, means)
     for layer, output in enumerate(outputs):
         head = output.shape[0] - 1
         after = output.clone()
@@ -148,9 +148,9 @@ def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch):
     texts = corpus_of(model)
     asked = texts.prompts[0]
     subject = Subject(model, Corpus(texts.sentences[:2], (asked,), texts.means_over))
-    random = turned.OnTurned().measure(subject, asked)["turned"]
-    monkeypatch.setattr(turned, "rotations", lambda layer, heads, width: torch.eye(width))
-    straight = turned.OnTurned().measure(subject, asked)["turned"]
+    random = random_rotation.OnRandomRotation().measure(subject, asked)["turned"]
+    monkeypatch.setattr(random_rotation, "rotations", lambda layer, heads, width: torch.eye(width))
+    straight = random_rotation.OnRandomRotation().measure(subject, asked)["turned"]
     by_mean = effects.OnAnswers().measure(subject, asked)["mean"]
     torch.testing.assert_close(straight, by_mean, rtol=1e-4, atol=1e-6)
     assert not torch.allclose(random, by_mean, atol=1e-4)
@@ -158,6 +158,6 @@ def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch):
 
 def test_prompts_of_all_kinds_but_everyday_ones_are_measured():
     texts = of_english(answers=True)
-    asked = turned.OnTurned().texts(texts)
+    asked = random_rotation.OnRandomRotation().texts(texts)
     assert [*asked] == [one for one in texts.prompts if one.kind != EVERYDAY]
     assert {one.kind for one in asked} == {*ANSWERS}

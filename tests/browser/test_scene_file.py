@@ -13,7 +13,7 @@ from attention.app.state.openings import OPENINGS
 from attention.changing.known import states_without
 from attention.figures.layer_words import shown as shown_of
 from attention.figures.scene import Scene, Words
-from attention.figures.worked_out import Held, packed
+from attention.figures.worked_out import ScenePool, packed
 from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
 from attention.subjects.model.window_file import drawn, with_each_off
@@ -168,7 +168,7 @@ def test_events_that_keep_the_rest_hold_all_that_one_of_them_changes():
 
     first = scene_of(("a", ("x", "y")), ("b", ()))
     others = [scene_of(("c", ("x", "y")), ("b", ())), first]
-    held = Held()
+    held = ScenePool()
     held.whole(first)
     leads = held.changes(first, [*enumerate(others)])
     assert [value for value, _ in leads] == [0, 1]

@@ -91,7 +91,7 @@ def test_the_picture_is_of_the_size_that_is_told():
 
 def test_every_page_has_its_words():
     for page in PAGES:
-        assert server._describe(f"/{page.name}", b"") == page.told
+        assert server._describe(f"/{page.name}", b"") == page.heading
     assert server._describe("/", b"") == server._describe(f"/{first_page().name}", b"")
     assert server._describe("/nowhere", b"") is None
     assert server._describe("/static/guide", b"") is None

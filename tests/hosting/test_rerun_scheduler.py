@@ -110,9 +110,9 @@ def test_a_turn_that_fails_is_over():
 def test_work_gives_way_to_those_whose_address_had_no_more(start):
     scheduler = RerunScheduler(LONG)
     scheduler.charge("greedy", 5.0)
-    assert not scheduler.is_crowded_for("greedy"), "nobody waits"
+    assert not scheduler.should_yield_to("greedy"), "nobody waits"
     with scheduler.turn("somebody"):
         start(scheduler, "greedy")
         until_waiting(scheduler, 1)
-        assert scheduler.is_crowded_for("greedy")
-        assert not scheduler.is_crowded_for("modest")
+        assert scheduler.should_yield_to("greedy")
+        assert not scheduler.should_yield_to("modest")

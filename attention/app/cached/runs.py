@@ -22,7 +22,7 @@ CACHED_BYTES = 24 << 20  # a run takes up to 12 MB, one of an ordinary sentence 
 MODEL_BYTES = 80 << 20  # SmolLM2 over 512 pieces takes 71 MB, over 14 pieces 2, MiniLM 5 and 0.2
 
 
-def untold(done: int, of: int) -> None:
+def no_progress(done: int, of: int) -> None:
     """Progress that nobody is told of."""
 
 

@@ -17,7 +17,7 @@ MOMENT = 0.05  # seconds that a page waits for a work that has the server to its
 PAUSE = 0.3  # seconds from one look at a work to the next
 MAX_PAUSE = 4.0  # seconds: who waits for many others looks less often
 
-_jobs = Jobs(crowded=reruns.is_crowded_for)
+_jobs = Jobs(crowded=reruns.should_yield_to)
 atexit.register(_jobs.end)
 
 
@@ -96,7 +96,7 @@ def ask(task: Task, *, waits: bool = False) -> State:
 
 def patience(state: State, address: str) -> float:
     """Seconds that a page waits for a work: none where others have a turn, or wait for one."""
-    return 0.0 if state.others or reruns.is_crowded_for(address) else MOMENT
+    return 0.0 if state.others or reruns.should_yield_to(address) else MOMENT
 
 
 def _shown(task: Task) -> None:

@@ -77,7 +77,7 @@ class PageHeading:
     """Heading of a page and its words on itself, from its view."""
 
     # its title, and a line on what it is for
-    heading: Callable[[View], tuple[str, str]] = lambda view: view.page.told
+    heading: Callable[[View], tuple[str, str]] = lambda view: view.page.heading
     # those it shows, each with the name of its setting
     sentences: Callable[[View], Sequence[tuple[str, str]]] = said_alone
     # further words for a caption

@@ -112,7 +112,7 @@ def _describe(path: str, query: bytes) -> tuple[str, str] | None:
     page = next((page for page in PAGES if page.name == name), None)
     if page is None or not path.startswith(_top()):
         return None
-    return page.title_of_link(query) or page.told
+    return page.title_of_link(query) or page.heading
 
 
 def _top() -> str:

@@ -83,7 +83,7 @@ class Page:
         return self.behind or self.title
 
     @property
-    def told(self) -> tuple[str, str]:
+    def heading(self) -> tuple[str, str]:
         """Its title, and what one finds there."""
         return self.title, self.purpose
 

@@ -123,7 +123,7 @@ class Variant(nn.Module):
         return None
 
     @property
-    def apart(self) -> bool:
+    def heads_independent(self) -> bool:
         """True if a head can be worked out without the others."""
         mixing = type(self).before_softmax, type(self).after_softmax
         return mixing == (Variant.before_softmax, Variant.after_softmax)
@@ -318,7 +318,7 @@ class Variant(nn.Module):
         rotate: bool | None = None,
         bias: Callable[[slice, slice], Tensor | None] = lambda queries, heads: None,
     ) -> Sliced:
-        """A function (queries, heads) -> their Trace; of some heads only where they are `apart`.
+        """A function (queries, heads) -> their Trace; of some heads only where `heads_independent`.
 
         scale: None = the layer's own; rotate: by the layer's own `rotary`, or as in the paper where
         it has none, None = as the layer itself does, False = without its own bias too; bias: a

@@ -216,7 +216,7 @@ class Lesson:
     problems: tuple[str, ...]
 
     @property
-    def told(self) -> tuple[str, str]:
+    def summary(self) -> tuple[str, str]:
         """Its title, which is that of its first chapter where none is given, and a line on it."""
         first = self.chapters[0] if self.chapters else None
         return about_lesson(first.lesson or first.plain_title if first else "", len(self.chapters))

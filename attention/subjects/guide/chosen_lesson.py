@@ -101,9 +101,9 @@ def _lesson(folder: Path, language: str, stamp: tuple[tuple[str, int], ...]) -> 
 def heading(view: View) -> tuple[str, str]:
     """The title of the chosen lesson, and the line below it."""
     if view["lesson"] != "guide":
-        return lesson(view).told
+        return lesson(view).summary
     language, words = words_in(view["lang"])
-    return view.page.told if language == ENGLISH else (words["guide"], words["purpose"])
+    return view.page.heading if language == ENGLISH else (words["guide"], words["purpose"])
 
 
 def title_of_link(query: bytes) -> tuple[str, str] | None:
@@ -114,13 +114,13 @@ def title_of_link(query: bytes) -> tuple[str, str] | None:
     if named.get("lesson") == [CARRIED]:
         return carried.told(named.get("carried", [""])[-1])
     own = own_lesson() if named.get("lesson") == ["own"] else None
-    return own.told if own is not None else None
+    return own.summary if own is not None else None
 
 
 def lesson_menu(view: View, own: Lesson | None) -> None:
     """The guide or the owner's lesson, by their titles; one that a link carries stands alone."""
     if own is not None and view["lesson"] != CARRIED:
-        _titled(view, "lesson", {"guide": "Guide", "own": escaped(own.told[0])})
+        _titled(view, "lesson", {"guide": "Guide", "own": escaped(own.summary[0])})
 
 
 def language_menu(view: View) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from attention.app.cached import kept
-from attention.app.cached.runs import if_there_are_words, result_of, run_model, untold
+from attention.app.cached.runs import if_there_are_words, no_progress, result_of, run_model
 from attention.app.controls import works
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
@@ -27,7 +27,7 @@ def ending_of(text: str) -> tuple[Ending, Result] | None:
     found = if_there_are_words(Settings(text, name))
     if found is None or name == NONE:
         return None if found is None else (finale.untrained(found), found)
-    ending = _ending(name, plain(text), untold)
+    ending = _ending(name, plain(text), no_progress)
     return ending, result_of(ending.settings)
 
 

@@ -109,11 +109,11 @@ def lesson_page(language: str = "en", **link: str) -> str:
     return lesson_file(language, link).page()
 
 
-def untold(done: int, of: int, found: object = None, /) -> None:
+def no_progress(done: int, of: int, found: object = None, /) -> None:
     """Tell nobody."""
 
 
-def lesson_file(language: str, link: Mapping[str, str], tell: Tell = untold) -> LessonFile:
+def lesson_file(language: str, link: Mapping[str, str], tell: Tell = no_progress) -> LessonFile:
     """A lesson as a link of the guide names it (`lesson`, …), with its figures.
 
     language: the code of that of its words; of the guide, one of `languages`; tell: told how many
@@ -131,7 +131,7 @@ def lesson_file(language: str, link: Mapping[str, str], tell: Tell = untold) -> 
     if lesson.problems or not lesson.chapters:
         raise ValueError("\n".join(lesson.problems) or "the lesson must have a chapter, got none")
     drawn: list[Drawn] = []
-    title = words_in(language)[1]["guide"] if is_guide else lesson.told[0]
+    title = words_in(language)[1]["guide"] if is_guide else lesson.summary[0]
     for at, chapter in enumerate(lesson.chapters):
         part = partial(tell_part, tell, at, len(lesson.chapters))
         part(0, 1)

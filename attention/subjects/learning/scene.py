@@ -38,7 +38,7 @@ def reply(run: Run | None, name: str, bet: str) -> Scene:
     task = TASKS[name](run.settings)
     verdict = None
     if bet:
-        true = task.choices[task.came_true(run)]
+        true = task.choices[task.winning_bet(run)]
         verdict = Words(f"{'Right' if bet == true else 'Not this time'}: {true}.", "told")
     return scene(verdict, _with_examples(task.after(run)))
 

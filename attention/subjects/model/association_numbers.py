@@ -14,7 +14,7 @@ from attention.analysis.associations import METHODS, Method, methods_for
 from attention.analysis.study import STUDIES, most_trusted, share
 from attention.analysis.words import slots, whole_words
 from attention.app.cached import kept
-from attention.app.cached.runs import run_model, untold
+from attention.app.cached.runs import no_progress, run_model
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
 from attention.changing.known import Progress
@@ -194,7 +194,7 @@ def _associate(name: str, text: str, method: str, progress: Progress) -> Tensor:
 def association(view: View, method: str) -> Association:
     """The association of the sentence by a method, as the page shows it."""
     name, text = view["model"], plain(view["s"])
-    numbers = _associate(name, text, method, untold)
+    numbers = _associate(name, text, method, no_progress)
     settings = view.of(AssociationSettings)
     aside, words = view["special"] == "ignored", view["join"] == "words"
     pieces = run_model(name, text).pieces
@@ -208,7 +208,7 @@ def is_associated(view: View, method: str) -> bool:
 
 @kept(1024)
 def _agreement(name: str, text: str, method: str, layer: int) -> float:
-    numbers, erased = (_associate(name, text, one, untold) for one in (method, "erasure"))
+    numbers, erased = (_associate(name, text, one, no_progress) for one in (method, "erasure"))
     kept = run_model(name, text).pieces.kept(True)
     return followed.agreement(numbers[layer], erased[-1], kept, _is_causal(name))
 

@@ -159,8 +159,8 @@ def _layer(asked: LongText, settings: Settings) -> tuple[Result, LayerRun]:
     model = load_model(asked.model)
     position = min(settings.layer, len(model.layers) - 1)
     entered = layer_input(model, asked.pieces, position, _entered(asked, position))
-    enters = into_layer(settings, entered, position, len(model.layers))
-    result = computed(settings, enters, keeps=0)
+    prepared = into_layer(settings, entered, position, len(model.layers))
+    result = computed(settings, prepared, keeps=0)
     return result, LayerRun(live_run(result))
 
 

@@ -216,7 +216,7 @@ def further(view: View, words: bool) -> None:
 def heading(view: View) -> tuple[str, str]:
     """The question that the window asks, and how it is answered."""
     if view["model"] == NONE:
-        return view.page.told
+        return view.page.heading
     model = shared.load_model(view["model"])
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_text_page.heading(model)

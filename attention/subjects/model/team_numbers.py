@@ -16,9 +16,9 @@ from attention.app.cached import kept
 from attention.app.cached.runs import run_model
 from attention.app.state.shared import load_model
 from attention.atlas.passport import Mean
+from attention.atlas.random_rotation import random_rotation
 from attention.atlas.sentences import word_of
 from attention.atlas.statistics import mean_of
-from attention.atlas.turned import turned
 from attention.changing import team
 from attention.changing.change import Head, changes
 from attention.changing.effects import effects, losses_after
@@ -56,7 +56,7 @@ class Search:
 def _turned_of(asked: AnswerQuery) -> Mapping[Head, Tensor]:
     to = numbers.replacement_of(asked)
     means = [torch.zeros_like(one) for one in numbers.means_of(asked.model)] if to == "zero" else to
-    return turned(run_model(asked.model, asked.text), means)
+    return random_rotation(run_model(asked.model, asked.text), means)
 
 
 @kept(16, key=lambda asked, progress: asked)

@@ -24,7 +24,7 @@ from attention.subjects.guide.lesson_file import (
     MOST_BYTES,
     LessonFile,
     lesson_file,
-    untold,
+    no_progress,
 )
 from attention.subjects.guide.lesson_words import ENGLISH, all_words
 from attention.subjects.learning import controls as learning_controls
@@ -68,7 +68,7 @@ def offer(lesson: Lesson, packed: str) -> None:
         return
     if not is_made(lesson, code, packed):
         return
-    made = made_of(code, packed, untold)
+    made = made_of(code, packed, no_progress)
     if isinstance(made, str):
         draw(scene(note(made)), key="lesson_made")
         return

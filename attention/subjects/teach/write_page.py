@@ -370,7 +370,7 @@ def take_file() -> None:
 
 def heading(view: View) -> tuple[str, str]:
     """The title of the page, or of the lesson that a class is asked, and the line below it."""
-    return class_page.heading(view) if class_page.is_shown(view) else view.page.told
+    return class_page.heading(view) if class_page.is_shown(view) else view.page.heading
 
 
 def draw_page(file: str) -> None:

@@ -70,8 +70,8 @@ class Task(ABC):
     """A task that is learned live. Subclasses say what is given, and what is to be answered.
 
     title: its name on a page; before: a sentence on what to look for; bet, choices: a question to
-    bet on before its run is told, and its answers, none: no bet, see `came_true`; usual: its sizes;
-    handicaps: those that make it harder, the most telling first; curves: names of what
+    bet on before its run is told, and its answers, none: no bet, see `winning_bet`; usual: its
+    sizes; handicaps: those that make it harder, the most telling first; curves: names of what
     `accuracy` tells, the most important first; measure: the one of `measures` that
     heads are told apart by, "" for none; targets: what its usual run reaches, which is packaged
     then: one without targets is learned on its page first; packaged: further settings whose runs
@@ -79,8 +79,8 @@ class Task(ABC):
     title of the plot of its shares; right: behind a share; becomes: name of the model that its
     usual network is written as; model, memory: the trained model that it begins from, and the
     bytes that must be free; effects: title of maps that are effects of heads, around 0, in place
-    of weights; told, sooner: how often its training is told after the state before the first
-    step, and by which power sooner at first; begun_steps: `learn_steps` of one that is begun on a
+    of weights; n_reports: how often its training is told after the state before the first step;
+    report_warmup: by which power sooner at first; begun_steps: `learn_steps` of one that is begun on a
     page, where the usual ones take longer than somebody waits.
     """
 
@@ -103,8 +103,8 @@ class Task(ABC):
     becomes: ClassVar[str] = ""
     memory: ClassVar[int] = 0
     effects: ClassVar[str] = ""
-    told: ClassVar[int] = 40
-    sooner: ClassVar[float] = 1.5
+    n_reports: ClassVar[int] = 40
+    report_warmup: ClassVar[float] = 1.5
     begun_steps: ClassVar[str] = USUAL
 
     def __init__(self, settings: TrainingSettings) -> None:
@@ -115,10 +115,11 @@ class Task(ABC):
         """Largest learning rate of a network: that of the sizes, unless each has its own."""
         return self.sizes.rate
 
-    def moment(self, step: int) -> int:
-        """Number of times to tell until a step: more often at first, when most is learned."""
+    def report_index(self, step: int) -> int:
+        """Number of reports until a step: more often at first, when most is learned."""
         steps = self.sizes.steps
-        return int(min(self.told, steps // LEAST) * (step / steps) ** (1 / self.sooner) + 1e-9)
+        reports = min(self.n_reports, steps // LEAST)
+        return int(reports * (step / steps) ** (1 / self.report_warmup) + 1e-9)
 
     def share(self, step: int) -> float:
         """Share of the largest learning rate: it rises, then falls along a line to 0."""
@@ -146,7 +147,7 @@ class Task(ABC):
     def after(self, run: Run) -> str:
         """A sentence on what a finished run shows, with its numbers."""
 
-    def came_true(self, run: Run) -> int:
+    def winning_bet(self, run: Run) -> int:
         """Position among `choices` of the one that a finished run shows."""
         return 0
 

@@ -111,7 +111,7 @@ class Giver(Task):
         if settings.handicap == LONGER:
             self.sizes = replace(self.sizes, steps=40, rate=0.003)
 
-    def moment(self, step: int) -> int:
+    def report_index(self, step: int) -> int:
         return step // (10 if self.settings.handicap == LONGER else 3)
 
     def share(self, step: int) -> float:
@@ -176,7 +176,7 @@ class Giver(Task):
         ]
         return torch.stack(lost).mean(0).T[None, None]
 
-    def came_true(self, run: Run) -> int:
+    def winning_bet(self, run: Run) -> int:
         return int(run.last.maps.sum((0, 1, 2)).view(len(self.choices), -1).sum(1).argmax())
 
     def after(self, run: Run) -> str:

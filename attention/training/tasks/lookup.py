@@ -173,7 +173,7 @@ class LookUp(Task):
         truth = [[keys.index(key)] for key in asked]
         return Example(drawn, *names(keys, values, asked), truth)
 
-    def came_true(self, run: Run) -> int:
+    def winning_bet(self, run: Run) -> int:
         found = [run.accuracy(f"{name}, longer lists") for name in self.choices]
         return found.index(max(found))
 

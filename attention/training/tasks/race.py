@@ -136,7 +136,7 @@ class Race(Task):
     packaged = tuple(
         {"learn_width": width, "learn_seed": seed} for seed in SEEDS for width in WIDTHS
     )[1:]
-    told, sooner = 10, 3.0
+    n_reports, report_warmup = 10, 3.0
     begun_steps = "2000"
 
     def learners(self, generator: torch.Generator) -> dict[str, nn.Module]:
@@ -191,7 +191,7 @@ class Race(Task):
             ]
         )
 
-    def came_true(self, run: Run) -> int:
+    def winning_bet(self, run: Run) -> int:
         def holds(name: str) -> int:
             """Number of the tested lists, the shortest first, on which a network still holds."""
             shared = [shares(alike(run), name, pairs)[0] for pairs in COUNTS]

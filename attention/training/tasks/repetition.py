@@ -104,7 +104,7 @@ class Repetition(Task):
         matched = [layer[sequences, :, queries, keys].mean((0, 1)) for layer in weights]
         return {INDUCTION: torch.stack(matched)}
 
-    def came_true(self, run: Run) -> int:
+    def winning_bet(self, run: Run) -> int:
         measured = run.last.measures[INDUCTION]
         layer = int(measured.argmax()) // measured.shape[1]
         return min(layer, 1) if float(measured.max()) >= FOUND else 2

@@ -43,7 +43,7 @@ BETS |= {"tuning": "20 to 29"}
 @over("task", BETS)
 def test_each_task_is_bet_on_before_its_numbers_are_told(task):
     asked, run = TASKS[task], finished(task)
-    assert asked.choices[asked(run.settings).came_true(run)] == BETS[task]
+    assert asked.choices[asked(run.settings).winning_bet(run)] == BETS[task]
     app, told = opened("learning", task=task), asked(run.settings).after(run).replace("*", "")
     assert told not in app.told
     (other, *_) = [each for each in asked.choices if each != BETS[task]]

@@ -135,7 +135,7 @@ def test_a_window_by_transformers_has_the_numbers_of_the_known_layout(monkeypatc
             [
                 torch.cat([*numbers.rows_of(view, [2])]),
                 torch.tensor([of_view.answered.before, of_view.answered.now]),
-                *(numbers._effects_of(asked, layer, runs.untold) for layer in (1, 5)),
+                *(numbers._effects_of(asked, layer, runs.no_progress) for layer in (1, 5)),
                 *([numbers.votes_of(asked)] if hooked.adds_up else []),
             ]
         )

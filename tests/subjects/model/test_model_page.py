@@ -16,9 +16,9 @@ from attention.analysis.study import most_trusted
 from attention.app.cached import runs
 from attention.app.controls import works
 from attention.atlas import files
+from attention.atlas.random_rotation import random_rotation
 from attention.atlas.sentences import decimals, percent, points
 from attention.atlas.sentences import title as titled
-from attention.atlas.turned import turned as turns
 from attention.changing import effects as changing
 from attention.changing.answers import answer_at, metric_of_states
 from attention.changing.change import changes
@@ -297,7 +297,7 @@ def test_heads_that_are_off_stand_beside_the_same_search_among_random_directions
     costs = changing.losses_after(model, others, [changes(off, means)])[:, 0]
     assert f" {100 * float(costs.mean()):.1f} ± " in elsewhere
     metric, _ = answer_at(model, run, 2)
-    turned = searched(2, model, run, metric, to=turns(run, means), sign=-1)
+    turned = searched(2, model, run, metric, to=random_rotation(run, means), sign=-1)
     assert f"among 72 random directions takes {points(turned[-1].metric)} %" in chance
 
 
@@ -339,7 +339,7 @@ def test_a_page_waits_a_moment_for_a_work_and_not_where_others_have_a_turn_or_wa
     state, crowded, expected, monkeypatch
 ):
     monkeypatch.undo()
-    monkeypatch.setattr(reruns, "is_crowded_for", lambda address: crowded)
+    monkeypatch.setattr(reruns, "should_yield_to", lambda address: crowded)
     assert works.patience(state, "") == expected
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from attention.subjects.guide import lesson_file
 from attention.subjects.guide.carried import EXAMPLE, pack
-from attention.subjects.guide.lesson_file import LessonFile, untold
+from attention.subjects.guide.lesson_file import LessonFile, no_progress
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.teach import files
 from attention.subjects.teach.cards import Draft
@@ -50,7 +50,7 @@ def kept(code: str, text: str) -> LessonFile:
     """The file that was made of a text."""
     packed = pack(Draft.begun(text).text)
     assert (code, packed) in files.made_of.cache
-    found = files.made_of(code, packed, untold)
+    found = files.made_of(code, packed, no_progress)
     assert isinstance(found, LessonFile)
     return found
 

@@ -9,40 +9,40 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.atlas.corpus import EVERYDAY, Asked, Corpus
+from attention.atlas.corpus import EVERYDAY, Corpus, CorpusItem
 from attention.atlas.effects import answer_of, effects_of_heads
 from attention.atlas.passport import SEED
 from attention.atlas.stages import Subject
 from attention.changing.change import Head, part_of
 from attention.trained.models import Run
 
-TURNED = "turned"
+RANDOM_ROTATION = "turned"
 
 
 @dataclass(frozen=True)
-class OnTurned:
+class OnRandomRotation:
     """On each prompt but everyday ones the change of the model's answer where each head's step to
-    its mean is turned, (heads,), see `turned`.
+    its mean is turned, (heads,), see `random_rotation`.
 
     A head has one rotation, drawn once, the same at all positions and on all prompts, as the step
     to the mean is one. The mean of several would be steadier than the one step that it stands
     beside, and fewer kinds would need it by luck; each costs as much again.
     """
 
-    name: str = TURNED
+    name: str = RANDOM_ROTATION
     version: int = 1
 
-    def texts(self, corpus: Corpus) -> Sequence[Asked]:
+    def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         return [asked for asked in corpus.prompts if asked.kind != EVERYDAY]
 
-    def measure(self, subject: Subject, asked: Asked) -> dict[str, Tensor]:
+    def measure(self, subject: Subject, asked: CorpusItem) -> dict[str, Tensor]:
         model, run = subject.model, subject.model.run(asked.text)
         metric, _ = answer_of(model, run)
-        to = turned(run, subject.means)
-        return {TURNED: effects_of_heads(subject, run, metric, to)}
+        to = random_rotation(run, subject.means)
+        return {RANDOM_ROTATION: effects_of_heads(subject, run, metric, to)}
 
 
-def turned(run: Run, means: Sequence[Tensor]) -> dict[Head, Tensor]:
+def random_rotation(run: Run, means: Sequence[Tensor]) -> dict[Head, Tensor]:
     """The output of each head with the step from there to its mean, turned, added to it, the first
     position as it is. (positions, width) each.
 
