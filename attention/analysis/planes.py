@@ -22,7 +22,7 @@ class Plane:
     kept: float
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """Where vectors (n, d) fall on the plane. (n, 2), float64."""
+        """Positions of vectors (n, d) on the plane. (n, 2), float64."""
         return (vectors.double() - self.middle) @ self.axes.T
 
 

@@ -65,7 +65,7 @@ def whole_words(pieces: Sequence[str], slots: Sequence[int]) -> tuple[str, ...]:
 
 
 def same_word(before: Sequence[str], at: int, now: Sequence[str]) -> int | None:
-    """Where the token at a position is among other tokens, None where it is gone.
+    """Position of a token among other tokens, None where it is gone.
 
     Of the same sentence in other pieces, or without its special tokens, it is the one that holds
     its first letter; of another sentence the word that is spelled the same and comes as often

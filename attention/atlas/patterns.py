@@ -1,4 +1,4 @@
-"""Where heads look: measures and names of each, beside shuffled keys and heads of twins.
+"""Measures and names of the keys that heads look at, beside shuffled keys and heads of twins.
 
 Two nulls stand beside each number. *Shuffled*: the keys of each row in any other order, among those
 that it may see. A number's mean over all orders needs no draw: measures ask how much weight lies

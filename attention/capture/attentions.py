@@ -152,7 +152,7 @@ class Attention:
         return found if lowest is None else found.where(found >= -lowest, lowest)
 
     def position(self, head: int) -> int:
-        """Where a head of the model stands among those kept. Raises ValueError without it."""
+        """Position of a head of the model among those kept. Raises ValueError without it."""
         if head not in self.heads:
             raise ValueError(f"head must be one of {list(self.heads)} that are kept, got {head}")
         return self.heads.index(head)
@@ -281,7 +281,7 @@ class Marked(WithRows):
 
 
 def _slices(marked: Tensor) -> list[slice]:
-    """Where a row of bool is True."""
+    """Positions at which a row of bool is True."""
     steps = pad(marked.to(torch.int8), (1, 1)).diff()
     begins, ends = ((steps == step).nonzero().flatten().tolist() for step in (1, -1))
     return [slice(begin, end) for begin, end in zip(begins, ends, strict=True)]

@@ -79,7 +79,7 @@ class Growing:
         return new, self.n_keys + new - used, parents
 
     def goes_on(self, call: Call | Recurrent, masks: Masks) -> bool:
-        """If a call, the first one of a forward pass, goes on from here."""
+        """True if a call, the first one of a forward pass, goes on from here."""
         if self.kind == "cross" or isinstance(call, Recurrent):
             return False
         used = min(call.n_keys, max(self.n_keys + call.n_queries, masks.rules(call).reach))
@@ -90,13 +90,13 @@ class Growing:
         return True
 
     def has_other_keys(self, call: Call | Recurrent, masks: Masks) -> bool:
-        """If a call that does not go on from here goes on from anything else."""
+        """True if a call that does not go on from here goes on from anything else."""
         if self.kind == "cross" or not self.keys or isinstance(call, Recurrent):
             return False
         return call.n_queries == 1 < masks.rules(call).reach
 
     def is_within(self, call: Call | Recurrent, masks: Masks) -> bool:
-        """If a call has all keys of here and more, which no row of here may see."""
+        """True if a call has all keys of here and more, which no row of here may see."""
         if self.kind == "cross" or not self.keys or isinstance(call, Recurrent):
             return False
         before, mask = self.n_keys, masks.rules(call).mask
@@ -222,7 +222,7 @@ class GrowingRecurrence:
         return parents_of(now[:, None], self.left.to(now)[:, None])
 
     def goes_on(self, call: Call | Recurrent, masks: Masks) -> bool:
-        """If a call goes on from the state that the one before it left."""
+        """True if a call goes on from the state that the one before it left."""
         try:
             self.parents(call)
         except NoContinuation:
@@ -230,11 +230,11 @@ class GrowingRecurrence:
         return True
 
     def has_other_keys(self, call: Call | Recurrent, masks: Masks) -> bool:
-        """If a call that does not go on from here goes on from anything else."""
+        """True if a call that does not go on from here goes on from anything else."""
         return isinstance(call, Recurrent) and bool(self.n_keys) and call.before is not None
 
     def is_within(self, call: Call | Recurrent, masks: Masks) -> bool:
-        """If a call has all keys of here and more."""
+        """True if a call has all keys of here and more."""
         if not isinstance(call, Recurrent) or call.before is not None or not self.n_keys:
             return False
         keys = call.keys[:, sorted(set(self.groups)), : self.n_keys]
@@ -322,7 +322,7 @@ def parents_of(keys: Tensor, before: Tensor) -> Tensor | None:
 
 
 def _alike(keys: Tensor, there: Tensor) -> bool:
-    """If keys are nearly those of before: other sizes of a product round otherwise."""
+    """True if keys are nearly those of before: other sizes of a product round otherwise."""
     if keys.shape != there.shape:
         return False
     sizes = there.float().norm(dim=-1)

@@ -32,7 +32,7 @@ class Mask:
     even: Tensor | None = None
 
     def bounds(self, entry: int, head: int, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Where the stretch of each of these rows begins and ends: two of (rows,)."""
+        """Begin and end of the stretch of each of these rows: two of (rows,)."""
         return _rows(self.first, entry, head, rows), _rows(self.stop, entry, head, rows)
 
     def allowed(self, entry: int, head: int, rows: Tensor, columns: Tensor) -> Tensor:

@@ -96,12 +96,12 @@ class Run:
             known.handed.append(replace(handed, gate=gate))
 
     def goes_on(self, name: str, call: Call | Recurrent) -> bool:
-        """If a call of the module `name`, the first one of a forward pass, goes on from here."""
+        """True if the first call of the module `name` in a forward pass goes on from here."""
         known = self.growing.get(name)
         return known is not None and known.goes_on(call, self.masks)
 
     def has_other_keys(self, name: str, call: Call | Recurrent) -> bool:
-        """If a further forward pass, which does not go on from here, goes on from anything else.
+        """True if a forward pass that does not go on from here goes on from anything else.
 
         call: its first one, of the module `name`.
         """
@@ -109,7 +109,7 @@ class Run:
         return known is not None and known.has_other_keys(call, self.masks)
 
     def is_within(self, name: str, call: Call | Recurrent) -> bool:
-        """If a further forward pass has all of this run and more, as without a cache.
+        """True if a further forward pass has all of this run and more, as without a cache.
 
         call: its first one, of the module `name`. Its keys begin with those of here, and a mask
         lets none of the rows of here see the others.

@@ -266,7 +266,7 @@ class Watch(ABC):
 
 @functools.cache
 def _named(kind: str) -> tuple[bool, bool]:
-    """If a class is named as one that mixes tokens, and as a part of one."""
+    """True if a class is named as one that mixes tokens, and as a part of one."""
     return bool(MIXES.search(kind)), bool(PART.search(kind))
 
 

@@ -129,7 +129,7 @@ class FrozenPathMode(TorchFunctionMode):
         return made
 
     def _passes(self) -> bool:
-        """If gradients pass a product with weights that runs now."""
+        """True if gradients pass a product with weights that runs now."""
         stack = self.changer.stack
         if any(frame.module is self.unembedding for frame in stack):
             self.unembedded = True

@@ -151,7 +151,7 @@ def _spots(
 
 
 class _Labels:
-    """Where words are written on a map, so that none hides another or a dot, or is cut.
+    """Places of words on a map, so that none hides another or a dot, or is cut.
 
     across, up: the ranges of the axes; dots: x, y and radius of each. Sizes are in pixels, on maps
     of about the widths that it has; on one as narrow as a phone has it, no word is cut.

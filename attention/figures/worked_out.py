@@ -92,7 +92,7 @@ class StringTable:
         self.texts: dict[str, int] = {}
 
     def at(self, text: str) -> int:
-        """Where a text stands."""
+        """Position of a text."""
         return self.texts.setdefault(text, len(self.texts))
 
 
@@ -105,7 +105,7 @@ class ScenePool:
         self._made: dict[Scene, list[dict[str, Any]]] = {}
 
     def whole(self, scene: Scene) -> int:
-        """Where a scene stands."""
+        """Position of a scene."""
         figures = [self.figures.at(json.dumps(figure)) for figure in self._figures(scene)]
         return self.scenes.at(json.dumps({"figures": figures, "rows": rows_of(scene)}))
 

@@ -1,4 +1,4 @@
-"""Where a visitor comes from, past the proxies that the owner names."""
+"""Address of a visitor, past the proxies that the owner names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def networks(address: str) -> tuple[Network, ...]:
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """Where a request comes from: an address, or the part of it that all in a house have."""
+    """Origin of a request: an address, or the part of it that all in a house have."""
     return network(connection.client.host) if connection.client else ""
 
 

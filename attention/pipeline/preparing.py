@@ -49,7 +49,7 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class TrainedLayer:
-    """Where a layer stands in a trained model: its position among so many; cut: heads cut out."""
+    """Place of a layer in a trained model: its position among so many; cut: heads cut out."""
 
     layer: Layer
     position: int

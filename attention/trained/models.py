@@ -118,7 +118,7 @@ class Padded:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a forward pass begins.
+    """Beginning of a forward pass.
 
     layer: its position; x (…, tokens, d_model): what enters it; memory (…, keys, d_model): where
     keys and values come from in layers that cross, None: from what the encoder's layers give.

@@ -47,7 +47,7 @@ class LayerNorm:
 
 @dataclass(frozen=True, eq=False)
 class Norms:
-    """Where norms stand around attention or feed-forward f: `after(x + f(before(x)))`.
+    """Places of norms around attention or feed-forward f: `after(x + f(before(x)))`.
 
     before: Radford et al. 2019; after: Vaswani et al. 2017, section 3.1. None: there is none.
     """

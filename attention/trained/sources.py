@@ -56,7 +56,7 @@ class Packaged:
 
     @property
     def path(self) -> Path | None:
-        """Where its files are, None where the package is not installed."""
+        """Folder of its files, None where the package is not installed."""
         return _folder_in(self.package, self.folder)
 
     @property

@@ -313,7 +313,7 @@ def turn(page: Page) -> AbstractContextManager[float]:
 
 
 def _address() -> str:
-    """Where this visit comes from; Streamlit names none on the server's own machine."""
+    """Network that this visit comes from; Streamlit names none on the server's own machine."""
     return network(st.context.ip_address or "")
 
 

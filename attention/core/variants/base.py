@@ -130,7 +130,7 @@ class Variant(nn.Module):
 
     @classmethod
     def published(cls) -> str:
-        """Where it was published and with which scale, as Markdown."""
+        """Its paper and the scale there, as Markdown."""
         scale = f"with scale {cls.published_scale}" if cls.published_scale != "none" else ""
         return f"{cls.source}. Published {scale or 'without a scale'}."
 

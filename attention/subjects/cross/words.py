@@ -317,7 +317,7 @@ def overview(batch: Batch, sequence: int) -> list[Matrix | str]:
 
 
 def origin(batch: Batch, sequence: int) -> list[Matrix | str]:
-    """Where the scores of one sequence come from: its queries and keys."""
+    """Sources of the scores of one sequence: its queries and keys."""
     trace, names, keys = batch.trace.sequence(sequence), batch.queries, batch.keys[sequence]
     return [
         Matrix("Q", trace.queries, names),

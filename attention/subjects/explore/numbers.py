@@ -15,7 +15,7 @@ from attention.subjects.explore.word_map import Where
 def where_it_goes(
     settings: Settings, query: int, probes: tuple[str, ...], other: str = ""
 ) -> Where | None:
-    """Where a token goes, and how near it then is to `probes`; None where there is no map of it.
+    """Move of a token on the map, and how near it then is to `probes`; None without a map.
 
     other: another sentence with that word, which leaves the map where it is; "" for none.
     """

@@ -103,7 +103,7 @@ def _numbers(view: View, result: Result, tokens: Sequence[str], query: int) -> N
 
 
 def draw_word_map(view: View, result: Result, query: int) -> None:
-    """Where the chosen word goes, on a map that is drawn when asked for."""
+    """Move of the chosen word, on a map that is drawn when asked for."""
     if result.words is None or result.memory is not None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

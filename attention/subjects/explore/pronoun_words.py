@@ -1,4 +1,4 @@
-"""Where a word looks, as the opening says it: a question, a line, and what to expect."""
+"""Sentences of the opening on a word that looks: a question, a line, and what to expect."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _follows_determiner(words: Sequence[str], at: int) -> bool:
 def line(
     row: Sequence[float], names: Sequence[str], query: int, seen: int | None = None
 ) -> list[str]:
-    """Where a query looks, in a sentence: its parts, every second of which stands out.
+    """Sentence on the keys that a query looks at: its parts, every second of which stands out.
 
     row: its weights, none below 0; names: of the keys, one of which is the query itself; seen: how
     many of them the mask lets it see, None = all.

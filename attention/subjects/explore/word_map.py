@@ -1,4 +1,4 @@
-"""Where a word goes: from the vector it has alone to the one attention gives it."""
+"""Move of a word on a map: from the vector it has alone to the one attention gives it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MapSettings:
 
 @dataclass(frozen=True, eq=False)
 class Where:
-    """Where one token goes: all that is drawn, and its cosines before and after.
+    """Move of one token: all that is drawn, and its cosines before and after.
 
     token: its name; kept: the share of the spread that the plane shows; spots: the words and those
     of the sentence's other tokens that weigh most; start, end: x and y on the plane; table: names,
@@ -80,7 +80,7 @@ def where_it_goes(
     nearest: Nearest,
     other: Result | None = None,
 ) -> Where | None:
-    """Where token `query` goes in a result; None where that is no word: see `why_nowhere`.
+    """Move of token `query` in a result; None where that is no word: see `why_nowhere`.
 
     The plane is that of the words nearest to x and to y and of the probes, all of length 1, so
     that what is near has a great cosine. probes: words to measure against; those without a vector

@@ -263,7 +263,7 @@ def give(sentence: str) -> None:
 
 
 def looks_most(view: View, chapter: Chapter) -> str:
-    """Where the chosen word of the visitor's sentence looks most, in words; "" elsewhere."""
+    """Sentence on the key that the chosen word of one's own sentence looks at most, or ""."""
     if not is_visitors(view, chapter) or chapter.figure not in LOOKING:
         return ""
     whole = result(view, chapter)

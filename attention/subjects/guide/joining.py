@@ -68,7 +68,7 @@ def _send(name: str, sentence: str) -> None:
 
 
 def address() -> str:
-    """Where this visit comes from."""
+    """Network that this visit comes from."""
     return network(st.context.ip_address or "")
 
 

@@ -233,7 +233,7 @@ def onward(view: View, there: Sequence[Chapter], at: int, shown: Chapter) -> Non
 
 
 def invitations(view: View, chapter: Chapter) -> None:
-    """Where to go at the end, with the sentence and the head of the card as far as it is made."""
+    """Links at the end, with the sentence and the head of the card as far as it is made."""
     text = chapter_page.sentence_of(view, chapter)
     made = fitting.found_ending(text)
     settings, query = (made[0].settings, made[0].query) if made else (Settings(text), 0)

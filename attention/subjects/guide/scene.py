@@ -165,7 +165,7 @@ def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
 
 
 def word_map(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
-    """Where the chosen word goes, who pulls it, and how near it then is to others."""
+    """Move of the chosen word, who pulls it, and how near it then is to others."""
     query = _query(view, chapter, result)
     other = chapter_page.other_end(view, chapter)
     where = explore_numbers.where_it_goes(result.settings, query, chapter.probes, other)

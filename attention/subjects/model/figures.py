@@ -308,7 +308,7 @@ class HeadCards(Figure, kind="head_cards", header=HeadCardsHeader, example=int):
 
 @dataclass(frozen=True, eq=False)
 class LayerLines:
-    """Where one token looks in each layer.
+    """Weights of one token in each layer.
 
     kind: mean or greatest of the heads; weights: (layers, keys); drawn: bool of the same shape, the
     strongest of each layer; heads: of the same shape, which head each weight is of, None: of all.
@@ -321,7 +321,7 @@ class LayerLines:
 
     @classmethod
     def of(cls, rows: Tensor, kind: str, share: float) -> LayerLines:
-        """Where one token looks in each layer, and the fewest keys that hold a share of each.
+        """Weights of one token in each layer, and the fewest keys that hold a share of each.
 
         rows: its weights, (layers, heads, keys).
         """

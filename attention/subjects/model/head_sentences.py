@@ -297,7 +297,7 @@ def attention_words(
     seen: int | None = None,
     sinks: Collection[int] = (),
 ) -> str:
-    """Where a head looks from a word, in a sentence.
+    """Sentence on the keys that a head looks at from a word.
 
     query, keys: names that tell equal words apart; itself: the position of the query, or -1; seen:
     how many keys it may look at, None = all; sinks: keys that are named as attention sinks.
@@ -427,7 +427,7 @@ def trusted_words(trusted: Trusted) -> str:
 
 
 def name_words(names: Sequence[Earned], layer: int, head: int) -> str:
-    """Where a head usually looks, in a sentence or two; "" where it has no name."""
+    """Sentence or two on the usual keys of a head; "" where it has no name."""
     at: dict[bool, list[str]] = {True: [], False: []}  # sinks, and among what is left
     for one in names:
         if (one.layer, one.head) == (layer, head):

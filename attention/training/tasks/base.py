@@ -80,8 +80,8 @@ class Task(ABC):
     usual network is written as; model, memory: the trained model that it begins from, and the
     bytes that must be free; effects: title of maps that are effects of heads, around 0, in place
     of weights; n_reports: how often its training is told after the state before the first step;
-    report_warmup: by which power sooner at first; begun_steps: `learn_steps` of one that is begun on a
-    page, where the usual ones take longer than somebody waits.
+    report_warmup: by which power sooner at first; begun_steps: `learn_steps` of one that is begun
+    on a page, where the usual ones take longer than somebody waits.
     """
 
     name: ClassVar[str]
