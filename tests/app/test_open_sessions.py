@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attention.app.state import session
 from attention.app.state.links import every_setting
@@ -55,3 +57,16 @@ def test_a_step_of_the_history_to_any_page_ends_after_few_runs(monkeypatch):
         runs.clear()
         app.step_to(page, link, monkeypatch)
         assert len(runs) <= FEW, (page, link)
+
+
+def test_texts_typed_into_boxes_of_another_server_are_taken_and_nothing_else_is(monkeypatch):
+    sent = {"s:7": "typed", "s2:12345": "", "target:8": "x" * 9999, "mask:7": "causal", "s": "y"}
+    sent |= {"s2:" + "9" * 5000: "y", "no setting:7": "y"}
+    states = [WidgetState(id=f"$$ID-abc-{key}", string_value=text) for key, text in sent.items()]
+    context = SimpleNamespace(session_state=SimpleNamespace(get_widget_states=lambda: states))
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda: context)
+    boxes = session._boxes_elsewhere()
+    assert {name: (box.version, box.held) for name, box in boxes.items()} == {
+        "s": (7, "typed"),
+        "s2": (12345, ""),
+    }

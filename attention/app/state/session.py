@@ -8,6 +8,7 @@ once, where it says something else (`writing_address`). Nobody else reads Stream
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +18,7 @@ from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.common import user_key_from_element_id
 
 from attention.analysis.words import same_word
 from attention.app.state.links import every_setting, read_link, value_in
@@ -30,6 +32,7 @@ from attention.hosting.jobs import Owner
 from attention.trained.sources import NONE
 
 VISIT = "visit"
+BOX_KEY = re.compile(r"(?P<name>\w+):(?P<version>\d{1,12})")
 NOTHING = object()
 VIEW = "view"  # the last one, with all that it was made from
 WHOLE_RUN = "whole_run"  # whether something beside the page has been chosen by code
@@ -100,12 +103,13 @@ def bound(
     take: called with what a visitor sets it to; labels: of its choices, where these change (see
     docs/upstream.md). Where it holds something else than what is shown, it is made anew under
     another key, and a message sent before speaks to a key that is gone. Keys begin at a random
-    number: a browser that connects again meets none of its old ones.
+    number: a browser that connects again meets none of its old ones, but for boxes, see
+    `_boxes_elsewhere`.
     """
     now = visit()
     before = now.widgets.get(name) or Widget(secrets.randbelow(1 << 30), None, take, labels)
     key = f"{name}:{before.version}"
-    held = st.session_state.get(key, NOTHING)
+    held = st.session_state.get(key, before.held if before.take is _elsewhere else NOTHING)
     if held is NOTHING or not _same(held, shown) or before.labels != labels:
         before = replace(before, version=before.version + 1)
         key = f"{name}:{before.version}"
@@ -241,7 +245,10 @@ def enter(page: Page) -> View:
         legal, wrong = read_link(link(), width_of, {"model": model_on(page, NONE)})
         keep(before.opening(page, legal, wrong))
         if not before.page:  # written anew a link that is as it should be would be a step
-            change(written={name: its for name, its in link().items() if name not in SELECTED})
+            written = {name: its for name, its in link().items() if name not in SELECTED}
+            change(written=written, widgets=_boxes_elsewhere())
+            for name, box in visit().widgets.items():
+                choose(name, box.held)
     elif before.page != page.name:
         keep(before.arriving(page))
         if page.name not in before.started:
@@ -251,6 +258,22 @@ def enter(page: Page) -> View:
     if entered.visit.problems and entered.visit.opened_as is None:
         change(opened_as=entered.settings())
     return view()
+
+
+def _boxes_elsewhere() -> dict[str, Widget]:
+    """Boxes that another server has drawn, with the texts that the browser sends along where it
+    comes to this one: nothing typed is lost, and one types on in the same box."""
+    context, boxes = get_script_run_ctx(), {}
+    for state in context.session_state.get_widget_states() if context is not None else ():
+        key = BOX_KEY.fullmatch(user_key_from_element_id(state.id) or "")
+        about = every_setting().get(key["name"]) if key else None
+        if key and about and about.is_text and not about.problem(state.string_value):
+            boxes[about.name] = Widget(int(key["version"]), state.string_value, _elsewhere, None)
+    return boxes
+
+
+def _elsewhere(_: Any) -> None:
+    """Take nothing: a box that another server has drawn is drawn anew first."""
 
 
 def _returned() -> bool:
