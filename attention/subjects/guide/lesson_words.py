@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from pathlib import Path
 
 import yaml
 
@@ -15,12 +16,15 @@ LessonWords = Mapping[str, str]  # by name, with braces for what differs
 
 @functools.cache
 def all_words() -> Mapping[str, LessonWords]:
-    """The words by the code of their language: English ones, and those of each folder."""
-    files = {ENGLISH: GUIDE / FILE} | {one.parent.name: one for one in GUIDE.glob(f"*/{FILE}")}
-    return {
-        code: yaml.load(file.read_text("utf-8"), Loader=yaml.BaseLoader)
-        for code, file in sorted(files.items())
-    }
+    """The words by the code of their language; of those that a folder lacks the English ones."""
+    files = {one.parent.name: one for one in sorted(GUIDE.glob(f"*/{FILE}"))}
+    english = _read(GUIDE / FILE)
+    return {ENGLISH: english} | {code: {**english, **_read(file)} for code, file in files.items()}
+
+
+def _read(file: Path) -> LessonWords:
+    words: LessonWords = yaml.load(file.read_text("utf-8"), Loader=yaml.BaseLoader)
+    return words
 
 
 def words_in(language: str) -> tuple[str, LessonWords]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 
+from attention.subjects.guide import chapters, chosen_lesson, lesson_words
 from attention.subjects.guide.chapters import GUIDE, Chapter, Lesson, languages
 from attention.subjects.guide.chosen_lesson import check
-from attention.subjects.guide.lesson_words import words_in
+from attention.subjects.guide.lesson_words import FILE, _read, words_in
 from attention.subjects.guide.reading import read_lesson
 from tests.running import opened
 
@@ -61,10 +63,33 @@ def test_a_chapter_in_another_language_has_all_of_the_english_one(code):
 def test_the_words_around_a_lesson_are_there_in_each_language_of_the_guide(code):
     (english, meant), (found, said) = words_in("fr"), words_in(f"{code}-XX")
     assert (english, found) == ("en", code)
-    assert said.keys() == meant.keys()
+    assert _read(GUIDE / code / FILE).keys() == said.keys() == meant.keys()
     for name, words in said.items():
         assert words not in ("", meant[name]), name
         assert NAMED.findall(words) == NAMED.findall(meant[name]), name
+
+
+def test_a_language_may_be_partial_and_the_rest_is_english(tmp_path, monkeypatch):
+    shutil.copytree(GUIDE, tmp_path, dirs_exist_ok=True)
+    folder = tmp_path / "it"
+    folder.mkdir()
+    (folder / "language.txt").write_text("Italiano\nLe figure sono in inglese.\n")
+    (folder / "words.yaml").write_text("next: Avanti\n")
+    (folder / "03-scores.md").write_text((GUIDE / "de/03-scores.md").read_text("utf-8"))
+    for module in (chapters, chosen_lesson, lesson_words):
+        monkeypatch.setattr(module, "GUIDE", tmp_path)
+    cached = (languages, lesson_words.all_words)
+    for one in cached:
+        one.cache_clear()
+    try:
+        for chapter, translated in (("scores", read("de")), ("masks", ENGLISH)):
+            app = opened("guide", lang="it", chapter=chapter)
+            expected = translated.chapters[translated.position(chapter) or 0].title
+            assert f"## {expected}" in [each.value for each in app.markdown]
+            assert {"Avanti", words_in("en")[1]["back"]} <= app.buttons.keys()
+    finally:
+        for one in cached:
+            one.cache_clear()
 
 
 @pytest.mark.parametrize("code", OTHERS)
