@@ -17,13 +17,12 @@ from attention.trained.models import Run
 class Deciding:
     """The head that is shown for an answer.
 
-    others: heads that cost about as much, the most costly first; cost: by how much the answer's
-    metric gets worse without the head; decides: if it, or one of the others, decides the answer.
+    costs: by how much the answer's metric gets worse without it, and without each that costs about
+    as much, the most costly first; decides: if one of them decides the answer.
     """
 
     head: Head
-    others: tuple[Head, ...]
-    cost: float
+    costs: tuple[tuple[Head, float], ...]
     decides: bool
 
 
@@ -52,9 +51,9 @@ def deciding(changes: Tensor, before: float, sign: int, looks: Tensor) -> Decidi
     order = costs.argsort(descending=True, stable=True)
     among = [at for at in order.tolist() if near[at]]
     shown = max(among, key=lambda at: float(looks.flatten()[at]))
-    others = tuple(divmod(at, changes.shape[1]) for at in among if at != shown)
-    head = divmod(shown, changes.shape[1])
-    return Deciding(head, others, float(costs[shown]), bool((decide & near).any()))
+    heads = changes.shape[1]
+    named = tuple((divmod(at, heads), float(costs[at])) for at in among)
+    return Deciding(divmod(shown, heads), named, bool((decide & near).any()))
 
 
 def _near(costs: Tensor, among: Tensor) -> Tensor:

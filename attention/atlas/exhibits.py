@@ -63,7 +63,7 @@ def exhibit(model: Model, text: str) -> Exhibit:
     (word,) = model.shown([piece])
     return Exhibit(
         *(model.about.name, text, layer, head, run.pieces.texts, tuple(weights.tolist())),
-        *(word, before, before - found.cost),
+        *(word, before, before - dict(found.costs)[found.head]),
     )
 
 

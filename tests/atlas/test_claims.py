@@ -68,8 +68,10 @@ SHOWN = {
 def test_the_head_shown_costs_about_as_much_as_any_and_looks_most_at_a_word(case):
     _, each, looks = case
     found = deciding(changes(*each), 0.6, 1, torch.tensor([looks]))
-    assert (found.head[1], len(found.others), found.decides) == SHOWN[case]
-    assert found.cost == pytest.approx(-each[found.head[1]][0])
+    assert (found.head[1], len(found.costs) - 1, found.decides) == SHOWN[case]
+    expected = sorted((-each[head][0] for (_, head), _ in found.costs), reverse=True)
+    assert [cost for _, cost in found.costs] == pytest.approx(expected)
+    assert found.head in dict(found.costs)
 
 
 def test_no_head_is_shown_before_all_are_tried_and_a_vector_is_decided_by_its_movement():

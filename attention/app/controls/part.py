@@ -26,7 +26,7 @@ def part(
     @functools.wraps(draw)
     def again(*args: Arguments.args, **more: Arguments.kwargs) -> None:
         with telling_unknown_layouts():
-            draw(session.view(), *args, **more)
+            draw(session.shown_view(), *args, **more)
 
     def drawn(_: View, /, *args: Arguments.args, **more: Arguments.kwargs) -> None:
         again(*args, **more)

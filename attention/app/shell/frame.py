@@ -100,8 +100,8 @@ def _body(page: Page, draw: Callable[[View], object], told: PageHeading, around:
         if session.whole_run_is_due():
             st.rerun()
         now = session.view()
-        now = session.follow_chosen_word(now, around.tokens(now))
-        _draw(now, draw, told, around, held or st.session_state.pop("held", 0.0))
+        session.follow_chosen_word(now, around.tokens(now))
+        _draw(session.shown_view(), draw, told, around, held or st.session_state.pop("held", 0.0))
 
 
 def _draw(
@@ -120,7 +120,7 @@ def _draw(
         sentence_box(view, around.typed)
         around.examples(view)
     with st.container():  # what comes and goes leaves the page in its place
-        for words in [*session.problems(view), *words_on_figure(view), *_words_on_waiting(held)]:
+        for words in [*session.problems(), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)
     if wanted:
         with files.collecting() as offered, telling_unknown_layouts():

@@ -58,6 +58,8 @@ class Page:
     place: int = 0  # in the menu
     first: bool = False  # whether it is at the address without a path
     calm: bool = False  # whether nothing stands at its side
+    # its view with those in force that it computes, where nobody has set them
+    computes: Callable[[Any], Any] = lambda view: view
     # the position that it opens on, among the tokens of a sentence, None = the first
     asks: Callable[[Values, Sequence[str]], int | None] = lambda values, tokens: None
     # its title and purpose under the query of a link, None = as always

@@ -67,6 +67,13 @@ def view() -> View:
     return replace(last[0], visit=now)
 
 
+def shown_view() -> View:
+    """The view of this run as its page shows it, with those values in force that it computes."""
+    now = view()
+    shown: View = now.page.computes(now)
+    return shown
+
+
 def page() -> Page:
     """The page of this visit."""
     return _named(visit().page) or PAGES[0]
@@ -352,7 +359,8 @@ def whole_run_is_due() -> bool:
     return bool(st.session_state.pop(WHOLE_RUN, False))
 
 
-def problems(now: View) -> tuple[str, ...]:
+def problems() -> tuple[str, ...]:
     """Problems of the opened link that could not be taken, until something is changed."""
+    now = view()
     opened_as = now.visit.opened_as
     return now.visit.problems if opened_as == now.settings() else ()

@@ -67,7 +67,7 @@ def set_off(model: Model, heads: Iterable[Head]) -> None:
 
 def act(shown: WindowState, name: str) -> None:
     """Do what a button below the map says, within a callback."""
-    now = numbers.on_its_head(session.view())
+    now = session.shown_view()
     if name == ALL_ON:
         set_off(shown.model, ())
         session.choose("erased", -1)

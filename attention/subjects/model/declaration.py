@@ -10,6 +10,7 @@ from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
 from attention.subjects.model.answers import kind_of
 from attention.subjects.model.known_heads import EXAMPLES, first_sentence
+from attention.subjects.model.numbers import on_its_head
 from attention.subjects.model.options import (
     AssociationSettings,
     KeySettings,
@@ -77,6 +78,7 @@ PAGE = Page(
     long_texts=True,
     former=("own",),
     opens=lambda: first_sentence(EXAMPLES),
+    computes=on_its_head,
     asks=_last,
     beside=lambda values: (),
     chapter=lambda values: "window",

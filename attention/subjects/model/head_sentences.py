@@ -56,19 +56,26 @@ HEADING: Sentences = {
     "Which of {count} heads moves the vector of {now.word:quoted} most?": lambda n: (
         n.now.is_vector and not n.found
     ),
-    "Head {found.head:head} moves the vector of {now.word:quoted} most{also}": lambda n: (
+    "Head {found.costs[0][0]:head} moves the vector of {now.word:quoted} most{also}": lambda n: (
         n.now.is_vector and n.found.decides
     ),
     "No head alone moves the vector of {now.word:quoted} far: {found.head:head} moves it "
-    "most": lambda n: n.now.is_vector and n.found.cost > 0 and not n.found.others,
+    "most": lambda n: n.now.is_vector and n.found.costs[0][1] > 0 and len(n.found.costs) == 1,
     "No head alone moves the vector of {now.word:quoted} far": lambda n: n.now.is_vector,
     "{now.word:Quoted} is a guess: {now.before:percent}": lambda n: (
         n.now.is_poor and n.now.before < SURE
     ),
     "{now.word:Quoted} fits many sentences: it says little of this one": lambda n: n.now.is_poor,
     "Which of {count} heads decides {now.word:quoted}?": lambda n: not n.found,
-    "{now.word:Quoted} hangs on head {found.head:head}{also}": lambda n: n.found.decides,
+    "{now.word:Quoted} hangs on head {found.costs[0][0]:head}{also}": lambda n: n.found.decides,
     "No single head decides {now.word:quoted}: find the team": otherwise,
+}
+ALSO: Sentences = {
+    "": lambda n: len(n.found.costs) == 1,
+    " ({costs[0]}), then {second:head} ({costs[1]}), which looks at a word": lambda n: (
+        n.second == n.found.head
+    ),
+    " ({costs[0]}), then {second:head} ({costs[1]})": otherwise,
 }
 PURPOSE: Sentences = {
     "{title} is surer at the endings below: choose one.": lambda n: n.poor,
@@ -255,7 +262,11 @@ REWORDED: Sentences = {
 def heading(model: Model, now: Answered | None, found: Deciding | None) -> str:
     """The claim above the window, or the question that is being worked out."""
     count = sum(layer.attention.heads for layer in model.layers)
-    also = f"; {name_of(found.others[0])} costs about as much" if found and found.others else ""
+    if found is None or now is None:
+        return say(HEADING, count=count, now=now, found=found)
+    most = [*found.costs[:1], *sorted(found.costs[1:], key=lambda one: one[0] != found.head)][:2]
+    costs = [f"{points(cost)} {now.unit}" for _, cost in most]
+    also = say(ALSO, found=found, second=most[-1][0], costs=costs)
     return say(HEADING, count=count, now=now, found=found, also=also)
 
 

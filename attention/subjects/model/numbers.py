@@ -19,7 +19,7 @@ from attention.analysis.means_on_corpus import MEANS_OVER, on_corpus
 from attention.analysis.study import most_trusted
 from attention.app.cached import kept
 from attention.app.cached.overviews import glances_of
-from attention.app.cached.runs import run_model, sentence_of
+from attention.app.cached.runs import as_trained, run_model, sentence_of
 from attention.app.state.shared import load_model
 from attention.app.state.view import View, once_a_run
 from attention.atlas import deciding, moved
@@ -252,14 +252,14 @@ def deciding_of(asked: AnswerQuery) -> Deciding | None:
     if is_long(asked):
         looks = looks_at_words(asked)
         head = divmod(int(looks.argmax()), looks.shape[1])
-        return Deciding(head, (), 0.0, False)
+        return Deciding(head, ((head, 0.0),), False)
     now, changes = answered(asked), changes_so_far(asked)
     if not changes.isfinite().all():
         return None
     if now.other is not None:
         costs = -now.searched * changes[..., 0]
         head = divmod(int(costs.argmax()), costs.shape[1])
-        return Deciding(head, (), float(costs.max()), False)
+        return Deciding(head, ((head, float(costs.max())),), False)
     return deciding.deciding(changes, now.before, now.sign, looks_at_words(asked))
 
 
@@ -285,6 +285,8 @@ def _on_head(view: View) -> View:
 @once_a_run
 def _deciding_head(view: View) -> Head | None:
     """The head that decides a view's answer; None before all are tried, and where none can be."""
+    if view["model"] == sources.NONE or as_trained(view) is None:
+        return None
     try:
         found = deciding_of(answer_query(view))
     except ValueError:

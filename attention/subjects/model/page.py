@@ -66,7 +66,6 @@ def page(view: View) -> None:
     if long_texts.is_missing(view):
         return
     words = runs.as_trained(view) is not None
-    view = numbers.on_its_head(view) if words else view
     if words:
         again = pause(view)
         if st.session_state.pop(TITLE_WAITS, False) and not is_under_way(view):
@@ -115,7 +114,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
     around: what stands around it was drawn for, see `followed`; looks_again: whether it is drawn
     anew by itself, as long as something is being worked out.
     """
-    view = numbers.on_its_head(session.view())
+    view = session.shown_view()
     if followed(view) != around:
         st.rerun()
     try:
@@ -220,7 +219,7 @@ def heading(view: View) -> tuple[str, str]:
     model = shared.load_model(view["model"])
     if long_texts.text_of(view) or long_texts.is_missing(view):
         return long_text_page.heading(model)
-    poor, view = False, numbers.on_its_head(view)
+    poor = False
     try:
         shown = window.window_state(view)
         poor = bool(window.endings_of(shown))

@@ -152,7 +152,7 @@ def likeliest_of_each_layer(view: View) -> Scene:
 def reasons(view: View) -> Scene:
     """Lengths beside the weights of the chosen query, and the score with a key as a sum."""
     result = runs.whole_layer(view)
-    if result is None:
+    if result is None or not numbers.is_on_a_head(view):
         return scene()
     assert result.trained is not None
     layer, head = result.trained.position, result.head

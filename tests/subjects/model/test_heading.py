@@ -16,18 +16,23 @@ def answered(kind: str = "piece", word: str = "west", share: float = 0.97) -> An
     return Answered(kind, 4, word, share, share)
 
 
-ONE = Deciding((1, 2), (), 0.5, True)
-TWO = Deciding((1, 2), ((2, 3), (0, 1)), 0.5, True)
-NONE = Deciding((1, 2), (), 0.05, False)
+ONE = Deciding((1, 2), (((1, 2), 0.5),), True)
+TWO = Deciding((1, 2), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True)
+SECOND = Deciding((0, 1), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True)
+NONE = Deciding((1, 2), (((1, 2), 0.05),), False)
 TITLES = {
     ("piece", "west", 0.97, None): "Which of 72 heads decides “west”?",
     ("piece", "west", 0.97, ONE): "“west” hangs on head 1.2",
-    ("piece", "west", 0.97, TWO): "“west” hangs on head 1.2; 2.3 costs about as much",
+    ("piece", "west", 0.97, TWO): "“west” hangs on head 1.2 (50 points), then 2.3 (45 points)",
+    ("piece", "west", 0.97, SECOND): "“west” hangs on head 1.2 (50 points), then 0.1 (42 points), "
+    "which looks at a word",
     ("written", "west", 0.97, NONE): "No single head decides “west”: find the team",
     ("piece", "west", 0.12, ONE): "“west” is a guess: 12 %",
     ("piece", "the", 0.9, ONE): "“the” fits many sentences: it says little of this one",
     ("vector", "west", 0.0, None): "Which of 72 heads moves the vector of “west” most?",
     ("vector", "west", 0.0, ONE): "Head 1.2 moves the vector of “west” most",
+    ("vector", "west", 0.0, TWO): "Head 1.2 moves the vector of “west” most (50 %), then 2.3 "
+    "(45 %)",
     (
         "vector",
         "west",

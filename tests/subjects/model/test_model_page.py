@@ -176,6 +176,14 @@ def test_no_head_is_named_before_all_are_tried():
     assert window.chosen(view, packaged("minilm")) == found.head
 
 
+def test_what_stands_below_the_window_and_in_the_caption_is_of_the_head_that_the_title_names():
+    app = visit("smollm2", s="The capital of Germany is", more=options.REASONS)
+    assert app.heading[0] == "“Berlin” hangs on head 23.4"
+    assert "Layer: 23 · Head: 4" in " ".join(app.heading)
+    assert any(words.startswith("The score of “·is” and “·Germany”") for words in app.told)
+    assert {"layer", "head"}.isdisjoint(app.query_params)
+
+
 def test_a_head_opens_its_passport_and_the_map_shows_a_number_of_all_passports():
     app = at_once(**SMOLLM2, layer=23, head=4).tell("model_window", "act", "passport")
     assert app.sent["passport"].header["passport"]["name"] == "23.4"
@@ -198,7 +206,9 @@ def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_
 
 def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown():
     app = at_once(model="smollm2", s="The opposite of good is")
-    assert app.heading[0] == "“bad” hangs on head 24.7; 1.6 costs about as much"
+    assert app.heading[0] == (
+        "“bad” hangs on head 1.6 (30 points), then 24.7 (30 points), which looks at a word"
+    )
     assert header(app)["chosen"] == 24 * 9 + 7
     assert header(app)["told"]["lost"][24 * 9 + 7].startswith(
         "Without head 24.7 “bad” falls from 59 % to 30 %. From “is” it looks most at “good” (96 %)."

@@ -51,9 +51,9 @@ PIECE, WRITTEN, VECTOR = (answered(kind) for kind in ("piece", "written", "vecto
 OTHER = Other("the tuned model", "the base", 0.25)
 PAIR, PAIR_OF_VECTORS = (answered(kind, other=OTHER) for kind in ("piece", "vector"))
 LED = answered(word="Eve")
-DECIDES = Deciding((1, 2), (), 0.5, True)
-ONE_OF_TWO = Deciding((1, 2), ((0, 3),), 0.5, False)
-NONE = Deciding((1, 2), (), 0.5, False)
+DECIDES = Deciding((1, 2), (((1, 2), 0.5),), True)
+ONE_OF_TWO = Deciding((1, 2), (((1, 2), 0.5), ((0, 3), 0.4)), False)
+NONE = Deciding((1, 2), (((1, 2), 0.5),), False)
 NO_ROWS, ROWS, SINK = (
     SimpleNamespace(rows=rows, sink=mean(sink)) for rows, sink in (((), 0), ((1,), 0), ((), 0.6))
 )
@@ -116,6 +116,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         given(CLAIM, {"claim": "loses nothing"}),
     ],
     "sentences.COSTS": [given(COSTS, {"vectors": True}), given(COSTS, {"vectors": False})],
+    "head_sentences.ALSO": [
+        {"found": found, "second": second, "costs": ("50 points", "40 points")}
+        for found, second in ((DECIDES, (1, 2)), (ONE_OF_TWO, (1, 2)), (ONE_OF_TWO, (0, 3)))
+    ],
     "head_sentences.HEADING": [
         given({"now": now, "found": found}, count=72, also="")
         for now, found in (
