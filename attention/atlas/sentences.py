@@ -130,6 +130,7 @@ MISLEADS = 0.05  # by which zero must take more than the mean does
 LEAST: Sentences = {
     "hinders {gaining:listed}": lambda n: n.gaining,
     "other sentences need it": lambda n: n.claim == "needs",
+    "costs {as_random:listed} no more than a random step does": lambda n: n.as_random,
     "other sentences gain without it": lambda n: n.claim == "gains",
     "rests {sinks[0]}": lambda n: n.sinks,
     "seemed to look {tried[0]}, but the check failed": lambda n: n.tried,
@@ -199,7 +200,8 @@ def title(atlas: Atlas, one: Passport) -> str:
     """
     best = next((name for name in holding(one) if name.name not in SINKS), None)
     parts = [] if best is None else [f"looks {place(best.name)}{least_weight(best)}"]
-    needing = [kind_words(kind) for kind in one.effects.kinds if kind.needed]
+    kinds = [kind for kind in one.effects.kinds if kind.needed]
+    needing = [kind_words(kind) for kind in kinds if not kind.unspecific]
     if needing:
         more = len(needing) - KINDS_NAMED
         named = needing[:KINDS_NAMED] + ([f"{more} more kinds"] if more > 1 else needing[-1:])
@@ -210,11 +212,13 @@ def title(atlas: Atlas, one: Passport) -> str:
 def least_title(atlas: Atlas, one: Passport) -> str:
     """The most that can be said of a head without a name that no kind of prompts needs."""
     gaining = [kind_words(kind) for kind in one.effects.kinds if gains(atlas, kind)]
+    as_random = [kind_words(kind) for kind in one.effects.kinds if kind.unspecific]
     beyond = [(each.size, MEASURES[each.name].words) for each in beyond_chance(one)]
     return say(
         LEAST,
         one=one,
         gaining=gaining[:KINDS_NAMED],
+        as_random=as_random[:KINDS_NAMED],
         claim=elsewhere(one.effects.elsewhere, of_vectors(atlas)),
         sinks=[place(name.name).replace("at ", "on ", 1) for name in holding(one)],
         tried=[place(name.name) for name in one.names],

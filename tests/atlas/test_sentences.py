@@ -109,6 +109,7 @@ MOVES = (
     "Needed by capitals: without it vectors move by 12 % (10 to 14) on average of 11, and 20 % (17 "
     "to 23) of 6 others"
 )
+AS_RANDOM = "Costs capitals no more than a random step does."
 RANDOM = "; by a step as large in one random direction "
 
 
@@ -148,6 +149,12 @@ RANDOM = "; by a step as large in one random direction "
 )
 def test_the_loss_of_answers_stands_beside_a_random_direction(atlas, kinds, expected):
     assert sentences.fails(atlas, head(*kinds)) == expected
+
+
+def test_a_title_says_needed_only_where_a_random_step_takes_less():
+    for turn, title in ((-0.03, "Needed by capitals."), (-0.21, AS_RANDOM)):
+        one = head(kind(-0.12, -0.2, turned=turned(turn, turn, needs=True)))
+        assert sentences.title(ANSWERS, one) == title
 
 
 GROWS = "the loss on 40 other sentences grows by"

@@ -60,7 +60,15 @@ NO_ROWS, ROWS, SINK = (
 BEST = SimpleNamespace(
     weight=mean(0.6), found=mean(1), checked=mean(1), shuffled=0.1, untrained=0.2
 )
-LEAST = {"one": SINK, "gaining": [], "claim": "", "sinks": [], "tried": [], "beyond": None}
+LEAST = {
+    "one": SINK,
+    "gaining": [],
+    "as_random": [],
+    "claim": "",
+    "sinks": [],
+    "tried": [],
+    "beyond": None,
+}
 NEED = {"need": "Needed by verbs", "turned": ("1 point", "2 points")}
 FALLS, RISES = (SimpleNamespace(found=mean(n), checked=mean(n), halves=[mean(n)]) for n in (-1, 1))
 NO_NEED = {"loses": "loses", "least": "5 points", "name": "verbs", "losses": ("1", "2")}
@@ -89,6 +97,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "sentences.LEAST": [
         given(LEAST, {"gaining": ["verbs"]}),
         given(LEAST, {"claim": "needs"}),
+        given(LEAST, {"as_random": ["verbs"]}),
         given(LEAST, {"claim": "gains"}),
         given(LEAST, {"sinks": ["on markers"]}),
         given(LEAST, {"tried": ["back"]}),
