@@ -42,6 +42,7 @@ APART = 0.01  # by which losses alone and together differ, to be told
 WORTH = 0.01  # of a loss that can be believed at all
 SHOWN = 4  # words of an ending
 COUNTS = ("no", "one", "two", "three", "four", "five", "six")
+ENOUGH = 3  # rewordings with the same answer, to call a team one of the thought or of the words
 OTHERS = 3  # answers that the same search is run for, beside the one that it is about
 QUESTION = "What does the answer need most?"
 ASK_CHANCE = (
@@ -253,8 +254,8 @@ REWORDED: Sentences = {
     "In other words the model gives other answers: nothing to compare with.": lambda n: not n.of,
     "{told}. So it holds behind {holds} of {of} other beginnings; the sentence in other words was "
     "not tried.": lambda n: n.begun,
-    "{told}. So it is a team of the thought, not of these words alone.": lambda n: n.holds == n.of,
-    "{told}. So it holds in {holds} of {of}.": lambda n: n.holds,
+    "{told}. So it holds in {holds} of {of}.": lambda n: n.of < ENOUGH or 0 < n.holds < n.of,
+    "{told}. So it is a team of the thought, not of these words alone.": lambda n: n.holds,
     "{told}. So it is a team of this sentence alone.": otherwise,
 }
 

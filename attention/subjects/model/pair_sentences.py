@@ -7,6 +7,7 @@ from statistics import median
 
 from torch import Tensor
 
+from attention.atlas.claims import NEEDED
 from attention.atlas.moved import Moved
 from attention.atlas.sentences import (
     Sentences,
@@ -23,7 +24,8 @@ from attention.changing.transplants import WeightChanges
 from attention.core.printing import fixed
 from attention.subjects.model.answers import Answered
 
-LEAST = 0.005  # of a change that is spoken of
+LEAST = 0.005  # of a change that is spoken of, as is one to twice as much or half
+TWICE = 2
 MATRICES = ("W_QK", "W_OV")
 MOVED, INTRODUCED = "What else changed?", "What did tuning change?"
 TOO_LONG = "This sentence is too long to try each head on it"
@@ -31,12 +33,16 @@ QUESTION = "Which heads carry the change?"
 # The claim above the window, and the line below it.
 HEADING: Sentences = {
     "Which of {heads} heads carries what tuning changed?": lambda n: not n.carried,
-    "Tuning left {now.word:quoted} as it was": lambda n: (
-        abs(n.now.before - n.now.other.share) < LEAST
+    "Tuning left the vector of {now.word:quoted} as it was": lambda n: n.now.is_vector and n.still,
+    "Both say {now.word:quoted}": lambda n: n.same and n.still,
+    "Both say {now.word:quoted}; head {head:head} carries most of the change": lambda n: (
+        n.same and n.carries
     ),
-    "Head {head:head} carries more of the change than any other": lambda n: (
-        n.carried[0] >= LEAST and n.carried[0] > n.carried[1]
+    "Head {head:head} carries more of the change than any other": lambda n: n.carries,
+    "Head {head:head} moves “{now.word}” the other way more than any head brings it": lambda n: (
+        n.against
     ),
+    "Both say {now.word:quoted}; no single head carries the change": lambda n: n.same,
     "No single head carries the change of {now.word:quoted}": otherwise,
 }
 BOTH: Sentences = {
@@ -83,11 +89,25 @@ def heading(now: Answered, changes: Tensor, weights: WeightChanges | None) -> tu
     changes: of the answer with each head as in the other model, (layers, heads), NaN where that is
     not known yet.
     """
+    assert now.other is not None
     carried = (-now.searched * changes.double()).flatten()
-    most = carried.topk(2).values.tolist() if changes.isfinite().all() else []
-    head = divmod(int(carried.argmax()), changes.shape[1])
-    title = say(HEADING, heads=changes.numel(), now=now, carried=most, head=head)
-    return title, (title.startswith("Head ") and rank_words(weights, head)) or both_words(now)
+    (most, second), least = carried.topk(2).values.tolist(), -float(carried.min())
+    carries = most >= NEEDED and most > max(second, least)
+    head = divmod(int(carried.argmax() if carries else carried.argmin()), changes.shape[1])
+    low, high = sorted((now.before, now.other.share))
+    leaders = [one[0][0] for one in (now.likeliest[0], now.other.likeliest) if one]
+    title = say(
+        HEADING,
+        heads=changes.numel(),
+        now=now,
+        carried=bool(changes.isfinite().all()),
+        still=high - low < LEAST and (now.is_vector or high <= TWICE * low),
+        same=leaders == [now.word] * 2,
+        carries=carries,
+        against=least >= NEEDED and least > most,
+        head=head,
+    )
+    return title, (carries and rank_words(weights, head)) or both_words(now)
 
 
 def both_words(now: Answered) -> str:

@@ -12,6 +12,7 @@ from torch.testing import assert_close
 
 from attention.analysis import glances
 from attention.atlas import moved
+from attention.atlas.claims import NEEDED
 from attention.atlas.moved import Moved
 from attention.atlas.sentences import percent, say
 from attention.changing.answers import answer_at
@@ -106,7 +107,7 @@ def test_an_encoder_that_no_tuning_changed_has_its_vectors_where_its_base_has_th
     packaged("minilm")
     monkeypatch.setattr(sources, "base_of", lambda name: "minilm" if name == "minilm" else "")
     app = visit(model="minilm", s="the red cat sat", off="3.1", query=2)
-    assert app.heading[0] == "Tuning left “red” as it was"
+    assert app.heading[0] == "Tuning left the vector of “red” as it was"
     header = app.sent["model_window"].header
     assert header["offWords"].endswith("the vector of “red” stays as it is.")
     assert (header["bars"], "moved" in app.sent) == ([], False)
@@ -151,9 +152,10 @@ def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it():
     assert app.heading[0].startswith("Head 29.1 carries")
 
 
-def answered(before: float, other: float, now: float = 0.0, kind: str = "piece") -> Answered:
-    likeliest = [("Tom", before, 3)]
-    return Answered(kind, -1, "Tom", before, now, (likeliest, likeliest), Other(TUNED, BASE, other))
+def answered(before: float, other: float, now: float = 0.0, leader: str = "Ann") -> Answered:
+    """Of a tuned model. leader: the first word of the base."""
+    likeliest, base = [("Tom", before, 3)], Other(TUNED, BASE, other, [(leader, other, 5)])
+    return Answered("piece", -1, "Tom", before, now, (likeliest, likeliest), base)
 
 
 def weights(*ov: float) -> WeightChanges:
@@ -162,6 +164,7 @@ def weights(*ov: float) -> WeightChanges:
 
 LESS, CARRIES = "No head's W_OV moved less.", "Head 0.1 carries more of the change than any other"
 NOBODY = "No single head carries the change of “Tom”"
+AGAINST = "Head 0.0 moves “Tom” the other way more than any head brings it"
 BOTH = "“Tom”: 50 % in the tuned model, 0 % in the base."
 HEADINGS = {
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.5, 0.25, 0.5)): (CARRIES, LESS),
@@ -173,13 +176,10 @@ HEADINGS = {
     (0.5, 0.0, (0.0, -0.25, 0.0), (0.0, 0.0, 0.0)): (CARRIES, "No head's W_OV moved."),
     (0.5, 0.0, (0.0, -0.25, 0.0), (torch.nan,) * 3): (CARRIES, BOTH),
     (0.5, 0.0, (0.0, -0.25, 0.0), ()): (CARRIES, BOTH),
-    (0.25, 0.5, (-0.25, 0.25, 0.0), (0.0, 0.5, 0.0)): (CARRIES, "No head's W_OV moved more."),
-    (0.5, 0.0, (0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (NOBODY, BOTH),
+    (0.25, 0.5, (-0.125, 0.25, 0.0), (0.0, 0.5, 0.0)): (CARRIES, "No head's W_OV moved more."),
+    (0.5, 0.0, (0.25, -0.125, 0.0), (0.0, 0.5, 0.0)): (AGAINST, BOTH),
+    (0.5, 0.0, (0.0, -0.03125, 0.0), (0.0, 0.5, 0.0)): (NOBODY, BOTH),
     (0.5, 0.0, (-0.25, -0.25, 0.0), (0.0, 0.5, 0.0)): (NOBODY, BOTH),
-    (0.5, 0.5, (-0.25, 0.0, 0.0), (0.0, 0.5, 0.0)): (
-        "Tuning left “Tom” as it was",
-        "“Tom”: 50 % in the tuned model, 50 % in the base.",
-    ),
     (0.5, 0.0, (-0.25, torch.nan, 0.0), (0.0, 0.5, 0.0)): (
         "Which of 3 heads carries what tuning changed?",
         BOTH,
@@ -195,16 +195,38 @@ def test_the_claim_above_two_models_holds_for_any_numbers(case):
     assert said == HEADINGS[case]
 
 
+ALIKE = {
+    (0.5, 0.5, 0.0): "Both say “Tom”",
+    (0.5, 0.25, -0.25): "Both say “Tom”; head 0.1 carries most of the change",
+    (0.004, 0.001, 0.0): "Both say “Tom”; no single head carries the change",
+    (0.5, 0.25, -0.03125): "Both say “Tom”; no single head carries the change",
+}
+
+
+@over("case", ALIKE)
+def test_two_models_that_say_the_same_word_are_said_to(case):
+    before, other, change = case
+    now, changes = answered(before, other, leader="Tom"), torch.tensor([[0.0, change, 0.0]])
+    title, _ = pair_sentences.heading(now, changes, None)
+    assert title == ALIKE[case]
+    title, _ = pair_sentences.heading(answered(0.004, 0.003, leader="⟨85⟩"), changes, None)
+    assert "Both" not in title
+
+
 @given(st.lists(st.floats(-0.5, 0.5, width=16), min_size=2, max_size=7))
 def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes):
     numbers: Tensor = torch.tensor([changes])
     title, _ = pair_sentences.heading(answered(0.5, 0.0), numbers, weights(*changes))
     carries = sorted(-change for change in changes)
-    if title.startswith("Head"):
+    if "carries more" in title:
         assert title.startswith(f"Head 0.{changes.index(min(changes))} ")
-        assert carries[-1] > carries[-2]
+        assert carries[-1] > max(carries[-2], -carries[0])
+    elif "the other way" in title:
+        assert title.startswith(f"Head 0.{changes.index(max(changes))} ")
+        assert -carries[0] > carries[-1]
     else:
-        assert carries[-1] < pair_sentences.LEAST or carries[-1] == carries[-2]
+        weak = max(carries[-1], -carries[0]) < NEEDED
+        assert weak or carries[-1] in (carries[-2], -carries[0])
 
 
 def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all():

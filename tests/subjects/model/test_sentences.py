@@ -50,6 +50,8 @@ def mean(value: float, count: int = 7) -> SimpleNamespace:
 PIECE, WRITTEN, VECTOR = (answered(kind) for kind in ("piece", "written", "vector"))
 OTHER = Other("the tuned model", "the base", 0.25)
 PAIR, PAIR_OF_VECTORS = (answered(kind, other=OTHER) for kind in ("piece", "vector"))
+CARRIED = {"now": PAIR, "heads": 72, "head": (1, 2), "carried": True}
+CARRIED |= dict.fromkeys(("still", "same", "carries", "against"), False)
 LED = answered(word="Eve")
 DECIDES = Deciding((1, 2), (((1, 2), 0.5),), True)
 ONE_OF_TWO = Deciding((1, 2), (((1, 2), 0.5), ((0, 3), 0.4)), False)
@@ -235,15 +237,19 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         given(REWORDED, {"of": 0, "begun": True}),
         given(REWORDED, {"of": 0}),
         given(REWORDED, {"begun": True}),
-        *(given(REWORDED, {"holds": holds}) for holds in (3, 1, 0)),
+        *(given(REWORDED, {"holds": holds}) for holds in (1, 3, 0)),
     ],
     "pair_sentences.HEADING": [
-        {"now": now, "carried": carried, "heads": 72, "head": (1, 2)}
-        for now, carried in (
-            (PAIR, []),
-            (answered(before=0.25, other=OTHER), [0.5, 0.25]),
-            (PAIR, [0.5, 0.25]),
-            (PAIR, [0.25, 0.25]),
+        given(CARRIED, more)
+        for more in (
+            {"carried": False},
+            {"now": PAIR_OF_VECTORS, "still": True},
+            {"same": True, "still": True},
+            {"same": True, "carries": True},
+            {"carries": True},
+            {"against": True},
+            {"same": True},
+            {},
         )
     ],
     "pair_sentences.BOTH": [

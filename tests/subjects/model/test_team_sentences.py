@@ -76,9 +76,10 @@ def test_a_team_is_believed_only_where_no_search_by_chance_takes_half_as_much(ca
 
 
 HOLDS = {
-    (0.1, 0.2): "So it is a team of the thought, not of these words alone.",
-    (0.1, 0.7): "So it holds in 1 of 2.",
-    (0.7, 0.7): "So it is a team of this sentence alone.",
+    (0.1, 0.2, 0.1): "So it is a team of the thought, not of these words alone.",
+    (0.1, 0.2): "So it holds in 2 of 2.",
+    (0.1, 0.7, 0.7): "So it holds in 1 of 3.",
+    (0.7, 0.7, 0.7): "So it is a team of this sentence alone.",
 }
 
 
@@ -90,7 +91,10 @@ def test_other_words_tell_what_a_team_is_of(case):
     assert words.startswith(f"“text 0”: 80 % → {percent(case[0])}; “text 1”")
     assert "nothing to compare" in head_sentences.reworded_words(0.3, 0.6, [])
     begun = head_sentences.reworded_words(0.3, 0.6, texts, begun=True)
-    assert f"holds behind {sum(now < 0.5 for now in case)} of 2 other beginnings; the" in begun
+    assert (
+        f"holds behind {sum(now < 0.5 for now in case)} of {len(case)} other beginnings; the"
+        in begun
+    )
 
 
 def test_every_prepared_sentence_is_asked_for_in_three_other_ways_with_the_same_answer():
