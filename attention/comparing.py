@@ -38,6 +38,7 @@ from attention.trained.models import Model
 Models = nn.Module | Model
 POINTS = 100.0  # of a probability
 HALF = 0.5  # of a change, which a team carries
+LEAST_NET = 0.1  # of the mean change's size: of a smaller net change no share is told
 MOST = 16  # heads of a team
 KEPT = 16  # texts whose runs are kept
 
@@ -64,7 +65,8 @@ class Comparison:
     others: by number, of other tunings of the base: `change` of the answer, and `spearman`, the
     rank correlation of their `put_back` with this tuning's over all heads.
     outside_heads: the share of the change that all heads put back leave, which lies in
-    feed-forwards, output projections, norms and embeddings.
+    feed-forwards, output projections, norms and embeddings; nan where the changes of several texts
+    cancel out.
     """
 
     heads: pandas.DataFrame
@@ -176,8 +178,11 @@ class Numbers(NamedTuple):
 
     @property
     def outside_heads(self) -> float:
-        """The share of the change that all heads put back leave."""
-        return float((self.all_put_back - self.base).mean()) / (self.change or math.nan)
+        """The share of the change that all heads put back leave; nan where the changes of several
+        texts cancel out."""
+        changes = self.tuned - self.base
+        apart = abs(self.change) > LEAST_NET * float(changes.abs().mean())
+        return float((self.all_put_back - self.base).mean()) / (self.change if apart else math.nan)
 
     def scaled(self, by: float) -> Numbers:
         return Numbers(*(by * each for each in self))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, ClassVar
 
@@ -111,3 +112,10 @@ def test_an_exception_of_progress_stops_between_texts(known):
     with pytest.raises(KeyError):
         attention.compare(*known, TEXTS, 5, progress=lambda *done: told.update([done]) or told[0])
     assert told == {1: 4}
+
+
+def test_no_share_lies_outside_of_heads_where_the_changes_of_texts_cancel_out():
+    base, left = torch.zeros(2), torch.tensor([0.25, 0.25])
+    for after, share in (((0.5, -0.48), math.nan), ((0.5, 0.5), 0.5)):
+        numbers = Numbers(base, torch.tensor(after), base, base, left)
+        assert numbers.outside_heads == pytest.approx(share, nan_ok=True)
