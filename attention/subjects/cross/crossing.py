@@ -29,22 +29,21 @@ def of_translation(result: Result) -> str:
     """Say which words of a translation stand the other way round, see `crossing`."""
     tokens, keys, trace = layer_words.shown(result)
     rows, columns = (_is_word(texts) for texts in (tokens, keys))
-    return crossing(tokens, keys, trace.weights * rows[:, None] * columns)
+    return crossing(tokens, keys, trace.weights, rows[:, None] & columns)
 
 
 def _is_word(texts: Sequence[str]) -> Tensor:
     return torch.tensor([not SPECIAL.match(text) for text in texts])
 
 
-def crossing(tokens: Sequence[str], keys: Sequence[str], weights: Tensor) -> str:
+def crossing(tokens: Sequence[str], keys: Sequence[str], weights: Tensor, words: Tensor) -> str:
     """Say which two lines cross, and that their words stand the other way round.
 
-    weights: (tokens, keys). Of all lines of `LEAST` or more the two whose lesser weight is the
-    greatest.
+    weights (tokens, keys); words, bool, alike: between two words. Of the greatest weights of the
+    tokens, each `LEAST` or more, the two whose lesser one is the greatest.
     """
-    lines: list[tuple[int, int]] = [
-        (row, key) for row, key in (weights >= LEAST).nonzero().tolist()
-    ]
+    most = (weights == weights.amax(-1, keepdim=True)) & (weights >= LEAST) & words
+    lines: list[tuple[int, int]] = [(row, key) for row, key in most.nonzero().tolist()]
     crossed = [
         (one, other)
         for one, other in combinations(lines, 2)

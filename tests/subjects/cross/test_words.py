@@ -257,12 +257,16 @@ def test_two_lines_that_cross_are_named_with_their_weights():
         "The lines of “a” and “b” cross: they look at “z” (70 %) and “x” (50 %), which stand the "
         "other way round in the original."
     )
-    assert crossing.crossing(tokens, keys, weights) == told
-    # the greater weight of “b” lies on “y”, its line to “x” crosses nevertheless
-    split = torch.tensor([[0.0, 1.0], [0.49, 0.51]])
-    assert "“y” (100 %) and “x” (49 %)" in crossing.crossing(tokens, "xy", split)
-    faint = torch.tensor([[0.0, 1.0], [0.24, 0.76]])
-    assert crossing.crossing(tokens, keys, faint) == crossing.IN_ORDER
+    all_words = torch.tensor(True)
+    assert crossing.crossing(tokens, keys, weights, all_words) == told
+    # “b” looks most at “y”: that its fainter line to “x” crosses is no order of words
+    for share in (0.49, 0.24):
+        split = torch.tensor([[0.0, 1.0], [share, 1 - share]])
+        assert crossing.crossing(tokens, "xy", split, all_words) == crossing.IN_ORDER
+    # the greatest weight lies on a mark, and the word beside it is not the one looked at
+    mark = torch.tensor([[0.0, 1.0, 0.0], [0.4, 0.0, 0.6]])
+    is_word = torch.tensor([True, True, False])
+    assert crossing.crossing(tokens, "xy.", mark, is_word) == crossing.IN_ORDER
 
 
 COPIED = {"Die Katze </s>": True, "die Maus": True, "o gato </s>": False, "</s>": False}
