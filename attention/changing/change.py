@@ -21,6 +21,7 @@ PARTS = ("output", "queries", "keys", "values", "weights")  # of a head
 PATH = ("x", "attended", "middle", "fed")  # of a layer of a known model, see `LayerRun`
 WORDS = '"zero", "mean", a number, a tensor, means (one tensor per layer) or another run'
 Chosen = Sequence[int] | slice | None  # None: all of them
+BEHIND_THE_FIRST = slice(1, None)  # the first token, where padding stands before it
 Head = tuple[int, int]  # (layer, head)
 
 
@@ -61,7 +62,7 @@ class Change:
         _check_replacement(to, self.part)
         object.__setattr__(self, "to", to)
         if self.positions is None and _spares_the_first(to):
-            object.__setattr__(self, "positions", slice(1, None))
+            object.__setattr__(self, "positions", BEHIND_THE_FIRST)
 
     def write(self, part: Tensor) -> None:
         """Write it into a part (heads, positions, width) or (positions, d_model) in place.

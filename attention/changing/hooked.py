@@ -18,7 +18,7 @@ from attention.capture.calls import Call, Function, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.runs import CROSS
 from attention.capture.watching import Frame, Watch, paths_of
-from attention.changing.change import PATH, Change, Chosen, Place, changes
+from attention.changing.change import BEHIND_THE_FIRST, PATH, Change, Chosen, Place, changes
 from attention.changing.explicit import keys_of, weights_of
 from attention.changing.returned import FORMS, CannotChange, Returned
 from attention.core.arguments import must_be
@@ -109,6 +109,8 @@ class Edit:
         shape = len(now), len(at), now.shape[2]
         after = now.clone()
         after[:, at - start] = self.change.value(place, "(entries, positions, width)", shape)
+        if self.change.positions is BEHIND_THE_FIRST and kept is not None and not start:
+            return torch.where((kept.cumsum(-1) > 1)[..., None], after, now)
         return after
 
     def _chosen(self, start: int, stop: int) -> Tensor:

@@ -239,8 +239,8 @@ def map_changes(base: Run | Recording, tuned: Run | Recording) -> Tensor:
     """Changes of the map of each head between two runs over the same input: Jensen–Shannon
     divergence in bits, the mean over rows, and over entries. (layers, heads), float64.
 
-    Rows that are no distribution are left out; nan where all are. Raises ValueError where the runs
-    are not of one shape.
+    Rows that are no distribution, or of padding, are left out; nan where all are. Raises ValueError
+    where the runs are not of one shape.
     """
     for name, run in (("base", base), ("tuned", tuned)):
         must_be(name, run, Run, Recording, how="model.run(text), or of capture()")
@@ -254,11 +254,23 @@ def _maps(run: Run | Recording) -> list[Tensor]:
     if isinstance(run, Run):
         return [layer_input.trace().weights[None] for layer_input in run.inputs]
     return [
-        torch.stack(
-            [
-                torch.stack([run.weights(one.number, head, entry=entry) for head in one.heads])
-                for entry in range(one.shape[0])
-            ]
+        _without_padding(
+            torch.stack(
+                [
+                    torch.stack([run.weights(one.number, head, entry=entry) for head in one.heads])
+                    for entry in range(one.shape[0])
+                ]
+            )
         )
         for one in run.attentions
     ]
+
+
+def _without_padding(weights: Tensor) -> Tensor:
+    """Weights (entries, heads, queries, keys) with nan in the rows of tokens that no query may see,
+    but those which may see no key: such a row is 0, or the same for all keys."""
+    if weights.shape[-1] != weights.shape[-2] or weights.shape[-1] == 1:
+        return weights
+    sees = (weights.amax(-1) > weights.amin(-1)).any(1)  # (entries, queries)
+    seen = ((weights > 0).any(1) & sees[..., None]).any(1)  # (entries, keys)
+    return weights.masked_fill(~seen[:, None, :, None], torch.nan)

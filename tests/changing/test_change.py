@@ -194,3 +194,16 @@ def test_padding_counts_for_no_mean_and_the_first_position_stays():
         expected = model(**inputs)[0]
     torch.testing.assert_close(by_word, expected)
     torch.testing.assert_close(by_means, expected)
+
+
+@torch.no_grad()
+def test_behind_padding_the_first_token_stays_as_it_does_without_any():
+    model, ids = writer("Llama"), TEXT[:1, :6]
+    mask = torch.tensor([[0, 0, 0] + [1] * 6])
+    padded = {"input_ids": torch.cat([torch.zeros(1, 3, dtype=torch.int64), ids], 1)}
+    padded |= {"attention_mask": mask, "position_ids": (mask.cumsum(-1) - 1).clamp_min(0)}
+    ends = []
+    for inputs in ({"input_ids": ids}, padded):
+        with attention.change(model, off={(0, 4), (1, 2)}, to="mean"):
+            ends.append(model(**inputs).logits[:, -6:])
+    torch.testing.assert_close(*ends, atol=1e-5, rtol=1e-5)

@@ -164,6 +164,28 @@ def test_changes_of_maps_are_those_of_scipy(known):
         assert found > 1e-5
 
 
+@over("side, kernel", [(s, k) for s in ("left", "right") for k in ("sdpa", "eager")])
+@torch.no_grad()
+def test_rows_of_padding_count_for_no_change_of_maps(side, kernel):
+    models = writer("Llama"), tuned(writer("Llama"))
+    ids, none = TEXT[:1, :6], torch.zeros(1, 3, dtype=torch.int64)
+    order = (none, ids) if side == "left" else (ids, none)
+    mask = torch.cat([torch.full_like(part, int(part is ids)) for part in order], 1)
+    padded = {"input_ids": torch.cat(order, 1), "attention_mask": mask}
+    padded["position_ids"] = (mask.cumsum(-1) - 1).clamp_min(0)
+    found = []
+    for inputs in ({"input_ids": ids}, padded):
+        runs = []
+        for model in models:
+            model.set_attn_implementation(kernel)
+            with capture() as run:
+                model(**inputs)
+            runs.append(run.one())
+        found.append(map_changes(*runs))
+    assert_close(found[1], found[0], atol=1e-6, rtol=1e-4)
+    assert float(found[0].min()) > 1e-6
+
+
 def test_models_of_another_shape_are_refused_in_a_sentence(known):
     base, other = known
     ids = {"input_ids": TEXT[:1]}
