@@ -128,12 +128,13 @@ def compare(
     maps: list[Tensor] = []
     for at in range(len(questions)):
         found.append(transplants_of(sides(at)))
-        maps.append(map_changes(sides(at).base.own, sides(at).tuned.own).cpu())
+        layers = sorted(sides(at).tuned.asked.counts)  # those with a softmax
+        maps.append(map_changes(sides(at).base.own, sides(at).tuned.own).cpu()[layers])
         done()
     is_share = not any(callable(one.answer) or isinstance(one.answer, tuple) for one in questions)
     unit = POINTS if is_share else 1.0
     numbers = Numbers(*(unit * torch.stack(each) for each in zip(*map(_parts, found), strict=True)))
-    heads = heads_table(numbers, torch.stack(maps), base, tuned)
+    heads = heads_table(numbers, torch.stack(maps), layers, base, tuned)
     losses = [_loss_elsewhere(base, tuned, one.inputs, done) for one in places]
     heads["loss_elsewhere"] = torch.stack(losses).mean(0).numpy() if losses else math.nan
     rows = []
@@ -229,13 +230,15 @@ def _loss_elsewhere(base: Models, tuned: Models, inputs: Any, done: Callable[[],
     return after.cpu()
 
 
-def heads_table(numbers: Numbers, maps: Tensor, base: Models, tuned: Models) -> pandas.DataFrame:
+def heads_table(
+    numbers: Numbers, maps: Tensor, layers: Sequence[int], base: Models, tuned: Models
+) -> pandas.DataFrame:
     """The means over texts of each head with their intervals, beside the changes of its weights.
 
-    maps: (texts, layers, heads).
+    maps: (texts, layers, heads); layers: their numbers.
     """
-    texts, layers, heads = maps.shape
-    index = pandas.MultiIndex.from_product([range(layers), range(heads)], names=["layer", "head"])
+    texts, _, heads = maps.shape
+    index = pandas.MultiIndex.from_product([layers, range(heads)], names=["layer", "head"])
     columns: dict[str, Tensor] = {}
     for name, moved in (("put_back", numbers.put_back), ("put_in", numbers.put_in)):
         mean = moved.mean(0)
@@ -274,6 +277,7 @@ def carriers(
     """
     moved, before = numbers.put_back.mean(0), float(numbers.tuned.mean())
     sign = 1 if numbers.change > 0 else -1
+    layers = sorted(sides(0).tuned.asked.counts)  # those with a softmax
 
     def after(teams: Sequence[Collection[Head]], beside: Collection[Head] = ()) -> Tensor:
         every = (sides(at).tuned.beside(beside) for at in range(len(numbers.base)))
@@ -284,7 +288,8 @@ def carriers(
         if sign * (before - now) >= HALF * abs(numbers.change):
             return None
         off = [one.head for one in found]
-        tried = candidates(moved, moved, off, sign)
+        places = [(layers.index(layer), head) for layer, head in off]
+        tried = [(layers[at], head) for at, head in candidates(moved, moved, places, sign)]
         return costliest(tried, after([[head] for head in tried], off), now, sign)
 
     found = [*greedily(most, step)]

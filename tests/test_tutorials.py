@@ -60,7 +60,8 @@ def test_the_notebook_runs_on_two_layers_of_its_model_and_on_one_of_transformers
 
 
 def test_the_votes_in_the_notebook_are_those_of_its_model(capsys, monkeypatch):
-    monkeypatch.setattr(sources, "load", packaged)
+    model = packaged("smollm2")
+    monkeypatch.setattr(sources, "load", lambda name: model)
     names: dict[str, Any] = {}
     for code, printed in cells()[:2]:
         exec(compile(code, "indirect_objects.ipynb", "exec"), names)

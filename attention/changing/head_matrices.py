@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,10 +16,16 @@ from attention.trained.layers import Layer
 from attention.trained.models import Model
 
 ROLES = ("queries", "keys", "values")
-APART = (("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q_lin", "k_lin", "v_lin"))
-TOGETHER = ("c_attn", "qkv_proj")  # all queries, then all keys, then all values
-BY_HEAD = ("query_key_value",)  # the three of a head side by side
-WIDTHS = ("head_dim", "head_size", "attention_head_size")  # of one head, as modules have it
+APART = (
+    *(("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q_lin", "k_lin", "v_lin")),
+    ("q", "k", "v"),
+)
+# Projections in one, by class: others of these names have other layouts.
+TOGETHER = {"GPT2Attention": "c_attn", "Phi3Attention": "qkv_proj"}  # queries, then keys, values
+BY_HEAD = {"GPTNeoXAttention": "query_key_value", "BloomAttention": "query_key_value"}  # a head's
+# Widths of one head, as modules have them.
+WIDTHS = ("head_dim", "head_size", "attention_head_size", "key_value_proj_dim")
+NORMS = re.compile(r"(q|k|query|key)_?(layer|rms)?_?norm")
 
 Matrices = Mapping[
     str, Tensor
@@ -32,7 +39,8 @@ def matrices_of_heads(model: nn.Module | Model) -> list[Matrices]:
 
     Of modules of PyTorch they are found by the usual names of their projections, layer by layer as
     modules are listed, with adapters as they act. Norms before and biases are left out; queries and
-    keys have the gain of the norm of each head, where they go through one.
+    keys have the gain of the norm of each head, where they go through one that divides by the root
+    of the mean of the squares alone.
     """
     if not isinstance(model, Model):
         return [*_of_modules(model)]
@@ -57,18 +65,28 @@ def _of_modules(model: nn.Module) -> Iterator[Matrices]:
         parts = dict(module.named_children())
         width = next((getattr(module, name) for name in WIDTHS if hasattr(module, name)), None)
         names = next((names for names in APART if {*names} <= {*parts}), ())
-        one = next((name for name in (*TOGETHER, *BY_HEAD) if name in parts), None)
+        kind = type(module).__name__
+        one = parts.get((TOGETHER | BY_HEAD).get(kind, ""))
+        output = next((_matrix(parts[name]) for name in PROJECTIONS if name in parts), None)
         if not isinstance(width, int) or not (names or one):
             continue
         whole = {role: _matrix(parts[name]) for role, name in zip(ROLES, names, strict=False)}
-        output = next((_matrix(parts[name]) for name in PROJECTIONS if name in parts), None)
         if one is not None and output is not None:
-            whole = _cut(_matrix(parts[one]), len(output), width, one in BY_HEAD)
-        if output is not None:
-            whole["output"] = output
-        norms = {role: getattr(module, f"{role[0]}_norm", None) for role in ("queries", "keys")}
-        gains = {role: _gain(one) for role, one in norms.items() if "RMS" in type(one).__name__}
+            whole = _cut(_matrix(one), len(output), width, kind in BY_HEAD)
         heads, groups = (whole[role].shape[1] // width for role in ("queries", "keys"))
+        if output is not None:
+            d_v = whole["values"].shape[1] // groups
+            if heads * d_v != len(output):  # with the queries something else is projected
+                heads = len(output) // d_v
+                del whole["queries"]
+            whole["output"] = output
+        norms = {name: norm for name, norm in parts.items() if NORMS.fullmatch(name)}
+        if all("RMS" in type(norm).__name__ for norm in norms.values()):
+            roles = {"q": "queries", "k": "keys"}
+            gains = {roles[name[0]]: _gain(norm) for name, norm in norms.items()}
+        else:
+            gains = {}
+            whole.pop("queries", None)
         yield _by_head(whole, gains, heads, groups)
 
 

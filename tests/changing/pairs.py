@@ -20,7 +20,8 @@ def tuned(model: Any, by: float = 0.1) -> Any:
     moved = tensors_of([*vars(model).values()]) if isinstance(model, Model) else model.parameters()
     for each in {each.data_ptr(): each for each in moved if each.is_floating_point()}.values():
         each.add_(
-            torch.randn(each.shape, generator=generator), alpha=by * float(each.std(0).mean())
+            torch.randn(each.shape, generator=generator),
+            alpha=by * float(each.std(0, correction=int(len(each) > 1)).mean()),
         )
     return model
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,13 +13,23 @@ from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 from torch.testing import assert_close
 
+import attention
 from attention.capture.capturing import capture
 from attention.changing.change import Change
 from attention.changing.head_matrices import matrices_of_heads
 from attention.changing.known import hidden
 from attention.changing.transplants import map_changes, pair, transplants, weight_changes
 from attention.trained.checkpoints import load_folder
-from tests.capture.families import TEXT, writer
+from tests.capture.families import (
+    DECODER,
+    ENCODER,
+    FAMILIES,
+    GPT_2,
+    TEXT,
+    WITHOUT_SOFTMAX,
+    Family,
+    writer,
+)
 from tests.cases import over
 from tests.changing.kinds import TINY
 from tests.changing.pairs import known, tuned
@@ -162,6 +173,37 @@ def test_changes_of_maps_are_those_of_scipy(known):
         found = float(map_changes(*both)[1, 2])
         assert found == pytest.approx(bits.mean(), abs=1e-6)
         assert found > 1e-5
+
+
+SIZES = {name: size for name, size in ENCODER.items() if name != "head_dim"}
+NOT_KNOWN = {
+    "Falcon": Family("FalconConfig", SIZES | {"new_decoder_architecture": True}),
+    "CodeGen": Family("CodeGenConfig", GPT_2 | {"rotary_dim": 4, "n_ctx": 64}),
+    "GPT-BigCode": Family("GPTBigCodeConfig", GPT_2 | {"multi_query": False}),
+    "Cohere": Family("CohereConfig", DECODER | {"use_qk_norm": True}),
+    "Phi": Family("PhiConfig", DECODER | {"qk_layernorm": True}),
+    "Qwen3-Next": WITHOUT_SOFTMAX["Qwen3-Next"],
+}
+
+
+@over("name", NOT_KNOWN)
+def test_a_layout_that_is_not_known_for_certain_has_no_change_of_its_own(name):
+    family = replace(NOT_KNOWN[name], model="AutoModelForCausalLM")
+    base, other = family.build(), tuned(family.build())
+    found = attention.compare(base, other, [{"input_ids": TEXT[:1]}], 11, most=2, draws=2)
+    assert found.heads["qk_change"].isna().all()
+    assert found.heads["put_back"].abs().max() > 0
+    assert found.heads["ov_change"].isna().all() == (name in ("Falcon", "CodeGen", "GPT-BigCode"))
+
+
+def test_matrices_of_t5_are_read():
+    model = FAMILIES["T5"].build()
+    first = matrices_of_heads(model)[0]
+    theirs = model.encoder.block[0].layer[0].SelfAttention
+    for role, projection in (("queries", theirs.q), ("keys", theirs.k), ("values", theirs.v)):
+        made = first[role].movedim(0, 1).flatten(1)
+        assert_close(made, projection.weight.T.double())
+    assert_close(first["output"].mT.flatten(0, 1), theirs.o.weight.T.double())
 
 
 @over("side, kernel", [(s, k) for s in ("left", "right") for k in ("sdpa", "eager")])
