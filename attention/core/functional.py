@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 from attention.core.printing import shapes
 from attention.core.recurrence import decayed, erased
 from attention.core.scales import Scale, root_of_d_k
-from attention.core.weighing import SOFTMAX, Weighing
+from attention.core.weighing import MIXED, SOFTMAX, Weighing
 
 ScoreFunction = Callable[[Tensor, Tensor], Tensor]
 
@@ -211,6 +211,14 @@ class Trace:
         """The weights that the values are multiplied by. (…, queries, keys)."""
         mixed = self.weights if self.mixed_weights is None else self.mixed_weights
         return mixed if self.dropped is None else self.dropped
+
+    @property
+    def handed_on(self) -> Trace:
+        """The trace with those weights as its own that are mixed across heads after the softmax."""
+        if self.mixed_weights is None:
+            return self
+        mixed = self.mixed_weights
+        return replace(self, weights=mixed, mixed_weights=None, weighing=MIXED)
 
     @property
     def stages(self) -> dict[str, Tensor]:

@@ -37,6 +37,14 @@ SOFTMAX = Weighing(
     "keys.",
     shares=True,
 )
+MIXED = Weighing(
+    "softmax, mixing",
+    r"w_{ij} = \sum_g P_w^{gh} \frac{e^{m^g_{ij}}}{\sum_k e^{m^g_{ik}}}",
+    "the softmax makes shares of the scores, which are mixed across heads",
+    "These weights are mixed of the shares of all heads: one below 0 takes its value away from the "
+    "output.",
+    signed=True,
+)
 UNNORMED = Weighing(
     "",
     r"w_{ij} = m_{ij}",

@@ -27,7 +27,7 @@ def shown(result: Result) -> tuple[Sequence[str], Sequence[str], Trace]:
     if words := words_of(result):
         trace = result.trace
         return words.tokens, words.keys, words.of_words(trace.weights, trace.mask)
-    return result.tokens, result.key_tokens, result.trace
+    return result.tokens, result.key_tokens, result.trace.handed_on
 
 
 def overview(result: Result) -> Overview:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from torch.testing import assert_close
 
+from attention.app.cached import runs
+from attention.core.printing import fixed
 from attention.figures import captions
 from tests.cases import over
 from tests.core.variant_claims import added, docs_variants
@@ -50,6 +52,20 @@ def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(variant, mixe
     assert picture.header["scale"] == pytest.approx(result.trace.scale)
     assert picture.header["masks"] == ["the causal mask", "the valid length"]
     assert (picture.header["head"], app.selection["query"]) == (2, 3)
+
+
+def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_of_them():
+    app = opened("explore", s="the cat walks on the street", variant="talking", query=1)
+    picture = app.sent["picture"]
+    trace = runs.result_of(app.view.settings()).trace
+    weights = picture.parts["weights"]
+    assert_close(weights @ trace.values, trace.output)
+    total = fixed(float(weights[1].sum()), 2)
+    assert picture.header["said"][1]["line"] == [
+        *("“cat” takes ", "on"),
+        f" away, −0.09. Its weights are no shares: they sum to {total}.",
+    ]
+    assert (picture.header["shares"], picture.header["signed"]) == (False, True)
 
 
 def test_an_example_is_taken_and_so_is_what_the_browser_chooses():

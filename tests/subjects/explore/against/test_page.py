@@ -63,7 +63,7 @@ def test_b_is_a_but_for_one_thing_and_the_difference_is_b_less_a(differs):
     assert {name: value for name, value in vars(b).items() if value != getattr(OF_A, name)} == (
         pytest.approx(changed) if differs == "scale" else changed
     )
-    first, second = a.trace.weights, runs.result_of(b).trace.weights
+    first, second = a.trace.applied, runs.result_of(b).trace.applied
     app = against(differs, **A, **given)
     *_, of_a, of_b, change = rows(app).values()
     assert_close(of_a, first)
@@ -134,7 +134,7 @@ def test_where_the_scale_alone_does_not_make_the_weights_the_server_works_them_o
     a = runs.result_of(Settings(S, **link))
     b = numbers.sides(a, words_of_b() | {"differs": "scale", "b_factor": 2.0}).b
     assert b.trace.scale == pytest.approx(2 * a.trace.scale)
-    assert_close(rows(app)["× 2"], b.trace.weights)
+    assert_close(rows(app)["× 2"], b.trace.applied)
     assert not rows(app.choose("b_factor", 1.0))["difference"].any()
 
 
@@ -143,7 +143,7 @@ def test_any_variant_can_be_b_under_its_usual_scale(variant):
     app = against("variant", b_variant=variant)
     theirs = runs.result_of(Settings(S, variant=variant, **VARIANTS[variant].usual_scale))
     shown = list(rows(app).values())
-    assert_close(shown[-2].nan_to_num(), theirs.trace.weights)
+    assert_close(shown[-2].nan_to_num(), theirs.trace.applied)
     assert app.controls["b_variant"].value == variant
 
 
