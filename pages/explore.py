@@ -1,5 +1,5 @@
 """Play: which words each word looks at, and five folds in the columns of its sentence."""
 
-from attention.subjects.explore import page
+from attention.subjects.play import page
 
 page.draw_page(__file__)

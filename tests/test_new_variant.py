@@ -24,18 +24,18 @@ from attention.core.variants import VARIANTS, Variant
 from attention.figures import plots
 from attention.figures.states import states_of
 from attention.pipeline import Result, Settings
-from attention.subjects.cross import words as cross_words
-from attention.subjects.explore import scene as play
 from attention.subjects.guide.chapters import OWN_LESSONS_VARIABLE
+from attention.subjects.play import scene as play
+from attention.subjects.two_sequences import words as cross_words
 from attention.training.tasks import race
 from tests.app.test_page_files import asked, labels
 from tests.core.variant_claims import added, docs_variants
 from tests.figures.test_script import assert_same, computed
 from tests.running import App, opened, viewed
-from tests.subjects.cross.test_words import batch_of
-from tests.subjects.explore.against.test_page import rows, sentence
-from tests.subjects.explore.how.test_steps import check_workings
-from tests.subjects.explore.how.test_steps import computed as stepped
+from tests.subjects.play.against.test_page import rows, sentence
+from tests.subjects.play.how.test_steps import check_workings
+from tests.subjects.play.how.test_steps import computed as stepped
+from tests.subjects.two_sequences.test_words import batch_of
 
 KNOWN, RACING = [*VARIANTS], race.networks()
 SIGMOID = docs_variants()[1]

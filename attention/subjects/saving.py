@@ -11,11 +11,11 @@ from attention.app.state.view import View
 from attention.figures.scene import Scene, scene
 from attention.figures.worked_out import Done, page_of_scene
 from attention.subjects import declare_pages
-from attention.subjects.explore import scene as play
 from attention.subjects.learning import controls
 from attention.subjects.learning import scene as learning
 from attention.subjects.model import window_file
 from attention.subjects.model.long_text_runs import layer_of
+from attention.subjects.play import scene as play
 from attention.subjects.teach.view_to_chapter import of_link
 
 MOST_WEIGHTS = 3_000_000  # bytes of a text's queries and keys in a file

@@ -18,7 +18,7 @@ from attention.figures import plots
 from attention.notebook.show import show
 from tests.capture.families import FAMILIES, writer
 from tests.cases import over
-from tests.subjects.explore.how.making import drawn
+from tests.subjects.play.how.making import drawn
 from tests.trained.making import write_checkpoint
 
 LAYERS, HEADS, PIECES, BATCH, WRITTEN = 2, 7, 5, 3, 4

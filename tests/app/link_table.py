@@ -72,7 +72,8 @@ def published(text: str) -> list[str]:
 
 def pages() -> list[str]:
     """Rows of all pages in docs/pages.md."""
-    return [f"| {page.title} | {page.shows} |" for page in PAGES]
+    doors = {page: f"{page.door}: " if page.door != page.title else "" for page in PAGES}
+    return [f"| {doors[page]}{page.title} | {page.shows} |" for page in PAGES]
 
 
 def published_pages(text: str) -> list[str]:

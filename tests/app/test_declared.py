@@ -13,7 +13,7 @@ from attention.analysis.heads import MEASURES, Measure, measures
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.pages import PAGES, SHARED, Page
 from attention.core.settings import setting, settings_of
-from attention.subjects.explore.heads.words import HeadSettings
+from attention.subjects.play.heads.words import HeadSettings
 from tests.app import link_table
 from tests.app.test_links import test_the_tables_of_pages_and_of_links_are_whole as tables_are_whole
 from tests.running import opened

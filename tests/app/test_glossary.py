@@ -14,7 +14,7 @@ from attention.pipeline import Result, Settings, compute
 from attention.subjects.guide.chapters import GUIDE
 from attention.subjects.guide.reading import read_lesson
 from tests.cases import over
-from tests.subjects.explore.how.making import no_vectors
+from tests.subjects.play.how.making import no_vectors
 
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 

@@ -17,7 +17,7 @@ from attention.figures.messages import message
 from attention.pipeline import Result
 from tests.cases import over
 from tests.running import Sent, opened
-from tests.subjects.explore.how.making import result_of
+from tests.subjects.play.how.making import result_of
 
 MODULES = Path(__file__).parents[1] / "browser_modules"
 MOST_TERMS, MOST_WRITTEN = 32, 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attention.app.state.openings import opening
-from attention.subjects.explore.pronoun_words import question
+from attention.subjects.play.pronoun_words import question
 from tests.browser.browsing import (
     Page,
     eventually,

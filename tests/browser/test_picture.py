@@ -17,7 +17,7 @@ from tests.browser.browsing import (
     with_messages,
 )
 from tests.deploy.cutting import cutting
-from tests.subjects.explore.how.making import result_of
+from tests.subjects.play.how.making import result_of
 
 SENTENCE = "she sat by the river bank"
 WORDS = SENTENCE.split()

@@ -14,9 +14,9 @@ from attention.changing.known import states_without
 from attention.figures.layer_words import shown as shown_of
 from attention.figures.scene import Scene, Words
 from attention.figures.worked_out import ScenePool, packed
-from attention.subjects.explore import scene as explore
 from attention.subjects.model import numbers
 from attention.subjects.model.window_file import drawn, with_each_off
+from attention.subjects.play import scene as explore
 from tests.browser.browsing import expect
 from tests.hostile import HOSTILE
 from tests.running import viewed

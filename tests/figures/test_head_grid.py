@@ -7,7 +7,7 @@ from torch.nn.functional import max_pool2d
 
 from attention.figures.head_grid import ALL_DOTS, grid_of_blocks, grid_words
 from tests.cases import over
-from tests.subjects.explore.how.making import drawn
+from tests.subjects.play.how.making import drawn
 
 
 @over("size", [(14, 3, 5), (2, 130, 67), (4096, 40, 40)])

@@ -20,7 +20,7 @@ from attention.figures import layer_words
 from attention.pipeline import Result, Settings, compute, computing
 from attention.trained.models import Model, Run
 from tests.cases import over
-from tests.subjects.explore.how.making import no_vectors
+from tests.subjects.play.how.making import no_vectors
 from tests.trained.built import writer
 from tests.trained.packaged import each_packaged, packaged, run_model
 

@@ -6,7 +6,7 @@ import pytest
 
 import attention
 from attention.figures.worked_out import page_of_scene
-from attention.subjects.explore import scene as play
+from attention.subjects.play import scene as play
 from tests.running import viewed
 
 

@@ -31,13 +31,13 @@ from attention.figures import layer_words
 from attention.figures.scene_message import Selection
 from attention.inputs.text import plain
 from attention.pipeline import NoWords, Result, Settings
-from attention.subjects.explore.against import numbers as against
-from attention.subjects.explore.against.numbers import Sides
-from attention.subjects.explore.against.words import AgainstSettings
 from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import lesson
 from attention.subjects.guide.lesson_words import ENGLISH, LessonWords, words_in
+from attention.subjects.play.against import numbers as against
+from attention.subjects.play.against.numbers import Sides
+from attention.subjects.play.against.words import AgainstSettings
 from attention.trained import sources
 from attention.training import TrainingSettings
 

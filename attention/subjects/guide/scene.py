@@ -21,17 +21,17 @@ from attention.figures.matrix import Matrix
 from attention.figures.picture import AttentionPicture
 from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
 from attention.pipeline import Result
-from attention.subjects.explore import numbers as explore_numbers
-from attention.subjects.explore.against import scene as against
-from attention.subjects.explore.how import StepSettings
-from attention.subjects.explore.how import scene as stages
-from attention.subjects.explore.how.rows import computation_of
-from attention.subjects.explore.word_map import why_nowhere
 from attention.subjects.guide import chapter_page, finale, fitting, model_window
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.figures import Card, NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
+from attention.subjects.play import numbers as explore_numbers
+from attention.subjects.play.against import scene as against
+from attention.subjects.play.how import StepSettings
+from attention.subjects.play.how import scene as stages
+from attention.subjects.play.how.rows import computation_of
+from attention.subjects.play.word_map import why_nowhere
 from attention.trained import sources
 
 TALL = 560  # pixels of a heatmap that stands alone beside the text

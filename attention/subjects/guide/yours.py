@@ -13,8 +13,8 @@ from dataclasses import replace
 from attention.core.printing import distinct_names
 from attention.figures import layer_words
 from attention.pipeline import Result
-from attention.subjects.explore.pronoun_words import asked_about
 from attention.subjects.guide.chapters import Chapter
+from attention.subjects.play.pronoun_words import asked_about
 
 MOST, LONGEST = 24, 20  # tokens of a sentence, letters of a token that is named
 KNOWN = 0.5  # share of the words that have a vector

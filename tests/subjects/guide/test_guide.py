@@ -24,12 +24,12 @@ from attention.core.printing import percent
 from attention.figures import layer_words
 from attention.inputs.vectors import look_up
 from attention.pipeline import Result, compute
-from attention.subjects.explore.against.words import MAX_FACTOR
 from attention.subjects.guide import finale
 from attention.subjects.guide.chapter_page import training_of
 from attention.subjects.guide.chapters import GUIDE, Chapter
 from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import read_lesson
+from attention.subjects.play.against.words import MAX_FACTOR
 from attention.training.finished import finished
 from attention.training.tasks import lookup
 from tests.trained.packaged import packaged, run_model

@@ -30,7 +30,7 @@ from tests.cases import over
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
-from tests.subjects.explore.how.making import drawn, matrices
+from tests.subjects.play.how.making import drawn, matrices
 
 EVERY = [(claim, "values") for claim in CLAIMS if claim != "mistakes"]
 EVERY += [("mistakes", mistake) for mistake in MISTAKES]

@@ -13,7 +13,7 @@ from attention.core.printing import percent
 from attention.subjects.model import continuations, head_sentences
 from attention.subjects.model.figures import LayerLines
 from tests.cases import over
-from tests.subjects.explore.how.making import drawn
+from tests.subjects.play.how.making import drawn
 from tests.trained.built import writer
 
 

@@ -1,4 +1,4 @@
-"""Texts too long for a link, or to see all weights at once, on Explore and in the model window."""
+"""Texts too long for a link, or to see all weights at once, on Play and in the model window."""
 
 from __future__ import annotations
 

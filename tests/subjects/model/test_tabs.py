@@ -11,8 +11,8 @@ from attention.subjects.model import reasons, scene
 from attention.subjects.model.options import LAYERS, REASONS
 from attention.subjects.model.reasons import Guesses, Reasons, guess_lines, part_bars
 from tests.running import opened, viewed
-from tests.subjects.explore.how.making import shown as read
 from tests.subjects.model.shown import part
+from tests.subjects.play.how.making import shown as read
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 

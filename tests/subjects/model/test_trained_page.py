@@ -29,7 +29,7 @@ from attention.trained.models import Run, Transformer
 from attention.trained.sampling import next_scores
 from tests.cases import over
 from tests.running import App, Sent, opened
-from tests.subjects.explore.how.making import no_vectors, shown
+from tests.subjects.play.how.making import no_vectors, shown
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
 

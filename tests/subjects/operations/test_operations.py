@@ -29,7 +29,7 @@ from tests.hostile import HOSTILE
 from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
-from tests.subjects.explore.how.making import GOLDENS, drawn, matrices, shown
+from tests.subjects.play.how.making import GOLDENS, drawn, matrices, shown
 
 SCHEMA = settings_of(OperationSettings)
 CHOICES: dict[str, dict[str, tuple[Any, ...]]] = {

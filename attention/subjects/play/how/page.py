@@ -1,0 +1,150 @@
+"""Stages of the chosen word: the way from scores to its new vector, with its working."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from attention.app.components.scene import draw
+from attention.app.components.turns import Handler
+from attention.app.controls import grids, widgets
+from attention.app.state import session
+from attention.app.state.openings import ALL_WORDS
+from attention.app.state.view import View
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
+from attention.figures.matrices import Matrices
+from attention.figures.scene import scene
+from attention.figures.stacks import resized
+from attention.figures.word_rows import WordRows
+from attention.pipeline import Result
+from attention.subjects.play.how import Computation, StepSettings, own_matrices
+from attention.subjects.play.how import scene as scenes
+from attention.subjects.play.how.own_matrices import OwnMatrixSettings
+from attention.subjects.play.how.rows import computation_of, stage_names
+from attention.subjects.play.scene import mixture
+
+OWN = settings_of(OwnMatrixSettings)
+
+
+def draw_how(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
+    """Stages of the chosen word in rows; with all words one of them in matrices."""
+    done = computation_of(result, view.of(StepSettings))
+    if view["words"] == ALL_WORDS:
+        draw_matrices(view, done, query)
+        return
+    total = mixture(view, result)
+    shown = scenes.rows(done, tokens, query, view["step"], view["column"], total)
+    figure = shown["rows"]
+    assert isinstance(figure, WordRows)
+    names = stage_names(done)
+    taken: dict[str, Handler] = {
+        "row": (figure.has, lambda row: choose_number(names[row], -1)),
+        "cell": (figure.has_cell, lambda cell: choose_number(names[cell[0]], cell[1])),
+    }
+    draw(shown, key="stages", selection=view.selection, taken={"rows": taken})
+
+
+def choose_number(name: str, column: int) -> None:
+    """Choose a stage, and the key of the number to work out, within a callback."""
+    session.choose("step", name)
+    session.choose("column", column)
+
+
+def draw_matrices(view: View, done: Computation, query: int) -> None:
+    """The chosen step with its matrices, and the working of a cell."""
+    wanted = view["step"]
+    name, made = scenes.chosen_step(done, wanted)
+    cell = scenes.nearest(made, (query, view["column"]))
+    draw(scene(*scenes.absent(done, wanted, name)), key="absent_stage")
+    if name != wanted:
+        session.choose("step", name)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="step_controls"):
+        widgets.widget(view, "step", offered=done.steps, narrow=True, width=170)
+        if name in ("dropout", "output", "joined"):
+            for drawn in ("dropout", "dropout_seed"):
+                widgets.widget(view, drawn, width=170)
+    pickable = not view.hidden & {"query", "column"}  # of which a link may keep hold
+    shown = scenes.matrices(made, cell, pickable)
+    figure = shown["matrices"]
+    assert isinstance(figure, Matrices)
+    taken = {"matrices": {"cell": (figure.has, partial(choose_cell, view))}} if pickable else {}
+    draw(shown, key="step_matrices", taken=taken)
+    st.latex(made.formula)
+    draw(scene(made.working(*cell)), key="working")
+
+
+def choose_cell(view: View, cell: tuple[int, int]) -> None:
+    """Choose a word and the key of the number to work out, within a callback."""
+    session.select({**view.selection["values"], "query": cell[0]})
+    session.choose("column", cell[1])
+
+
+def draw_own(view: View) -> None:
+    """The matrices to edit, and their steps as soon as they fit.
+
+    Each part has its own container, so that the text stays open while what is typed there does not
+    fit.
+    """
+    own_settings = view.of(OwnMatrixSettings)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in filter(view.applies, view.page.beside(view)):
+            widgets.widget(view, name, narrow=True, width=170)
+    with st.container():
+        read = own_matrices.read_own_matrices(own_settings)
+        problems = read if isinstance(read, dict) else {}
+        shown = scenes.own_matrices(own_settings, problems, view.hidden)
+        draw(shown, key="own_matrices", taken=grids.taken(shown, edit, resize, alone=True))
+    with st.container():
+        if not isinstance(read, dict):
+            trace = own_matrices.attend_over(read, view.settings().scale_factor)
+            settings = view.of(StepSettings)
+            done = Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
+            draw_matrices(view, done, min(view["query"], len(read.names) - 1))
+    if not view.hidden & OWN.keys():
+        with st.expander("The matrices as text, and a way back"):
+            for name in OWN:
+                widgets.widget(view, name)
+            st.button("Start over with the example", on_click=start_over)
+
+
+def edit(name: str, text: str) -> None:
+    """Take over an edited matrix, within a callback; the mask follows the rows of X."""
+    session.choose(name, text)
+    if name == "own_x":
+        mask = session.view()["own_mask"]
+        session.choose("own_mask", own_matrices.resized_mask(mask, text))
+
+
+def resize(name: str, change: str) -> None:
+    """Resize a matrix, within a callback."""
+    text = resized(session.view()[name], change, alone=True)
+    if text is not None:
+        edit(name, text)
+
+
+def start_over() -> None:
+    """Put the example back, within a callback."""
+    for name, about in OWN.items():
+        session.choose(name, about.default)
+
+
+def offer_own(view: View) -> None:
+    """A way to matrices of one's own in place of the sentence, or back."""
+    if "input" not in view.hidden:
+        own = view["input"] == "matrices"
+        other = "sentence" if own else "matrices"
+        label = "Back to the sentence" if own else "Matrices of your own"
+        st.button(label, type="tertiary", on_click=session.choose, args=("input", other))
+
+
+def offer_projections(view: View) -> None:
+    """A variant in which queries, keys and values differ, where in the chosen one they do not."""
+    chosen = view["model"] != "none" or "variant" in view.hidden
+    if chosen or len(VARIANTS[view["variant"]].projections) > 1:
+        return
+    name = next(name for name, variant in VARIANTS.items() if len(variant.projections) > 1)
+    choose = partial(session.choose, "variant", name)
+    st.button("Here q = k = v. See them differ", type="tertiary", on_click=choose)

@@ -1,0 +1,153 @@
+"""Play: its sentence, its settings, and what all of its folds have from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from torch.testing import assert_close
+
+from attention.app.cached import runs
+from attention.core.printing import fixed
+from attention.figures import captions
+from tests.cases import over
+from tests.core.variant_claims import added, docs_variants
+from tests.running import App, opened
+from tests.subjects.play.how.making import result_of
+
+
+@over(
+    "link, present, absent",
+    [
+        ({}, "", "seed d_model factor valid_len radius cells parameters head"),
+        ({"variant": "qkv"}, "seed parameters d_k d_v", "sigma d_hidden head"),
+        ({"variant": "grouped"}, "seed parameters heads groups head", "d_k"),
+        ({"variant": "gaussian"}, "sigma", "seed parameters"),
+        ({"vectors": "random"}, "seed d_model", "parameters"),
+        ({"scale": "factor"}, "factor", "radius"),
+        ({"mask": "length"}, "valid_len", "radius cells"),
+        ({"mask": ["window", "cells"]}, "radius cells mask_grid", "valid_len"),
+    ],
+)
+def test_only_settings_that_mean_something_are_shown(link, present, absent):
+    app = opened("explore", **link).unfold()
+    drawn = app.controls.keys() | app.sent.keys()
+    assert set(present.split()) <= drawn
+    assert not drawn & set(absent.split())
+
+
+@over("variant, mixed", [("grouped", []), ("talking", ["masked", "mixed"])])
+def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(variant, mixed):
+    settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
+    settings["mask"] = ("causal", "length")
+    link = {"s": "a b c d e", "vectors": "random", "query": 3, "fold": "numbers"}
+    app = opened("explore", **link, **settings)
+    result, picture = result_of("a b c d e", **settings), app.sent["sum_picture"]
+    assert list(picture.header["stages"]) == list(result.trace.stages)
+    numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
+    sent = ["scores", "weights", "scaled", *mixed, "values", "output"]
+    assert picture.header["sent"] == sent
+    assert_close(picture.parts, {name: numbers[name] for name in sent})
+    assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
+    assert picture.header["scale"] == pytest.approx(result.trace.scale)
+    assert picture.header["masks"] == ["the causal mask", "the valid length"]
+    assert (picture.header["head"], app.selection["query"]) == (2, 3)
+
+
+def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_of_them():
+    app = opened("explore", s="the cat walks on the street", variant="talking", query=1)
+    picture = app.sent["picture"]
+    trace = runs.result_of(app.view.settings()).trace
+    weights = picture.parts["weights"]
+    assert_close(weights @ trace.values, trace.output)
+    total = fixed(float(weights[1].sum()), 2)
+    assert picture.header["said"][1]["line"] == [
+        *("“cat” takes ", "on"),
+        f" away, −0.09. Its weights are no shares: they sum to {total}.",
+    ]
+    assert (picture.header["shares"], picture.header["signed"]) == (False, True)
+
+
+def test_an_example_is_taken_and_so_is_what_the_browser_chooses():
+    app = opened("explore").take("she ate an apple and a pear with sugar")
+    assert app.values["s"] == "she ate an apple and a pear with sugar"
+    for wish in ({"query": 4, "stage": "scores"}, {"query": 4096, "stage": "<b>"}):  # none such
+        app.move(**wish)
+        assert app.selection == {"query": 4, "stage": "scores"}
+    assert app.query_params == {"s": app.values["s"]}, "the browser writes the rest"
+    app = opened("explore", s="cat dog", fold="numbers", query=0)
+    assert nearest(app) == "cat"
+    for query in (1, 7):  # 1 is the last there is
+        assert nearest(app.move(query=query)) == "dog"
+
+
+def nearest(app: App) -> str:
+    """The word nearest to the chosen token before attention."""
+    return str(app.sent["before"].header["parts"][1])
+
+
+def test_painted_cells_are_hidden_and_stand_in_the_address():
+    app = opened("explore", mask="cells", cells="0:1").unfold()
+    app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
+    assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
+    hidden = app.sent["picture"].hidden
+    assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
+
+
+def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown():
+    link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
+    app = opened("explore", **link, stage="mixed")
+    assert app.selection == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
+    assert "mixed" not in app.sent["picture"].header["stages"]
+    for words in ("There is no head 9 of 5; showing the last, 4.", "No single cells are hidden: "):
+        assert any(note.startswith(words) for note in app.notes)
+    app = opened("explore", s="cat " * 1300, seed=-1)
+    assert app.notes == [
+        "s must have at most 5000 characters, got 5200; showing its first 5000 instead.",
+        "seed must lie between 0 and 9999, got -1; showing 0 instead.",
+        "The last 738 did not fit and are left out.",
+    ]
+    assert app.choose("scale", "none").notes == ["The last 738 did not fit and are left out."]
+
+
+def test_the_variant_that_the_docs_add_is_offered_drawn_and_cited(tmp_path):
+    with added(docs_variants()[0], tmp_path) as variant:
+        app = opened("explore", variant=variant.name, reach=1.5).unfold()
+        assert variant.name in app.controls["reader"].options
+        assert app.values["reach"] == 1.5
+        assert variant.title in app.all_words
+        assert variant.source in app.all_words
+    assert variant.name not in opened("explore").controls["reader"].options
+
+
+def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words():
+    link = {"s": "apple sells computers and software", "probes": "Software, fruit zzxqy fruit"}
+    link |= {"fold": "numbers", "query": "0"}
+    hidden = opened("explore", **link)
+    assert not {"word_map", "probes"} & (hidden.sent.keys() | hidden.controls.keys())
+    app = opened("explore", **link, map="shown")
+    assert "apple" in app.sent["word_map"].header["label"]
+    assert app.table_with("before")[""][:2] == ["software", "fruit"]
+    assert "No vector for “zzxqy”: they are not on the map." in app.notes
+
+
+def test_a_variant_from_the_menu_brings_its_usual_scale_unless_another_was_chosen():
+    app = opened("explore")
+    for variant, scale in (("cosine", "factor"), ("additive", "none"), ("qkv", "1/√d_k")):
+        assert app.choose("reader", variant).values["scale"] == scale
+        assert app.values.get("factor", 5.0) == 5.0
+    app.choose("scale", "none").choose("reader", "multihead")
+    assert app.values["scale"] == "none", "it was chosen on purpose"
+
+
+def test_a_change_behind_the_row_is_in_force_at_once_and_brings_what_depends_on_it():
+    app = opened("explore", variant="grouped", heads="10", groups="5").unfold()
+    for name, value in (
+        *(("mask", ["causal"]), ("mask", ["causal", "window"]), ("radius", 3)),
+        *(("positions", "rotary"), ("groups", 2)),
+        ("heads", 25),  # other numbers of groups divide it
+        *(("scale", "factor"), ("factor", 2.5)),
+    ):
+        assert app.choose(name, value).values[name] == value
+    assert app.choose("reader", "dot").values["reader"] == "dot"
+    assert app.sent["picture"].header["masks"] == ["the causal mask", "the window"]
