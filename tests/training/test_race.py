@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from attention.core import masks
 from attention.core.variants import VARIANTS, Retention
-from attention.training import Run, TrainingSettings
+from attention.training import TASKS, Run, TrainingSettings
 from attention.training.finished import FOLDER, packaged
 from attention.training.networks import attended, seeded
 from attention.training.tasks import ATTENTION, lookup, race
@@ -165,3 +165,16 @@ def test_the_page_of_docs_has_the_shares_of_all_seeds():
     chance = 1 / 2 + 1 / 2 / lookup.VALUES  # of both values, which may be equal
     for width in ("8", "usual"):
         assert max(right(width, lookup.GRU, 2)) < chance + 0.01
+
+
+@over("loser", [ATTENTION, lookup.GRU])
+def test_of_those_that_forget_at_one_length_the_one_with_fewer_right_forgets_first(
+    loser, monkeypatch
+):
+    def shares(runs: Any, name: str, pairs: int) -> tuple[float]:
+        return (1.0 if pairs == race.COUNTS[0] else 0.5 - 0.125 * (name == loser),)
+
+    monkeypatch.setattr(race, "shares", shares)
+    monkeypatch.setattr(race, "alike", lambda run: run)
+    task = TASKS["race"](TrainingSettings("race"))
+    assert task.choices[task.winning_bet(None)] == loser

@@ -192,10 +192,12 @@ class Race(Task):
         )
 
     def winning_bet(self, run: Run) -> int:
-        def holds(name: str) -> int:
-            """Number of the tested lists, the shortest first, on which a network still holds."""
+        def holds(name: str) -> tuple[int, float]:
+            """Number of the tested lists, the shortest first, on which a network still holds, and
+            what is right on the next one, which tells those apart that hold as long."""
             shared = [shares(alike(run), name, pairs)[0] for pairs in COUNTS]
-            return next((at for at, share in enumerate(shared) if share < 0.9), len(COUNTS))
+            at = next((at for at, share in enumerate(shared) if share < 0.9), len(COUNTS))
+            return at, shared[min(at, len(COUNTS) - 1)]
 
         held = {name: holds(name) for name in (*racing(), lookup.GRU)}
         first = min(held, key=lambda name: held[name])
