@@ -44,6 +44,7 @@ class Variant(nn.Module):
     others; `projections` names the parameter that makes queries, keys, values or the layer's
     output, where there is one: a matrix `W_…`, with its bias `b_…` if the variant has a parameter
     of that name.
+    `does` says it in six words or less, "" for none;
     `origin` says where the parameters are from: "seeded", "identity", "learned" or "typed"; ""
     where there are none. `weighing`: facts and words on what `weigh` does; `keeps_state`: whether
     one state of a fixed size can stand for all keys and values; `erases`: whether keys take values
@@ -54,6 +55,7 @@ class Variant(nn.Module):
     title: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
+    does: ClassVar[str] = ""
     scoring: ClassVar[str] = "score"
     published_scale: ClassVar[str] = "none"
     usual_scale: ClassVar[Mapping[str, Value]] = {"scale": "1/√d_k"}

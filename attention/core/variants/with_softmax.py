@@ -30,6 +30,7 @@ class DotProduct(DotScores):
 
     name = "dot"
     title = "Dot-product self-attention"
+    does = "each word compared with each other"
     formula = r"s_{ij} = x_i \cdot x_j \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{LUONG}, “dot”; with 1/√d_k, {VASWANI}, eq. 1 with Q = K = V = X"
 
@@ -45,6 +46,7 @@ class QueryKeyValue(DotScores):
 
     name = "qkv"
     title = "Query, key and value"
+    does = "words through three matrices, then compared"
     formula = r"s_{ij} = (x_i W_q) \cdot (x_j W_k) \\ y_i = \sum_j w_{ij}\, x_j W_v"
     source = f"{VASWANI}, eq. 1"
     published_scale = "1/√d_k"
@@ -64,6 +66,7 @@ class MultiHead(DotScores):
     Config = HeadsConfig
     name = "multihead"
     title = "Multi-head attention"
+    does = "several small attentions side by side"
     formula = (
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^h\, W_o^h"
@@ -99,6 +102,7 @@ class GroupedQuery(MultiHead):
 
     name = "grouped"
     title = "Grouped-query attention"
+    does = "several queries share keys and values"
     formula = (
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^{g(h)})"
         r" \\ y_i = \sum_h \sum_j w^h_{ij}\, x_j W_v^{g(h)}\, W_o^h"
@@ -120,6 +124,7 @@ class TalkingHeads(MultiHead):
 
     name = "talking"
     title = "Talking-heads attention"
+    does = "heads mix their scores and weights"
     formula = (
         r"s^h_{ij} = (x_i W_q^h) \cdot (x_j W_k^h)"
         r" \\ u^h = \sum_g \operatorname{softmax}\bigl(\textstyle\sum_f s^f P_l^{fg}\bigr) P_w^{gh}"
@@ -158,6 +163,7 @@ class Additive(Variant):
 
     name = "additive"
     title = "Additive attention"
+    does = "a small network scores each pair"
     formula = r"s_{ij} = \tanh(x_i W_q + x_j W_k)\, v \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{BAHDANAU}, appendix A.1.2"
     scoring = "tanh, v"
@@ -186,6 +192,7 @@ class Bilinear(Variant):
     Config = ParametersConfig
     name = "bilinear"
     title = "Bilinear attention"
+    does = "one matrix between query and key"
     formula = r"s_{ij} = x_i\, W\, x_j^\top \\ y_i = \sum_j w_{ij}\, x_j"
     source = f"{LUONG}, “general”"
     scoring = "matmul W"
@@ -207,6 +214,7 @@ class Cosine(Variant):
 
     name = "cosine"
     title = "Cosine attention"
+    does = "angles between vectors, their lengths aside"
     formula = (
         r"s_{ij} = \frac{x_i \cdot x_j}{\lVert x_i\rVert\,\lVert x_j\rVert}"
         r" \\ y_i = \sum_j w_{ij}\, x_j"
@@ -237,6 +245,7 @@ class Gaussian(Variant):
 
     name = "gaussian"
     title = "Gaussian kernel attention"
+    does = "near vectors look at each other"
     formula = (
         r"s_{ij} = -\frac{\lVert x_i - x_j\rVert^2}{2\sigma^2}"
         r" \\ y_i = \sum_j w_{ij}\, x_j"

@@ -61,6 +61,7 @@ class Linear(WithoutSoftmax):
 
     name = "linear"
     title = "Linear attention"
+    does = "no softmax, one sum that grows"
     formula = (
         r"s^h_{ij} = \varphi(x_i W_q^h) \cdot \varphi(x_j W_k^h)"
         r" \\ w_{ij} = s_{ij} \Big/ \textstyle\sum_{l \le i} s_{il} \\ " + OUTPUT
@@ -117,6 +118,7 @@ class Retention(WithoutSoftmax):
 
     name = "retention"
     title = "Retention"
+    does = "no softmax, older keys fade evenly"
     formula = PROJECTED + r" \\ w_{ij} = \gamma_h^{\,i-j}\, s_{ij} / \sqrt{d_k} \\ " + OUTPUT
     source = f"[Sun et al. 2023]({ARXIV}2307.08621), eq. 5; with its rotation: positions rotary"
     published_scale = "1/√d_k"
@@ -145,6 +147,7 @@ class StateSpace(WithoutSoftmax):
 
     name = "state_space"
     title = "State space"
+    does = "no softmax, each token sets fading"
     formula = (
         PROJECTED + r" = C_i \cdot B_j \\ w_{ij} = s_{ij}\, e^{A\sum_{j<t\le i}\Delta_t}\,\Delta_j"
         r" \\ \Delta_t = \operatorname{softplus}(x_t W_\Delta) \\ " + OUTPUT
@@ -181,6 +184,7 @@ class GatedLinear(WithoutSoftmax):
 
     name = "gated_linear"
     title = "Gated linear attention"
+    does = "no softmax, each number fades itself"
     formula = (
         PROJECTED
         + r" \\ w_{ij} = \textstyle\sum_d q_{id}\, k_{jd} \prod_{j<t\le i}\alpha_{td} / \sqrt{d_k}"
@@ -218,6 +222,7 @@ class DeltaRule(WithoutSoftmax):
     Config = DeltaConfig
     name = "delta"
     title = "Delta rule"
+    does = "no softmax, new values replace old"
     formula = (
         PROJECTED + r" / \lVert\cdot\rVert \\ u_{ij} = \tfrac{s_{ij}}{\sqrt{d_k}} - "
         r"\textstyle\sum_{j<l\le i} u_{il}\, \beta_l\, k_l\!\cdot\! k_j"
@@ -260,6 +265,7 @@ class GatedDeltaRule(DeltaRule):
 
     name = "gated_delta"
     title = "Gated delta rule"
+    does = "no softmax, values fade or replace"
     formula = (
         PROJECTED + r" / \lVert\cdot\rVert \\ u_{ij} = \tfrac{\Gamma_{ij}\, s_{ij}}{\sqrt{d_k}} - "
         r"\textstyle\sum_{j<l\le i} u_{il}\, \beta_l\, \Gamma_{lj}\, k_l\!\cdot\! k_j"

@@ -11,8 +11,8 @@ from attention.app.state.openings import MAP_INSTEAD, OPENINGS, Opening, other_e
 from attention.app.state.view import View, once_a_run
 from attention.core.functional import WeightsAlone
 from attention.core.printing import percent
-from attention.core.variants import VARIANTS
 from attention.figures import layer_words, maps, result_words
+from attention.figures.captions import parameters_words
 from attention.figures.chart import Chart
 from attention.figures.picture import CALM_PARTS, AttentionPicture, Picture, Said
 from attention.figures.scene import Column, Figure, Row, Scene, Table, Words, note, scene, titled
@@ -209,7 +209,9 @@ def _content_of(result: Result, other: Result | None) -> bytes:
 def _reader(result: Result) -> Sequence[str]:
     """Name the reader of the sentence, and what is not as it was trained, in sentences."""
     if result.trained is None:
-        return [f"{VARIANTS[result.settings.variant].title} on word vectors."]
+        does = result.layer.does and f": {result.layer.does}"
+        first = f"{result.layer.title} on word vectors{does}."
+        return [*filter(None, (first, parameters_words(result.layer.origin)))]
     title = sources.about(result.settings.model).title
     said = [f"{title}, {result_words.head_words(result)}."]
     changed = "; ".join(result.changes)

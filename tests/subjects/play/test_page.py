@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from attention.app.cached import runs
 from attention.core.printing import fixed
+from attention.core.variants import VARIANTS
 from attention.figures import captions
 from tests.cases import over
 from tests.core.variant_claims import added, docs_variants
@@ -52,6 +53,17 @@ def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(variant, mixe
     assert picture.header["scale"] == pytest.approx(result.trace.scale)
     assert picture.header["masks"] == ["the causal mask", "the valid length"]
     assert (picture.header["head"], app.selection["query"]) == (2, 3)
+
+
+@over("variant", VARIANTS)
+def test_each_variant_says_under_the_sentence_what_it_does_and_if_its_matrices_are_random(variant):
+    does = VARIANTS[variant].does
+    assert 3 <= len(does.split()) <= 6
+    app = opened("explore", s="the cat sat", variant=variant)
+    (said,) = (words for words in app.told + app.notes if " on word vectors" in words)
+    assert said.startswith(f"{VARIANTS[variant].title} on word vectors: {does}.")
+    random = runs.result_of(app.view.settings()).layer.origin == "seeded"
+    assert said.endswith(" random here and have learned nothing.") == random
 
 
 def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_of_them():
