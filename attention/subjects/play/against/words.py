@@ -30,7 +30,7 @@ MAX_FACTOR = 8.0
 class AgainstSettings:
     """Settings of B: it is as A is shown, but for one difference."""
 
-    differs: str = choice("word", "Change one thing", DIFFERENCES)
+    differs: str = choice("word", "Change one thing", DIFFERENCES, when=("fold", "against"))
     s2: str = text("", "The sentence of B", 5000, when=("differs", "word"))
     b_head: int = whole(SAME_HEAD, "Head of B", SAME_HEAD, 511, when=("differs", "head"))
     b_variant: str = choice(

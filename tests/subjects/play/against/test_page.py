@@ -189,3 +189,9 @@ def test_b_of_another_variant_keeps_a_scale_that_was_chosen_on_purpose():
     usual, chosen = Settings("the cat"), Settings("the cat", scale="none")
     assert words.on_word_vectors(usual, "cosine").scale == "factor"
     assert words.on_word_vectors(chosen, "cosine").scale == "none"
+
+
+def test_settings_of_b_leave_the_address_with_their_fold_and_come_back_with_it():
+    app = opened("explore", s="the cat sat", fold="against", s2="the dog sat")
+    assert "s2" not in app.choose("fold", "map").query_params
+    assert app.choose("fold", "against").query_params["s2"] == "the dog sat"
