@@ -221,6 +221,10 @@ def follow_chosen_word(now: View, tokens: Sequence[str]) -> View:
     asked = now.page.asks(now, tokens)
     if before is None:
         by_visitor = "query" in now.visit.settings
+        if by_visitor and position >= len(tokens) and not now.get("long"):
+            told = f"There is no token {position} of {len(tokens)}; showing the last, "
+            problems = (*now.visit.problems, f"{told}{len(tokens) - 1}.")
+            change(problems=problems, opened_as=now.settings())
         position = position if by_visitor or asked is None else asked
     else:
         by_visitor = before.by_visitor or position != before.position

@@ -132,6 +132,7 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown():
     assert sorted(app.notes) == [
         "There is no head 49 of 12; showing the last, 11.",
         "There is no layer 63 of 6; showing the last.",
+        "There is no token 77 of 12; showing the last, 11.",
     ]
     assert app.sent["model_window"].header["chosen"] == 71
 

@@ -106,12 +106,16 @@ def test_painted_cells_are_hidden_and_stand_in_the_address():
     assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
 
 
+LAST = ("head 9 of 5; showing the last, 4", "token 77 of 6; showing the last, 5")
+
+
 def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_shown():
     link = {"variant": "multihead", "head": 9, "query": 77, "mask": "cells", "cells": "<img>"}
     app = opened("explore", **link, stage="mixed")
     assert app.selection == {"query": 77, "stage": "mixed"}, "the browser shows the nearest"
     assert "mixed" not in app.sent["picture"].header["stages"]
-    for words in ("There is no head 9 of 5; showing the last, 4.", "No single cells are hidden: "):
+    told = [f"There is no {one}." for one in LAST]
+    for words in (*told, "No single cells are hidden: "):
         assert any(note.startswith(words) for note in app.notes)
     app = opened("explore", s="cat " * 1300, seed=-1)
     assert app.notes == [
