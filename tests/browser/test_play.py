@@ -250,4 +250,4 @@ def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page):
         for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 844})
             expect_to_fit(page)
-            expect(cells(page, "softmax" if fold == "how" else "second").first).to_be_attached()
+            expect(cells(page, "softmax" if fold == "how" else "B").first).to_be_attached()

@@ -236,7 +236,7 @@ function makeText(tag, name, parent) {
 
 /** @type {(view: View) => void} */
 function tellHint({ readout }) {
-  readout.textContent = "Orange adds to y, blue takes away."
+  readout.textContent = "Orange is above 0, blue below 0."
 }
 
 /** One pixel per number; the style sheet puts gaps between them where there is room.

@@ -95,7 +95,7 @@ def names(sides: Sides, differs: str, factor: float) -> tuple[str, str]:
     assert sides.compared is not None
     if differs == "word":
         changed = sides.compared.changed_words
-        return changed if changed else ("first", "second")
+        return changed if changed else ("A", "B")
     return {
         "head": (head_name(a, a.head), head_name(b, b.head)),
         "variant": (_layer(a), _layer(b)),
