@@ -45,3 +45,7 @@ def __getattr__(name: str) -> ModuleType | Callable[..., object]:
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{ROOMS[name]}.{name}")
+
+
+def __dir__() -> list[str]:
+    return [*FUNCTIONS, *ROOMS, "capture", "__version__", "__doc__"]

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attention
+
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "attention"
 PAGES = "subjects, app; streamlit"
@@ -187,3 +189,10 @@ def test_docstrings_open_with_a_verb_or_a_noun_and_no_clause():
         if CLAUSES.match(words := ast.get_docstring(node) or "")
     ]
     assert opened == []
+
+
+def test_the_library_names_what_is_there_and_nothing_else():
+    names = dir(attention)
+    assert {"capture", "compare", "effects", "show", "masks"} <= {*names}
+    assert all(getattr(attention, name) is not None for name in names)
+    assert not {"Callable", "ModuleType", "import_module", "ROOMS"} & {*names}

@@ -79,19 +79,25 @@ class Recording:
     def weights(
         self,
         layer: int | str,
-        head: int,
+        head: int | None = None,
         rows: Part = None,
         columns: Part = None,
         *,
         entry: int = 0,
     ) -> Tensor:
-        """Weights of any part of a head, as the softmax gave them, before any dropout; of a layer
-        without one those that its values are summed by, of any sign: see `Recurrence`.
+        """Weights of any part of a head, or of all, as the softmax gave them, before any dropout;
+        of a layer without one those that its values are summed by, of any sign: see `Recurrence`.
 
         layer: a number or a module's name; rows, columns: a slice, a position or a list of them,
-        None = all. Returns float32 (rows, columns), float64 where the model computed in that. A row
-        with nothing to attend to is 0. Raises ValueError where there is no such part.
+        None = all. Returns float32 (rows, columns), of all heads (heads, rows, columns), float64
+        where the model computed in that. A row with nothing to attend to is 0. Raises ValueError
+        where there is no such part.
         """
+        if head is None:
+            every = self.attention(layer).heads
+            return torch.stack(
+                [self.weights(layer, at, rows, columns, entry=entry) for at in every]
+            )
         attention, at = self._asked(layer, head, entry)
         n_queries, n_keys = attention.shape[2:]
         device = attention.queries.device

@@ -20,6 +20,7 @@ from attention.changing.hooked import Met, change, changed
 from attention.changing.known import Known, Progress, run_of
 from attention.changing.returned import Returned
 from attention.core.arguments import must_be, must_be_several
+from attention.core.printing import shapes
 from attention.trained.models import Model, Run
 
 
@@ -37,6 +38,9 @@ class Effects:
     def change(self) -> Tensor:
         """By how much the change moves the answer. (layers, heads, …)."""
         return self.after - self.before
+
+    def __repr__(self) -> str:
+        return f"{shapes(self)[:-1]}, change={tuple(self.change.shape)})"
 
     def strongest(self, count: int) -> list[Head]:
         """So many (layer, head) whose change moves an answer of one number most, in order."""

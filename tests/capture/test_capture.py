@@ -64,6 +64,8 @@ def test_the_weights_of_an_own_module_are_kept(name, key_heads):
         for entry, head in ((0, 0), (1, 2)):
             made = run.weights(kept.number, head, entry=entry)
             torch.testing.assert_close(made, expected[entry, head], atol=1e-6, rtol=0)
+    every = [run.weights(1, head) for head in range(3)]
+    assert torch.equal(run.weights(1), torch.stack(every))
 
 
 def multi_head(**said):

@@ -73,6 +73,7 @@ def test_the_strongest_heads_come_in_the_order_of_their_effects(kind):
     order = found.change.abs().flatten().sort(descending=True).values
     strongest = found.strongest(3)
     assert [abs(float(found.change[head])) for head in strongest] == order[:3].tolist()
+    assert f"change={tuple(found.change.shape)}" in repr(found)
 
 
 def test_a_path_carries_an_answer_where_the_tokens_differ(kind):

@@ -1,4 +1,4 @@
 """Play: where each word of a sentence looks, above five folds in its columns.
 
-Doors to other pages: cross, model.
+Doors to other pages: two_sequences, model.
 """
