@@ -133,3 +133,15 @@ def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(open_p
             for radio in radios.all()
         }
         assert len(set(looks.values())) == len(looks)
+
+
+def test_on_the_narrowest_phone_the_name_makes_room_and_rows_have_words_at_their_left(open_page):
+    page = open_page("/?fold=how&s=the+cat+sat")
+    expect(page.locator(".grid").first).to_be_visible()
+    for width, shown in ((390, "block"), (320, "none")):
+        page.set_viewport_size({"width": width, "height": 844})
+        expect_rest(page)
+        expect(page.locator("[data-layout=across] [role=columnheader]").first).to_be_visible()
+        toolbar = page.get_by_test_id("stToolbar")
+        name = toolbar.evaluate("bar => getComputedStyle(bar, '::before').display")
+        assert name == shown

@@ -287,8 +287,8 @@ function drawSwitch({ main, content, pointed }) {
   note.textContent = other ? `click ${heads.nameOf(content, pointed)} to switch that` : ""
 }
 
-/** An arc from the word that a head looks at most to the answer, or to the word that asks where the
-    answer comes from another one or stands on another line; dashed where the head is off.
+/** An arc from the word that a head looks at most to the word that asks, or to the answer where that
+    is the same word and asked for by the last one; dashed where the head is off.
     @type {(view: View, look: Look, off: boolean) => void} */
 function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }, off) {
   const word = (/** @type {number} */ sequence, /** @type {number} */ at) =>
@@ -297,6 +297,8 @@ function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }
   const { sequences } = content
   const last = queries === sequences.length - 1 && asks === sequences[queries].length - 1
   const from = word(keys, key)
+  const said = last && sentence.querySelector(".answer strong")
+  const same = said && said.textContent?.trim() === from?.textContent?.trim()
   const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
   if (!from || scrolls || !(row[key] > 0)) return
   const ground = arc.getBoundingClientRect()
@@ -305,7 +307,7 @@ function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }
     return [left + width / 2 - ground.left, top - ground.top]
   }
   const [x, y] = topOf(from)
-  const ends = [last && sentence.querySelector(".answer"), word(queries, asks)]
+  const ends = [same && said.closest(".answer"), word(queries, asks)]
   const others = ends.flatMap((end) => (end && end !== from ? [end] : []))
   const to = others.find((end) => Math.abs(topOf(end)[1] - y) < 8) ?? others[0]
   if (!to) return

@@ -21,7 +21,7 @@ import { fitted, less, scaleOf, softmax, written } from "./numbers.js"
 
 const NARROW = 600 // pixels of a window in which words stand one below the other
 const MOST_CELLS = 64 // keys, above which cells are colours alone
-const NAMES = { words: 80, rows: 120 } // pixels at the left
+const NAMES = { words: 80, rows: 120, least: 48 } // pixels at the left
 const CELLS = { least: 19, usual: 52, colour: [2, 12] } // pixels of a cell's width
 const MOST_TOLD = 12
 /** @type {Record<string, number>} */
@@ -174,7 +174,10 @@ export function layoutOf(kind, width, keys) {
 function place(view) {
   const { frame, grid, content, left, width } = view
   const { tokens, rows, marks, slider, least, label } = content
-  const stands = axis.of(tokens)
+  const found = axis.of(tokens)
+  const [first, second] = found?.words ?? []
+  const gap = second ? second.left - first.left - first.width : 4
+  const stands = found?.kind === "row" && first.left - left - gap < NAMES.least ? null : found
   view.layout = layoutOf(stands?.kind, width, tokens.length)
   const { layout } = view
   const outline = JSON.stringify([tokens, rows, marks, layout === "colours"])
@@ -190,13 +193,11 @@ function place(view) {
       ? across
       : Math.max(CELLS.usual, 8 + roomFor([distinct(tokens, key)]))
   })
-  const [first, second] = (layout === "under" && stands?.words) || []
-  const gap = second ? second.left - first.left - first.width : 4
-  const lead = first ? first.left - left - gap : NAMES.rows
+  const lead = layout === "under" ? first.left - left - gap : NAMES.rows
   const spread = Math.floor((width - NAMES.rows) / tokens.length)
   const [narrow, wide] = CELLS.colour
   const all = Math.min(wide, Math.max(narrow, spread)) * tokens.length
-  setLengths(grid, { "--gap": gap, "--room": across, "--all": all })
+  setLengths(grid, { "--gap": layout === "under" ? gap : 4, "--room": across, "--all": all })
   grid.style.setProperty("--keys", String(tokens.length))
   grid.style.setProperty("--columns", `${lead}px ${view.widths.map((w) => `${w}px`).join(" ")}`)
   view.factor.hidden = !slider
