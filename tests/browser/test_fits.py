@@ -136,7 +136,7 @@ def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(open_p
 
 
 def test_on_the_narrowest_phone_the_name_makes_room_and_rows_have_words_at_their_left(open_page):
-    page = open_page("/?fold=how&s=the+cat+sat")
+    page = open_page("/?fold=how&s=the+cat+walks+on+the+street")
     expect(page.locator(".grid").first).to_be_visible()
     for width, shown in ((390, "block"), (320, "none")):
         page.set_viewport_size({"width": width, "height": 844})
