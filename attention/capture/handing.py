@@ -36,6 +36,19 @@ def output_of(function: Function, returned: Any) -> Tensor | None:
     return four_axes(returned) if is_plain else None
 
 
+def projection_of(module: nn.Module, call: Call, function: Function) -> nn.Module | None:
+    """The module within that the heads of a call enter side by side, None where none is known."""
+    if type(module).__name__ in READERS or function.kind not in (
+        None,
+        F.scaled_dot_product_attention,
+    ):
+        return None
+    found = [part for name, part in module.named_children() if name in PROJECTIONS]
+    width = call.queries.shape[1] * call.values().shape[-1]
+    d_in = [getattr(part, "in_features", getattr(part, "nx", None)) for part in found]
+    return found[0] if d_in == [width] else None
+
+
 def read(module: nn.Module, calls: Calls, brought: Mapping[str, Any]) -> Handed | None:
     """Way in which a module hands on the outputs of its calls; None: as they are, or not known.
 

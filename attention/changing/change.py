@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attention.capture.capturing import Captured
-from attention.capture.handing import Effective
+from attention.capture.handing import Effective, effective
 from attention.capture.recording import Recording
 from attention.core.arguments import must_be, must_be_several, must_be_within
 from attention.trained.models import Run
@@ -302,6 +302,12 @@ def _recorded(run: Recording, place: Place) -> Tensor:
                 f"{place}"
             )
         return attention.values[:, group][:, at]
+    if (
+        place.part == "output"
+        and attention.handed is not None
+        and attention.handed.gate is not None
+    ):
+        run = Recording(effective([attention]))  # as it enters the projection
     rows_of = run.weights if place.part == "weights" else run.output
     every = range(attention.shape[0])
     return torch.stack([rows_of(attention.number, head, at, entry=entry) for entry in every])

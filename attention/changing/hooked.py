@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from attention.capture import handing
 from attention.capture.calls import Call, Function, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.runs import CROSS
 from attention.capture.watching import Frame, Watch, paths_of
 from attention.changing.change import BEHIND_THE_FIRST, PATH, Change, Chosen, Place, changes
 from attention.changing.explicit import keys_of, weights_of
-from attention.changing.returned import FORMS, CannotChange, Returned
+from attention.changing.returned import FORMS, CannotChange, Entering, Returned
 from attention.core.arguments import must_be
 
 UNDER_WAY = threading.local()  # changers of this thread, `stack`
@@ -40,11 +41,11 @@ def change(
 
     off: pairs (layer, head); layers are numbers in the order in which attentions run, as `capture`
     has them, or names of modules. to: see `Change`; a recording is one of `capture(values=True)`.
-    part: "output" of the heads, before the output projection; "queries", "keys", "values" as they
-    enter the attention function, "weights" behind the softmax: of these heads alone, also where
-    they share keys. positions: which, counted in the whole sequence with what is cached, of keys
-    and values those of keys; None = all, but with means not the first. forwards: which calls of
-    each attention, counted from 0; those of `generate` are the prompt and then each token.
+    part: "output" of the heads, as they enter the output projection; "queries", "keys", "values" as
+    they enter the attention function, "weights" behind the softmax: of these heads alone, also
+    where they share keys. positions: which, counted in the whole sequence with what is cached, of
+    keys and values those of keys; None = all, but with means not the first. forwards: which calls
+    of each attention, counted from 0; those of `generate` are the prompt and then each token.
 
     The model runs on its own kernels; other heads are untouched to the bit, nothing is left behind.
     Raises ValueError where heads cannot be changed, or do not run. Heads are set to means as by
@@ -161,7 +162,8 @@ class Changer(Watch):
     """Calls of the attention functions of a model, with heads changed.
 
     edits: those in force; numbers: of the attentions by name, in the order in which they ran;
-    told: gets each call with its name and what its function returned, before that is changed.
+    told: gets each call with its name and its heads' outputs, before they are changed; waiting: by
+    the id of a module that attends, its output projection, and what is to be changed as it runs.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -178,10 +180,11 @@ class Changer(Watch):
         self.masks = Masks()
         self.start = (0, 0)  # of the last attention to its own sequence: its start and queries
         self.told: Callable[[Met, Call, Returned], None] | None = None
+        self.waiting: dict[int, tuple[nn.Module, Met, Call, list[Edit]]] = {}
 
     @contextmanager
     def telling(self, told: Callable[[Met, Call, Returned], None]) -> Iterator[None]:
-        """While it lasts, `told` gets each call and what its function returned."""
+        """While it lasts, `told` gets each call and its heads' outputs."""
         self.told = told
         try:
             yield
@@ -190,7 +193,25 @@ class Changer(Watch):
 
     def begins(self, root: nn.Module) -> bool:
         """A forward pass begins."""
+        self.waiting.clear()
         return True
+
+    def called(
+        self, original: Callable[..., Any], module: nn.Module, args: Any, kwargs: dict[str, Any]
+    ) -> Any:
+        """A call of a module; of an output projection, with the heads changed that enter it."""
+        around = id(self.stack[-1].module) if self.stack else None
+        if around in self.waiting and self.waiting[around][0] is module and args:
+            _, met, call, edits = self.waiting.pop(around)
+            args = self._hand_on(met, call, edits, lambda: Entering(call, args[0])), *args[1:]
+        made = super().called(original, module, args, kwargs)
+        if id(module) in self.waiting:
+            _, met, *_ = self.waiting.pop(id(module))
+            raise ValueError(
+                f"layer {met.number} ({met.name}) cannot be changed: its heads must enter its "
+                "output projection, which did not run"
+            )
+        return made
 
     def ends(self, frame: Frame) -> None:
         """A forward pass has ended; one of the whole model without a head to change is refused."""
@@ -234,12 +255,40 @@ class Changer(Watch):
                 f"part must be output, values or weights of layer {number} ({name}), whose queries "
                 f"and keys are not known, got {', '.join(unknown)}"
             )
+        frame = self.stack[-1]
+        projection = handing.projection_of(frame.module, call, function)
+        if projection is not None:
+            if id(frame.module) in self.waiting:
+                raise ValueError(
+                    f"layer {number} ({name}) cannot be changed: its heads must enter its output "
+                    "projection alone, got those of two calls together"
+                )
+            outputs = [edit for edit in some if edit.change.part == "output"]
+            self.waiting[id(frame.module)] = projection, met, call, outputs
+            some = [edit for edit in some if edit.change.part != "output"]
+            if not some:
+                return self.quietly(function)
+        return self._hand_on(
+            met, call, some, lambda: FORMS[function.kind](call, function), projection is None
+        )
+
+    def _hand_on(
+        self,
+        met: Met,
+        call: Call,
+        some: list[Edit],
+        made: Callable[[], Returned],
+        is_told: bool = True,
+    ) -> Any:
+        """Heads with their changes, in the form in which they go on."""
         try:
-            returned = self.quietly(lambda: FORMS[function.kind](call, function))
+            returned = self.quietly(made)
         except CannotChange as error:
-            raise ValueError(f"layer {number} ({name}) cannot be changed: it {error}") from None
+            raise ValueError(
+                f"layer {met.number} ({met.name}) cannot be changed: it {error}"
+            ) from None
         with self.mode.aside():
-            if self.told is not None:
+            if self.told is not None and is_told:
                 self.told(met, call, returned)
             count = call.queries.shape[1]
             for head in dict.fromkeys(head for edit in some for head in edit.heads(count)):

@@ -100,6 +100,22 @@ class OfTransformers(Returned):
         return (self.made, *self.rest)
 
 
+class Entering(OfTransformers):
+    """What enters the output projection of a call, (…, heads · d_v): behind a gate or a norm."""
+
+    def __init__(self, call: Call, x: Tensor) -> None:
+        entries, heads, queries = call.queries.shape[:3]
+        width = heads * call.values().shape[-1]
+        if x.shape[-1] != width or x.numel() != entries * queries * width:
+            shape = entries, queries, width
+            raise CannotChange(f"must hand on {shape} to its projection, got {tuple(x.shape)}")
+        self.call, self.entered, self.rest = call, x.shape, []
+        self.made = x.reshape(entries, queries, heads, -1).clone()
+
+    def whole(self) -> Any:
+        return self.made.view(self.entered)
+
+
 class OfMultiHead(Returned):
     """Result of `nn.MultiheadAttention`, behind its projection: what a change of heads adds to it.
 

@@ -13,7 +13,17 @@ from torch import Tensor
 
 import attention
 from attention.capture import Attention, Recording
-from tests.capture.families import DECODER, ENCODER, FAMILIES, LLAVA, TEXT, Family, writer
+from tests.capture.families import (
+    DECODER,
+    ENCODER,
+    FAMILIES,
+    HANDED,
+    LLAVA,
+    TEXT,
+    Family,
+    writer,
+)
+from tests.cases import over
 
 PLAIN = {name: to for name, to in DECODER.items() if name != "head_dim"}
 MORE = {
@@ -207,3 +217,43 @@ def test_behind_padding_the_first_token_stays_as_it_does_without_any():
         with attention.change(model, off={(0, 4), (1, 2)}, to="mean"):
             ends.append(model(**inputs).logits[:, -6:])
     torch.testing.assert_close(*ends, atol=1e-5, rtol=1e-5)
+
+
+AFMOE = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8}
+AFMOE |= {"num_dense_layers": 2, "layer_types": 2 * ["full_attention"]}
+BEHIND = {  # a gate or a norm, by which a layer's heads enter its output projection
+    "Qwen3-Next": (HANDED["Qwen3-Next"], 1, 4),
+    "AFMoE": (Family("AfmoeConfig", DECODER | AFMOE), 1, 4),
+    "BitNet": (Family("BitNetConfig", DECODER), 1, 4),
+    "Llama": (FAMILIES["Llama"], 1, 4),
+}
+
+
+@over("name, to", [(name, to) for name in BEHIND for to in ("zero", "mean", "means", "run")])
+@torch.no_grad()
+def test_a_head_is_changed_as_it_is_handed_on_and_no_other_one(name, to):
+    family, layer, head = BEHIND[name]
+    model = family.build()
+    projection = model.layers[layer].self_attn.o_proj
+    entered: list[torch.Tensor] = []
+    projection.register_forward_pre_hook(lambda module, args: entered.append(args[0].clone()))
+    ids = [TEXT[:1], TEXT[:1].flip(1)]
+    with attention.capture(values=True) as run:
+        model(ids[1])
+    model(ids[0])
+    there, now = entered
+    some = slice(4 * head, 4 * head + 4)
+    put: Any = {"run": run.one(), "means": attention.means(model, [ids[1]]) if to == "means" else 0}
+    entered.clear()
+    with attention.change(model, off={(layer, head)}, to=put.get(to, to)):
+        model(ids[0])
+    expected = now.clone()
+    mean = (now if to == "mean" else there)[:, 1:, some].mean(1, keepdim=True)
+    if to in ("mean", "means"):
+        expected[:, 1:, some] = mean
+    else:
+        expected[..., some] = there[..., some] if to == "run" else 0
+    torch.testing.assert_close(entered[0], expected, atol=1e-5, rtol=1e-5)
+    others = torch.ones(now.shape[-1], dtype=torch.bool)
+    others[some] = False
+    assert torch.equal(entered[0][..., others], now[..., others])
