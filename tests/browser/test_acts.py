@@ -31,6 +31,7 @@ from tests.browser.browsing import (
     unfolded,
     values,
 )
+from tests.browser.test_play import cells, name_of
 
 OPENED = {"s": "she ate an apple", "variant": "multihead", "heads": "10"}
 ADDRESSES = {"explore": "/", "learning": "/learning"}
@@ -106,14 +107,35 @@ def typed_before_a_choice(page: Page) -> None:
     picked("scale", "none")(page)
 
 
+def a_stage_and_the_one_above(page: Page) -> None:
+    name_of(page, "softmax").click()
+    page.keyboard.press("ArrowUp")
+
+
 ON_PLAY = {"variant": "multihead", "heads": "10", "head": "3", "scale": "none"}
-ON_PLAY |= {"mask": "causal", "vectors": "random"}
+ON_PLAY |= {"mask": "causal", "vectors": "random", "column": "1"}
 ACTS = {
     "a sentence is typed": Act(
         typed("my dog ran"), {"s": "my dog ran"}, {"s": "my dog ran"}, box="my dog ran"
     ),
+    "a fold is opened": Act(picked("fold", "how"), {"fold": "how"}, {"fold": "how"}),
+    "a row is clicked and left by a key": Act(
+        a_stage_and_the_one_above, {"step": "scaled"}, {"step": "scaled"}, most=2
+    ),
+    "a number is clicked": Act(
+        lambda page: cells(page, "query · key").nth(1).click(),
+        {"step": "scores", "column": 1},
+        {"step": "", "column": "1"},
+    ),
+    "another fold is opened": Act(
+        picked("fold", "all heads"), {"fold": "all heads"}, {"fold": "all heads"}
+    ),
+    "a head is clicked": Act(
+        lambda page: name_of(page, "head 1").click(), {"head": 1}, {"head": "1"}
+    ),
+    "the map is opened again": Act(picked("fold", "map"), {"fold": "map"}, {"fold": ""}),
     "a scale is chosen": Act(picked("scale", "factor"), {"scale": "factor"}, {"scale": "factor"}),
-    "keys count a head up": Act(keys("head", "ArrowUp", 3), {"head": 3}, {"head": "3"}),
+    "keys count a head up": Act(keys("head", "ArrowUp", 2), {"head": 3}, {"head": "3"}),
     "a mask is chosen": Act(picked("mask", "causal"), {"mask": ("causal",)}, {"mask": "causal"}),
     "a setting behind More is chosen": Act(
         lambda page: unfolded(page, "vectors") and picked("vectors", "random")(page),

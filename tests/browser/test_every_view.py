@@ -7,7 +7,9 @@ what only a screen can use.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -25,7 +27,7 @@ from tests.browser.browsing import (
     expect_to_fit,
 )
 from tests.browser.test_files import NAMES, drawing, offered, saved
-from tests.browser.test_fits import FAULTS
+from tests.browser.test_fits import FAULTS, TOUCHING
 from tests.browser.test_paper import DARK_ON_WHITE, HALF_GONE, ON_SCREEN_ALONE, ZOOM, paper
 from tests.browser.test_sharing import more
 
@@ -64,6 +66,7 @@ TOP = """() => [".page-title", ".st-key-copy_link"].map((selector) => {
 })"""
 OUT_OF_SIGHT = """() => [...document.querySelectorAll("[data-testid=stMain] [role=radiogroup]")]
   .map((row) => row.scrollWidth > row.clientWidth + 1 && row.innerText).filter(Boolean)"""
+BAD = (FAULTS, OUT_OF_SIGHT, TOUCHING)
 TOPS: dict[int, object] = {}
 PAINTED = "all => all.map((one) => `${one.width}x${one.height} ${one.toDataURL()}`)"
 DARK_GROUND = "rgb(16, 22, 29)"
@@ -88,6 +91,8 @@ def test_a_view_saves_its_figures_is_accessible_fits_every_width_and_paper(
     check_with_axe(page)
     check_widths(page, {} if declared is first_page() else tops_of_cross(open_page))
     check_paper(page)
+    printed: Any = page.pdf(format="A4")
+    print("PAGES", declared.name, link, len(re.findall(rb"/Type /Page\b", printed)))
 
 
 def tops_of_cross(open_page: Open) -> Mapping[int, object]:
@@ -149,7 +154,7 @@ def check_widths(page: Page, tops: Mapping[int, object]) -> None:
     for width in WIDTHS:
         resize(page, width)
         expect_to_fit(page)
-        eventually(page, lambda: [*page.evaluate(FAULTS), *page.evaluate(OUT_OF_SIGHT)], [])
+        eventually(page, lambda: [*chain(*map(page.evaluate, BAD))], [])
         if width in tops:
             eventually(page, lambda: page.evaluate(TOP), tops[width])
 

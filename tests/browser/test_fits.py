@@ -1,10 +1,6 @@
 """Everything on a page can be read and reached at every width: nothing is cut or covered."""
 
-from functools import partial
-
-import pytest
-
-from tests.browser.browsing import eventually, expect, expect_heatmap, expect_rest
+from tests.browser.browsing import expect, expect_rest
 
 # Words that are cut without a mark, and what can be used but lies under something else. What can
 # be scrolled into sight, and what ends in "…", is neither.
@@ -74,18 +70,6 @@ TOUCHING = """() => ["xtick", "ytick"].flatMap((axis) => {
     return apart ? [] : [`${labels[at].textContent} and ${labels[at + 1].textContent}`]
   })
 })"""
-
-
-@pytest.mark.parametrize("count", [5, 60])
-def test_labels_of_the_heatmap_never_touch(open_page, count):
-    words = "+".join(f"{'word' * (1 + at % 3)}{at}" for at in range(count))
-    page = open_page(f"/explore?s={words}")
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        expect_heatmap(page)
-        expect_rest(page)
-        eventually(page, partial(page.evaluate, TOUCHING), [])
-        assert page.locator(".attention-heatmap .xtick text").count() > 4
 
 
 def test_what_is_cut_or_covered_is_found(open_page):

@@ -149,23 +149,6 @@ def go_to(page: Page, wanted: Any) -> None:
     raise AssertionError(f"the Tab key does not lead to {wanted}")
 
 
-def test_the_first_chapter_shows_its_lines_while_its_map_is_on_the_way(open_page):
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    page = open_page("/guide", before=lambda page: page.route("**/plotly.min.js", hold))
-    expect(page.locator(".part.lines path").first).to_be_attached()
-    expect(page.get_by_role("img", name="Map of words")).to_be_visible()
-    spots = page.locator(".attention-chart .scatterlayer .point")
-    eventually(page, lambda: len(held), 1)
-    assert spots.count() == 0
-    held[0].continue_()
-    expect(spots.first).to_be_visible()
-    page.context.close()
-
-
 def test_another_chapter_begins_at_its_heading_on_a_phone_too(open_page):
     page = open_page("/guide?chapter=softmax", viewport={"width": 390, "height": 844})
     expect(page.locator(".lights")).to_be_attached()  # it knows of the chapter before

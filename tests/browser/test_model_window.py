@@ -99,7 +99,9 @@ def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_le
     expect(window(page).locator(".word.asked")).to_have_count(0)
 
 
-def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(open_page):
+def test_one_tab_leads_to_the_head_and_on_a_phone_arc_switch_and_what_is_told_stay_in_sight(
+    open_page,
+):
     packaged("smollm2")
     page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
     expect(head_shown(page, "23.4")).to_be_visible()
@@ -113,12 +115,6 @@ def test_one_tab_leads_to_the_head_and_the_arc_stays_where_a_sentence_wraps(open
         expect(window(page).locator(buttons).nth(1)).to_be_focused()
     page.set_viewport_size({"width": 390, "height": 844})
     expect(window(page).locator(".arc path")).to_have_count(1)
-
-
-def test_on_a_phone_the_switch_and_what_is_told_stay_in_sight(open_page):
-    packaged("smollm2")
-    page = open_page("/model?" + urlencode({"model": "smollm2", "s": "The capital of France is"}))
-    page.set_viewport_size({"width": 390, "height": 844})
     tile(page, "layer 28", 3).click()
     switch = window(page).get_by_role("switch", name="Head 28.3")
     expect(switch).to_be_in_viewport()

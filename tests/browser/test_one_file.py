@@ -33,45 +33,25 @@ def tokens() -> list[str]:
     return [hostile[at % len(hostile)] if at % 2 else f"word{at}" for at in range(TOKENS)]
 
 
-def test_the_file_shows_the_weights_of_every_head_without_a_network(run, tokens, offline, tmp_path):
-    run.save_html(tmp_path / "run.html", tokens, layer=1, head=2, query=10)
-    page = offline(tmp_path / "run.html")
-    told = page.locator(".told")
-    for layer, head in [(1, 2), (0, 1)]:
-        page.get_by_role("radio").nth(3 * layer + head).click()
-        expect(page.get_by_role("application")).to_have_attribute("data-map", f"run {layer} {head}")
-        row = run.weights(layer, head, 10)[0]
-        key = int(row.argmax())
-        expect(told).to_contain_text("Query 10 “word10”")
-        expect(told).to_contain_text(f"key {key} ")
-        expect(told).to_contain_text(f"weight {row[key]:.4f}")
-    field = page.get_by_label("Search for a word, or go to a position")
-    field.fill("word50")
-    field.press("Enter")
-    expect(told).to_contain_text("Query 50 “word50”")
-    expect(page.locator("img, iframe")).to_have_count(0)
-
-
-def test_weights_that_have_no_room_are_made_of_queries_and_keys_in_the_browser(
-    run, tokens, offline, tmp_path, monkeypatch
+@pytest.mark.parametrize("made", [False, True], ids=["held", "made of queries and keys"])
+def test_the_file_shows_the_weights_of_every_head_without_a_network(
+    made, run, tokens, offline, tmp_path, monkeypatch
 ):
-    whole = page.page_of(*heads.heads_of(run, tokens, None, None, heads.First(), heads.Pictured()))
-    monkeypatch.setattr(page, "MOST_CELLS", TOKENS * TOKENS - 1)
-    run.save_html(tmp_path / "made.html", tokens, layer=1, head=2, query=TOKENS - 1)
-    text = (tmp_path / "made.html").read_text("utf-8")
-    assert '"made"' in text
-    assert '"made"' not in whole
-    shown = offline(tmp_path / "made.html")
+    if made:
+        monkeypatch.setattr(page, "MOST_CELLS", TOKENS * TOKENS - 1)
+    run.save_html(tmp_path / "run.html", tokens, layer=1, head=2, query=TOKENS - 1)
+    assert ('"made"' in (tmp_path / "run.html").read_text("utf-8")) == made
+    shown = offline(tmp_path / "run.html")
     told = shown.locator(".told")
     for layer, head in [(1, 2), (0, 1)]:
         shown.get_by_role("radio").nth(3 * layer + head).click()
-        expect(shown.get_by_role("application")).to_have_attribute(
-            "data-map", f"run {layer} {head}"
-        )
+        name = f"run {layer} {head}"
+        expect(shown.get_by_role("application")).to_have_attribute("data-map", name)
         row = run.weights(layer, head, TOKENS - 1)[0]
         expect(told).to_contain_text(f"key {int(row.argmax())} ")
         (weight,) = re.findall(r"weight (0\.\d+)", told.inner_text())
         assert float(weight) == pytest.approx(float(row.max()), abs=1e-4)
+    expect(shown.locator("img, iframe")).to_have_count(0)
 
 
 def test_a_head_without_room_is_shown_by_blocks_and_the_others_are_said_to_be_absent(

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
-import pytest
-
 from tests.browser.browsing import Page, expect, expect_heatmap, expect_in_search, expect_rest
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
@@ -79,21 +74,3 @@ def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page):
     expect_rest(answered)
     paper(answered)
     assert not answered.locator(".st-key-guessed .stButtonGroup").evaluate(LINES)
-
-
-@pytest.mark.parametrize(
-    ("link", "most"),
-    [
-        *((f"/?fold={fold}", 1) for fold in ("map", "how", "against", "numbers")),
-        ("/?fold=all+heads&model=minilm", 1),
-        ("/explore?s=" + "+".join(["the+cat+walks+on+the+street"] * 10), 3),
-        ("/model", 3),
-    ],
-)
-def test_a_view_is_printed_on_few_pages(link, most, open_page):
-    page = open_page(link)
-    drawn = ".equation, .equation-line, .row .cell, .st-key-model_window canvas"
-    expect(page.locator(drawn).first).to_be_visible()
-    expect_rest(page)
-    printed: Any = page.pdf(format="A4")
-    assert 0 < len(re.findall(rb"/Type /Page\b", printed)) <= most

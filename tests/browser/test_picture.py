@@ -153,9 +153,16 @@ def expect_stage(page: Page, name: str) -> None:
     expect(page.get_by_label(f"Heatmap of the {name}: queries down")).to_be_visible()
 
 
-def test_what_is_pointed_at_in_one_part_is_shown_by_all_for_as_long(open_page):
-    page = open_page(cross(query=2))
-    expect_heatmap(page)
+def test_what_a_link_names_that_is_gone_is_the_nearest_and_what_is_pointed_at_is_shown_by_all(
+    open_page,
+):
+    page = open_page(cross(query=77, stage="mixed"))
+    expect_stage(page, "weights")
+    expect_showing(page, 5)
+    note = part(page, ".lines .note")
+    expect(note).to_have_text("That word is gone; the last one is selected.")
+    part(page, ".queries .token >> nth=2").click()
+    expect(note).to_be_hidden()
     for selector, shown in (
         (".queries .token >> nth=4", {"query": 4}),
         (".keys .token >> nth=5", {"key": 5}),
@@ -172,7 +179,7 @@ def test_what_is_pointed_at_in_one_part_is_shown_by_all_for_as_long(open_page):
         expect_showing(page, 2, query=query, key=key, cell=True)
     page.mouse.move(5, 5)
     expect_showing(page, 2)
-    expect_search(page, LINK | {"query": "2"})
+    expect_search(page, LINK | {"query": "2", "stage": "mixed"})
 
 
 def test_what_is_chosen_in_one_part_is_held_by_all_and_by_the_address_though_answers_are_late(
@@ -230,31 +237,18 @@ def test_every_number_in_a_cell_can_be_read_in_every_theme_and_on_paper(open_pag
     assert not all(attends)
 
 
-def test_what_a_link_names_that_is_not_here_is_the_nearest_with_a_word(open_page):
-    page = open_page(cross(query=77, stage="mixed"))
-    expect_stage(page, "weights")
-    expect_showing(page, 5)
-    note = part(page, ".lines .note")
-    expect(note).to_have_text("That word is gone; the last one is selected.")
-    part(page, ".queries .token >> nth=5").click()
-    expect(note).to_be_hidden()
-    expect_search(page, LINK | {"query": "5", "stage": "mixed"})
-
-
-def test_the_numbers_worked_out_in_the_browser_are_torchs_own(open_page):
-    """All other settings, and all else of the sum: `tests/app/test_worked_out.py`."""
+def test_the_numbers_worked_out_in_the_browser_are_written_and_told_where_they_belong(open_page):
+    """That they are torch's own: `tests/app/test_worked_out.py`."""
     settings: dict[str, Any] = {"mask": ("causal",), "variant": "talking", "head": 2}
     page = open_page(cross(vectors="random", d_model=10, **settings))
     trace = result_of(SENTENCE, SENTENCE, d_model=10, **settings).trace
-    for query in (2, 4):
-        part(page, f".queries .token >> nth={query}").click()
-        masked = ["masked"] * (len(WORDS) - query - 1)
-        for selector, numbers in (
-            (".keys small", [f"{x:.2f}" for x in trace.weights[query, : query + 1]] + masked),
-            (".terms tbody .weight span + span", [f"{x:.2f}" for x in trace.applied[query]]),
-            (".terms tbody td:last-child", [f"{100 * x:.1f} %" for x in shares(trace, query)]),
-        ):
-            expect(part(page, selector)).to_have_text([x.replace("-", "−") for x in numbers])
+    part(page, ".queries .token >> nth=2").click()
+    for selector, numbers in (
+        (".keys small", [f"{x:.2f}" for x in trace.weights[2, :3]] + ["masked"] * 3),
+        (".terms tbody .weight span + span", [f"{x:.2f}" for x in trace.applied[2]]),
+        (".terms tbody td:last-child", [f"{100 * x:.1f} %" for x in shares(trace, 2)]),
+    ):
+        expect(part(page, selector)).to_have_text([x.replace("-", "−") for x in numbers])
     for strip, told in (("tbody", f"{WORDS[-1]}, dimension 0"), ("tfoot", "y, dimension 0")):
         numbers = part(page, f".terms {strip} canvas")
         numbers.hover(position={"x": 1, "y": numbers.bounding_box()["height"] - 1})

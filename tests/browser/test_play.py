@@ -13,14 +13,13 @@ from tests.browser.browsing import (
     choice,
     eventually,
     expect,
+    expect_heatmap,
     expect_in_search,
     expect_rest,
-    expect_search,
     expect_to_fit,
-    go_back,
-    go_forward,
     search,
 )
+from tests.browser.test_fits import TOUCHING
 
 OPENING = opening()
 OWN = {"s": "rain fell softly on the old roof", "variant": "multihead", "heads": "5"}
@@ -51,11 +50,6 @@ def name_of(page: Page, name: str) -> Any:
 
 def cells(page: Page, name: str) -> Any:
     return page.get_by_role("row").filter(has=name_of(page, name)).locator(".cell")
-
-
-def read(text: str) -> float:
-    """A number as a cell has it, in points where it is a share."""
-    return float(text.replace("−", "-").replace(" %", "") or "nan")
 
 
 def told(page: Page) -> Any:
@@ -90,58 +84,6 @@ def test_numbers_of_each_fold_stand_in_the_columns_of_the_words_and_follow_the_c
     expect_to_fit(page)
 
 
-def test_each_choice_is_one_step_back_and_forward_and_changes_nothing_else(open_page):
-    page = open_page("/")
-    expect(page.get_by_role("button", name="Copy link")).to_be_visible()  # it keeps the steps
-    expect_rest(page)
-    seen = [search(page)]
-    first = page.evaluate("history.length")
-
-    def take(act: Any, **changed: str) -> None:
-        act.click()
-        now = {name: value for name, value in (seen[-1] | changed).items() if value}
-        expect_search(page, now)
-        page.keyboard.press("Escape")  # a list of several stays open; before, an act of its own
-        expect_rest(page)
-        seen.append(now)
-        assert page.evaluate("history.length") - first == len(seen) - 1
-
-    take(choice(page, "fold", "how"), fold="how", query="")
-    take(name_of(page, "softmax"), step="weights")
-    take(cells(page, "query · key").nth(1), step="", column="1")
-    take(choice(page, "fold", "all heads"), fold="all heads")
-    take(name_of(page, "3.7"), head="7")
-    take(choice(page, "mask", "causal"), mask="causal")
-    take(page.get_by_role("button", name=OPENING.endings[1]), s=OPENING.sentences[1])
-    take(choice(page, "words", "all words"), words="all words")
-    for step, views in ((go_back, seen[-2::-1]), (go_forward, seen[1:])):
-        for view in views:
-            step(page)
-            eventually(page, lambda: {**search(page), "query": ""}, {**view, "query": ""})
-    check_link(page, open_page)
-
-
-def test_a_number_of_how_shows_its_products_and_the_sum_that_it_is(open_page):
-    page = open_page(link(**OWN, fold="how", query=2))
-    expect(told(page)).to_contain_text("query · key: ")
-    score = cells(page, "query · key").nth(4)
-    score.click()
-    total = page.locator(".working tfoot td").last
-    expect(total).to_be_visible()
-    assert abs(read(total.inner_text()) - read(score.inner_text())) < 0.005
-    products = page.locator(".working tbody tr td:last-child").all_inner_texts()
-    assert abs(sum(map(read, products)) - read(total.inner_text())) < 1e-3
-    name_of(page, "softmax").click()
-    expect(told(page)).to_contain_text("softmax: ")
-    expect(page.locator(".working")).to_have_count(0)
-    shares = [read(text) for text in cells(page, "softmax").all_inner_texts()]
-    assert abs(sum(shares) - 100) < 2
-    page.keyboard.press("ArrowUp")
-    expect_in_search(page, "step", "scaled")
-    page.get_by_role("button", name="Matrices of your own").click()
-    expect_in_search(page, "input", "matrices")
-
-
 def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(open_page):
     page = open_page(link(**OPENING.chosen, s=OPENING.sentences[0], fold="all heads"))
     expect(cells(page, "3.1").nth(1)).to_contain_text("76")
@@ -165,7 +107,7 @@ def test_keys_lead_through_heads_and_layers_and_tab_comes_to_each_figure_once(op
     expect_in_search(page, "layer", "3")
 
 
-def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_page):
+def test_marked_heads_have_arcs_of_their_own(open_page):
     page = open_page(link(**OWN, fold="all heads"))
     strands = page.locator(".stage g g path")
     expect(cells(page, "head 0")).to_have_count(7)
@@ -178,48 +120,6 @@ def test_marked_heads_have_arcs_of_their_own_and_a_measure_sorts_the_rows(open_p
     name_of(page, "head 2").press("Shift+Enter")
     expect_in_search(page, "active", "2,3")
     expect(strands).to_have_count(14)
-
-    choice(page, "sort", "entropy").click()
-    expect(told(page)).to_contain_text("Sorted by entropy")
-    beside = page.locator(".row .beside")
-    eventually(page, lambda: "" in beside.all_inner_texts(), False)
-    measured = [read(text) for text in beside.all_inner_texts()]
-    assert measured in (sorted(measured), sorted(measured, reverse=True))
-    expect(strands).to_have_count(14)
-
-
-def test_a_head_is_chosen_by_keys_among_all_maps(open_page):
-    page = open_page(link(**OWN, fold="all heads", words="all words"))
-    page.get_by_role("radio", name="Head 0", exact=True).press("ArrowRight")
-    expect_in_search(page, "head", "1")
-
-
-def test_b_differs_in_the_one_thing_that_is_changed_and_its_difference_is_what_is_seen(open_page):
-    page = open_page(link(**OWN, fold="against", query=3))
-    choice(page, "differs", "head").click()
-    expect_in_search(page, "differs", "head")
-    expect_rest(page)
-    page.locator(".st-key-b_head input").fill("3")
-    page.locator(".st-key-b_head input").press("Enter")
-    expect_in_search(page, "b_head", "3")
-    expect(told(page)).to_contain_text("With “head 3”")
-    rows = [cells(page, name).all_inner_texts() for name in ("head 0", "head 3", "difference")]
-    for a, b, change in zip(*(map(read, texts) for texts in rows), strict=True):
-        assert abs(b - a - change) < 1.1
-    assert {"b_head": "3", "variant": "multihead"}.items() <= search(page).items()
-    check_link(page, open_page)
-
-
-def test_another_word_of_b_is_typed_and_its_maps_are_of_all_words(open_page):
-    page = open_page("/")
-    open_fold(page, "against")
-    expect(page.get_by_label("The sentence of B")).to_have_value(OPENING.sentences[1])
-    expect(told(page)).to_contain_text(f"With “{OPENING.endings[1]}”")
-    page.get_by_label("The sentence of B").fill(OPENING.text + " old")
-    expect(name_of(page, "old")).to_be_visible()
-    expect_in_search(page, "s", OPENING.sentences[0])
-    choice(page, "words", "all words").click()
-    expect(page.get_by_text("B · old", exact=True)).to_be_visible()
 
 
 def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page):
@@ -244,7 +144,11 @@ def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page)
 
 
 def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page):
-    page = open_page(link(s=" ".join(f"word{at}" for at in range(60)), fold="how"))
+    page = open_page(link(s=" ".join(f"{'word' * (1 + at % 3)}{at}" for at in range(60))))
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect_heatmap(page)
+        eventually(page, lambda: page.evaluate(TOUCHING), [])
     for fold in ("how", "against"):
         open_fold(page, fold)
         for width in (390, 1280):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlencode
 
 from tests.browser.browsing import (
     Page,
@@ -16,10 +15,6 @@ from tests.browser.browsing import (
     expect_in_search,
     expect_rest,
     expect_search,
-    go_back,
-    go_forward,
-    search,
-    unfolded,
 )
 from tests.hostile import HOSTILE
 
@@ -131,32 +126,8 @@ def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page):
 def follow(page: Page, name: str, path: str) -> None:
     """Go to another page by the menu."""
     page.get_by_role("link", name=name, exact=True).click()
-    expect_path(page, path)
-
-
-def expect_path(page: Page, path: str) -> None:
     eventually(page, lambda: page.evaluate("location.pathname"), path)
     expect_rest(page)
-
-
-def test_back_and_forward_lead_through_all_views(open_page):
-    page = open_page("/?" + urlencode({"s": "a cat sat", "mask": "causal", "query": "1"}))
-    expect_heatmap(page)
-    first, paths = page.evaluate("history.length"), ["/", "/"]
-    choice(page, "fold", "how").click()
-    expect_in_search(page, "fold", "how")
-    for name, path in (("Two sequences", "/cross"), ("Learn", "/guide"), ("Play", "/")):
-        follow(page, name, path)
-        paths.append(path)
-    last = search(page)
-    assert page.evaluate("history.length") - first == len(paths) - 1  # one each
-    for path in paths[-2::-1]:
-        go_back(page)
-        expect_path(page, path)
-    for path in paths[1:]:
-        go_forward(page)
-        expect_path(page, path)
-    expect_search(page, last)
 
 
 def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_page):
@@ -190,13 +161,3 @@ def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(o
     }""")
     expect_search(page, {"query": "1"})
     check_link(page, open_page)
-
-
-def test_a_step_back_to_a_link_that_cannot_be_had_leaves_out_what_is_wrong(open_page):
-    page = open_page("/?mask=length&valid_len=1e999")
-    expect_search(page, {"mask": "length"})
-    expect_heatmap(page)
-    go_back(page)
-    expect_search(page, {"mask": "length"})
-    expect(unfolded(page, "valid_len").locator("input")).to_have_value("3")
-    expect(page.get_by_test_id("stException")).to_have_count(0)
