@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 
 from attention.app.state.links import every_setting, read_link
 from attention.app.state.openings import AGAINST, ALL_WORDS, FOLDS, HOW
@@ -17,7 +16,6 @@ from attention.inputs.text import tokenize
 from attention.pipeline import Selection
 from attention.subjects.identities.identities import CLAIMS
 from attention.subjects.operations import OPERATIONS
-from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import opened
 
@@ -48,7 +46,6 @@ VIEWS = [*READING, *((page, link) for page in PAGES for link in OF_NUMBERS.get(p
 FIRST_TOKENS = {"identities": 24, "cross": 16}
 BOXES = ("s", "s2", "target", "memory", "batch")
 
-COLD = PagesManager.__init__  # as imported, before a test has warmed it
 LONG = [text for text in HOSTILE if len(text) > 1000]
 JOINED = " ".join(text for text in HOSTILE if text not in LONG)
 OWN_SVG = r'( class="qr")? src="data:image/svg\+xml;base64,[\w+/=]*"'  # the guide's card, a QR code
@@ -160,11 +157,3 @@ def test_settings_go_along_from_page_to_page():
         last = app.move(query=query).selection["query"]
         assert last == query
     assert opened("explore", query=2).selection == {"query": 2, "stage": "weights"}
-
-
-@over("page", ["explore", "cross"])
-def test_a_server_that_has_shown_nothing_yet_shows_a_page_in_its_frame(page, monkeypatch):
-    warm = opened(page, mask="causal", s="cat sat")
-    with monkeypatch.context() as patch:
-        patch.setattr(PagesManager, "__init__", COLD)
-        assert opened(page, mask="causal", s="cat sat").values == warm.values

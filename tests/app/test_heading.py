@@ -109,13 +109,6 @@ def test_what_a_link_hides_is_not_drawn_while_its_value_is_in_force():
     assert VARIANTS["qkv"].source not in hidden.all_words
 
 
-def test_what_was_hidden_is_in_force_on_the_next_page_and_drawn_there():
-    app = opened("explore", variant="qkv", mask=["causal", "length"], hide="variant,mask")
-    app.query_params.clear()
-    app.go("cross")
-    assert (app.values["variant"], app.values["mask"]) == ("qkv", ["causal", "length"])
-
-
 @every_page
 def test_a_page_has_its_title_explains_its_words_and_every_widget_can_be_hidden(page):
     # above a sentence the question on its chosen word is the title of Play

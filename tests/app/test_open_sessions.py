@@ -9,7 +9,6 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attention.app.state import session
-from attention.app.state.links import every_setting
 from attention.app.state.pages import Page
 from attention.app.state.view import View
 from attention.subjects.guide.chapters import CARRIED
@@ -32,15 +31,6 @@ def test_no_link_into_an_open_session_brings_an_error(page, many, monkeypatch):
         carries = page.name == "guide" and link.get("lesson") == CARRIED
         assert app.page_shown == page.name
         assert app.heading[0] == UNTITLED if carries else app.heading[0], link
-
-
-@every_page
-def test_no_setting_of_a_link_into_an_open_session_brings_an_error(page, monkeypatch):
-    for text in ("1e999", "foo"):
-        app = opened(page.name)
-        app.step_to(page.name, dict.fromkeys(every_setting(), text), monkeypatch)
-        assert app.page_shown == page.name
-        assert app.heading[0], text
 
 
 def test_a_step_of_the_history_to_any_page_ends_after_few_runs(monkeypatch):

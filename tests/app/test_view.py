@@ -89,12 +89,6 @@ def test_every_value_of_a_view_is_legal_whatever_the_link_says(draw, page):
     shown.settings()
 
 
-def test_a_number_that_must_divide_another_is_lowered_until_it_does():
-    shown = view(vectors="random", d_model="12", heads="5")
-    assert (shown["heads"], shown.divided("heads")) == (4, 12)
-    assert view(heads="10")["heads"] == 10  # of 50
-
-
 @over("page", PAGES)
 def test_a_trained_model_is_in_force_only_where_the_page_has_models(page):
     first = sources.names()[1]

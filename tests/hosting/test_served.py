@@ -66,7 +66,3 @@ def test_a_page_that_connects_again_has_its_session_though_it_says_nothing(port)
             assert await asyncio.to_thread(sessions, port) == "active_sessions 1"
 
     asyncio.run(story())
-
-
-def test_a_file_for_a_session_that_is_not_here_is_told_to_be_elsewhere(port):
-    assert read(f"{HOST}:{port}/_stcore/upload_file/none/file", "PUT")[0] == 404

@@ -77,14 +77,6 @@ def test_its_answer_all_heads_lenses_and_switches_are_in_the_window(neox):
         assert now["offWords"]
 
 
-def test_a_team_is_found_as_of_any_model(neox):
-    app = opened("model", model=NAME, s=SENTENCE, off_to=ZERO)
-    app = app.until(lambda: not effects_of(app).isnan().any())
-    app.tell("model_window", "act", "needs")
-    app = app.until(lambda: "off" in app.query_params)
-    assert options.read_off(app.query_params["off"][0], neox)
-
-
 @pytest.mark.parametrize("tab", options.TABS)
 def test_each_tab_shows_what_it_can_and_says_what_needs_a_known_layout(neox, tab):
     app = opened("model", model=NAME, s=SENTENCE, more=tab)

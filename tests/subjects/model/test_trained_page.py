@@ -120,13 +120,6 @@ def test_heads_of_joined_words_are_told_by_words():
     assert_close(dots, seen.dots.flatten().int(), atol=1, rtol=0)
 
 
-@over("page", ["model", *OFFERING])
-def test_where_nothing_is_typed_there_is_a_word_on_it(page):
-    app = visit(page, "minilm", s="\x00")
-    assert app.missing[-1] == "Type a sentence above, or take one of the examples."
-    assert app.tables == []
-
-
 def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown():
     app = visit("model", "minilm", layer=63, head=49, query=77)
     assert sorted(app.notes) == [
@@ -223,26 +216,6 @@ def test_a_layer_that_looks_at_another_sentence_has_its_weights_and_no_folds(fol
     assert sides(app.sent["picture"])[0] != sides(app.sent["picture"])[1]
     assert not app.sent.keys() & {"rows", "matrices", "head_grid", "comparison"}
     assert "fold" not in app.controls
-
-
-def test_where_no_model_is_used_a_chosen_one_is_still_chosen_after():
-    packaged("minilm")
-    chosen = {"model": "minilm", "layer": 2, "cut": "1", "special": "ignored", "head": 3}
-    app = opened("explore").unfold()
-    for name, value in chosen.items():
-        app.choose(name, value)
-    app.go("operations").go("explore").unfold()
-    assert {name: app.values[name] for name in chosen} == chosen
-    assert app.sent["picture"].header["tokens"] == ["the", "cat", "walks", "on", "the", "street"]
-    assert f"{NOT_AS}without the markers [CLS] and [SEP]; heads cut out: 1." in app.all_words
-
-
-@over("page", [page.name for page in PAGES if not page.models])
-def test_a_link_with_a_model_to_a_page_that_uses_none_shows_what_it_shows_without(page):
-    app = visit(page, "minilm", layer=2, cut="1", special="ignored", join="words")
-    without = opened(page, s=SENTENCE)
-    assert (app.notes, app.values) == (without.notes, without.values)
-    assert [*app.names_sent] == [*without.names_sent]
 
 
 # A model that goes on writing

@@ -12,7 +12,6 @@ from attention.core.printing import fixed
 from attention.core.variants import VARIANTS
 from attention.figures import captions
 from tests.cases import over
-from tests.core.variant_claims import added, docs_variants
 from tests.running import App, opened
 from tests.subjects.play.how.making import result_of
 
@@ -98,14 +97,6 @@ def nearest(app: App) -> str:
     return str(app.sent["before"].header["parts"][1])
 
 
-def test_painted_cells_are_hidden_and_stand_in_the_address():
-    app = opened("explore", mask="cells", cells="0:1").unfold()
-    app.tell("mask_grid", "paint", {"cells": [[0, 0], [2, 3]], "allowed": False})
-    assert app.query_params == {"mask": "cells", "cells": "0:0-1 2:3"}
-    hidden = app.sent["picture"].hidden
-    assert hidden.nonzero().tolist() == [[0, 0], [0, 1], [2, 3]]
-
-
 LAST = ("head 9 of 5; showing the last, 4", "token 77 of 6; showing the last, 5")
 
 
@@ -124,16 +115,6 @@ def test_what_is_not_here_is_told_until_something_is_changed_and_the_nearest_sho
         "The last 738 did not fit and are left out.",
     ]
     assert app.choose("scale", "none").notes == ["The last 738 did not fit and are left out."]
-
-
-def test_the_variant_that_the_docs_add_is_offered_drawn_and_cited(tmp_path):
-    with added(docs_variants()[0], tmp_path) as variant:
-        app = opened("explore", variant=variant.name, reach=1.5).unfold()
-        assert variant.name in app.controls["reader"].options
-        assert app.values["reach"] == 1.5
-        assert variant.title in app.all_words
-        assert variant.source in app.all_words
-    assert variant.name not in opened("explore").controls["reader"].options
 
 
 def test_the_map_is_drawn_only_when_asked_for_and_measures_against_ones_own_words():

@@ -71,8 +71,7 @@ def test_words_count_the_numbers_of_both(tokens, end):
     assert "10 × 10 numbers and the sum of the keys, 10 more, whatever" in sums
 
 
-@over("numbers", ["hidden", "shown"])
-def test_explore_draws_it_with_and_without_its_numbers(numbers):
+def test_explore_draws_it_for_a_layer_that_keeps_one():
     def app_of(variant: str) -> App:
         return opened("explore", s=SENTENCE, variant=variant, mask="causal")
 

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from attention.core import masks
 from attention.core.functional import WeightsAlone
-from attention.core.positions import rotary
 from attention.core.variants import VARIANTS
 from attention.core.weighing import SOFTMAX, UNNORMED
 from attention.figures.matrix import MatrixError
@@ -32,7 +31,7 @@ from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
 from tests.running import sent_as
-from tests.subjects.play.how.making import drawn, matrices, no_vectors, result_of
+from tests.subjects.play.how.making import drawn, matrices, no_vectors
 
 QUERIES, D_MODEL = 3, 10
 
@@ -53,16 +52,6 @@ def batched(
 def batch_of(settings: Settings | None = None, /, **asked: Any) -> Batch:
     plain = Settings(vectors="random", d_model=7)
     return compute_batch(settings or plain, CrossSettings(**asked), no_vectors)
-
-
-def test_positions_count_from_0_in_each_sentence():
-    turned = result_of("a b c", "d e f g h", positions="rotary")
-    torch.testing.assert_close(turned.trace.queries, rotary(turned.x))
-    torch.testing.assert_close(turned.trace.keys, rotary(turned.memory.x))
-    added = result_of("a b c", "d e f g h", positions="sinusoidal")
-    torch.testing.assert_close(added.memory.encoding[:3], added.encoding)
-    bias = result_of("a b", "d e f", positions="alibi").trace.bias
-    assert (bias * 256).tolist() == [[0, -1, -2], [-1, 0, -1]]
 
 
 NO_LENGTH = "a length is a whole number, got"

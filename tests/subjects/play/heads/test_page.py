@@ -59,13 +59,6 @@ def test_a_row_of_each_head_is_its_weights_and_adds_up_to_1(variant):
     assert_close(received.int(), seen.dots.flatten().int(), atol=1, rtol=0)
 
 
-def test_a_map_that_is_chosen_is_of_the_head_whose_arcs_are_drawn():
-    app = heads(**RANDOM, variant="multihead", heads=3, words=ALL_WORDS)
-    app.tell("head_grid", "head", 2)
-    drawn = {app.sent["head_grid"].header["chosen"], app.sent["picture"].header["head"]}
-    assert (app.values["head"], drawn) == (2, {2})
-
-
 def test_heads_of_a_model_are_named_by_their_layer_and_keys_lead_through_both():
     packaged("minilm")
     app = heads(**OF_MINILM)

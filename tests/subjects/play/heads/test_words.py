@@ -174,16 +174,3 @@ def test_a_sample_has_the_error_that_a_pencil_gives():
     # s² = 1/3 of the numbers 1, 1 and 0; of 3 of 7 rows: √(1/3 / 3 · 4/7)
     assert float(errors["itself"]) == pytest.approx(math.sqrt(4 / 63))
     assert analysed.overview_of_rows([(some, weights[:, some])], weights.shape).rows == (3, 7)
-
-
-@given_settings(max_examples=20)
-@given(SEEDS)
-def test_a_sample_lies_within_some_errors_of_all_rows(seed):
-    weights = rows(3, 307, 11, seed=seed)
-    draw = torch.Generator().manual_seed(seed)
-    some = torch.randperm(307, generator=draw)[:71].sort().values
-    means, errors = analysed.measures_of_rows([(some, weights[:, some])], weights.shape)
-    whole = analysed.measures(weights)
-    for name in ("entropy", "first"):
-        apart = (means[name] - whole[name]).abs() / errors[name]
-        assert float(apart.max()) < 6

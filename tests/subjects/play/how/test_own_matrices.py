@@ -65,10 +65,6 @@ def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys():
     ("text", "problem"),
     [
         ("", "there are no numbers yet"),
-        ("1 2; 3", "row 1 has 1 numbers, the rows above have 2"),
-        ("1 _", "row 0, column 1 is empty: a number is needed"),
-        ("<script>", "row 0, column 0 holds '<script>', which is no number"),
-        ("1e7", "row 0, column 0 must lie within ±1e+06, got 1e7"),
         *((text, "") for text in HOSTILE),
     ],
 )

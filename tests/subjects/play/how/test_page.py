@@ -90,6 +90,7 @@ def test_a_stage_that_the_layer_has_not_is_named_beside_the_one_that_is_shown():
         app = opened("explore", fold="how", step="erased", **link)
         assert told in app.notes
     assert app.controls["step"].value == "scores"
+    assert shown(how(query=511, column=511)).header["chosen"] == [5, 5]
 
 
 @over("variant", ["dot", "talking"])
@@ -106,13 +107,6 @@ def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_ou
         assert len(drops) == (2 if name in ("dropout", "output", "joined") else 0)
     app.tell("matrices", "cell", [3, 1])
     assert (app.selection["query"], app.query_params["column"]) == (3, "1")
-
-
-def test_a_stage_that_is_not_here_gives_way_to_the_scores():
-    for link in ({}, {"words": ALL_WORDS}):
-        app = opened("explore", fold="how", step="joined", **link)
-        assert any("Every query meets every key" in words for words in app.told)
-    assert shown(how(query=511, column=511)).header["chosen"] == [5, 5]
 
 
 @over("name", ["query", "column"])
