@@ -283,6 +283,10 @@ class App(AppTest):
         """Run as after another query or stage was chosen in the browser."""
         return self.tell("selection", "selection", self.selection | values)
 
+    def resize(self, stack: str, change: str) -> App:
+        """Press a button that resizes typed matrices."""
+        return self.tell("sizes", "resized", {"stack": stack, "change": change})
+
     def step_to(self, page: str, link: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> App:
         """Run as after a step in the browser's history, to a link of any page."""
         address = urlencode(link, errors="replace")

@@ -140,25 +140,3 @@ def many_words(count: int) -> str:
 def pixels(page: Page, box: Any) -> Any:
     picture = Image.open(io.BytesIO(page.screenshot(clip=box)))
     return numpy.asarray(picture.convert("RGB"), dtype=numpy.float64)
-
-
-def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
-    open_page, offline, tmp_path
-):
-    page = open_page(
-        "/?fold=numbers&variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
-        permissions=["clipboard-read", "clipboard-write"],
-    )
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
-
-    page.get_by_role("button", name="Download").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Heatmaps and weighted sum, HTML").click()
-    figures = tmp_path / "figures.html"
-    download.value.save_as(figures)
-    alone = offline(figures)
-    expect(alone.locator(".js-plotly-plot .hm image")).to_have_count(1)
-    expect(alone.locator(".terms tbody tr")).to_have_count(6)
-    expect(alone.locator(".queries .token").nth(2)).to_have_attribute("aria-selected", "true")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy
 import pandas
 
-from tests.browser.browsing import Page, expect, expect_rest
+from tests.browser.browsing import Page, expect
 
 NAMES = "{http://www.w3.org/2000/svg}"
 
@@ -40,20 +40,21 @@ def drawing(file: Path) -> tuple[list[str], list[str]]:
     return tags, words
 
 
-def test_what_is_masked_is_empty_in_the_files_and_the_sum_of_their_numbers_is_right(
-    open_page, tmp_path
+def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(
+    open_page, offline, tmp_path
 ):
-    page = open_page("/?fold=numbers&s=a+cat+sat&mask=causal")
-    expect_rest(page)
-    page.get_by_role("button", name="Download", exact=True).click()
-    names = ("Masked scores", "Scaled scores", "Weights", "Vectors x", "New vectors y")
-    masked, scaled, weights, x, y = (
-        pandas.read_csv(saved(page, f"{name}, CSV", tmp_path), index_col=0).to_numpy()
-        for name in names
+    page = open_page(
+        "/?fold=numbers&variant=qkv&mask=causal&query=2&vectors=random&d_model=7",
+        permissions=["clipboard-read", "clipboard-write"],
     )
-    assert x.shape == y.shape == (3, 50)
-    assert abs(weights @ x - y).max() < 1e-5
-    assert (numpy.isnan(masked) == numpy.triu(numpy.ones((3, 3)), 1)).all()
-    assert not numpy.isnan(scaled).any()
-    powers = numpy.exp(numpy.nan_to_num(masked, nan=-numpy.inf))
-    assert abs(powers / powers.sum(1, keepdims=True) - weights).max() < 1e-5
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
+
+    page.get_by_role("button", name="Download").click()
+    masked = pandas.read_csv(saved(page, "Masked scores, CSV", tmp_path), index_col=0)
+    assert (masked.isna() == numpy.triu(numpy.ones((6, 6)), 1)).all(axis=None)
+    alone = offline(saved(page, "Heatmaps and weighted sum, HTML", tmp_path))
+    expect(alone.locator(".js-plotly-plot .hm image")).to_have_count(1)
+    expect(alone.locator(".terms tbody tr")).to_have_count(6)
+    expect(alone.locator(".queries .token").nth(2)).to_have_attribute("aria-selected", "true")

@@ -154,16 +154,8 @@ def test_a_tuned_model_stands_beside_its_base_and_a_switch_puts_a_head_of_that_b
     expect(window(page).locator(".legend")).to_contain_text("W_OV moved")
     for name, value in {"off": "29.1", "lens": "weights", "tiles": "W_OV"}.items():
         expect_in_search(page, name, value)
-    page.get_by_text("What else changed?").click()
-    page.locator(".st-key-moved_cards").get_by_role("button").first.click()
-    eventually(page, lambda: text in values(page, "Sentence"), False)
-    expect(switch).to_have_count(0)
 
 
-# Clicks and keys while the server answers something else: they count, and their results stay
-
-
-CLICK = "element => element.click()"
 MINILM = "/model?model=minilm&layer=3&head=1&query=2"
 
 
@@ -172,32 +164,6 @@ def window_opened(open_page: Open, link: str = MINILM) -> Page:
     expect(head_shown(page, "3.1")).to_be_visible()
     expect_rest(page)
     return page
-
-
-def test_a_click_counts_though_an_answer_comes_between_its_begin_and_its_end(open_page):
-    packaged("minilm")
-    page = window_opened(open_page)
-    word = window(page).locator("button.word").nth(6)
-    word.hover()
-    page.mouse.down()
-    window(page).get_by_role("radio", name="where it looks").evaluate(CLICK)
-    expect_in_search(page, "lens", "looks")
-    expect_rest(page)
-    page.mouse.up()
-    expect(word).to_have_attribute("aria-pressed", "true")
-    expect_in_search(page, "query", "6")
-
-
-def test_of_keys_pressed_faster_than_the_server_answers_none_is_lost(open_page):
-    packaged("minilm")
-    page = window_opened(open_page)
-    tile(page, "layer 3", 1).focus()
-    for _ in range(4):
-        for key in ("x", "ArrowRight"):
-            page.keyboard.press(key)
-    eventually(page, lambda: values(page, "Heads that are off"), ["3.1 3.2 3.3 3.4"])
-    expect(head_shown(page, "3.5")).to_be_visible()
-    expect_in_search(page, "head", "5")
 
 
 def test_the_focus_stays_where_it_is_as_an_answer_comes(open_page):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.browser.browsing import Page, expect, expect_heatmap, expect_in_search, expect_rest
+import re
+
+from tests.browser.browsing import Page, expect, expect_rest
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
 HALF_GONE = """() => {
@@ -44,17 +46,10 @@ def paper(page: Page) -> None:
     page.set_viewport_size(A4)
 
 
-def test_the_sentence_and_the_settings_stand_on_top_of_the_paper(open_page):
-    page = open_page("/?variant=additive&scale=none&s=<b>a</b>+cat")
-    expect_heatmap(page)
-    line = page.locator(".on-paper")
-    expect(line).to_be_hidden()
-    page.locator(".word").nth(0).click()
-    expect_in_search(page, "query", "0")
-    paper(page)
-    expect(line).to_contain_text("Sentence: “<b>a</b> cat” · Additive attention · Scale: none")
-    expect(line).to_contain_text("Query token: 0")
-    expect(page.locator(".address")).to_have_text(page.url)
+def sheets(page: Page) -> int:
+    """Number of sheets of A4 that the page is printed on."""
+    printed: bytes = page.pdf(format="A4")
+    return len(re.findall(rb"/Type /Page\b", printed))
 
 
 def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page):

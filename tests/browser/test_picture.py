@@ -16,7 +16,6 @@ from tests.browser.browsing import (
     expect_to_fit,
     with_messages,
 )
-from tests.deploy.cutting import cutting
 from tests.subjects.play.how.making import result_of
 
 SENTENCE = "she sat by the river bank"
@@ -96,13 +95,6 @@ WRITTEN = """() => {
   }
   return { numbers: spans.length, contrast: spans.every(stands) }
 }"""
-
-CHOOSE_WHILE_AWAY = """option => new MutationObserver((_, observer) => {
-  observer.disconnect()
-  option.click()
-}).observe(document.querySelector("[data-testid=stApp]"), {
-  attributeFilter: ["data-test-connection-state"],
-})"""
 
 
 def cross(**settings: Any) -> str:
@@ -273,14 +265,3 @@ def test_the_diagram_has_the_strongest_keys_follows_what_is_chosen_and_fits_a_ph
     page.set_viewport_size({"width": 390, "height": 800})
     expect_to_fit(page)
     assert flow.evaluate("flow => flow.scrollWidth <= flow.clientWidth")
-
-
-def test_a_token_chosen_while_the_server_is_away_is_known_to_it_later(open_page, server):
-    with cutting(server) as (address, cut):
-        page = open_page(cross(), address=address)
-        expect(nearest(page)).to_have_text("she")
-        expect_rest(page)
-        page.get_by_role("option").nth(5).evaluate(CHOOSE_WHILE_AWAY)
-        cut()
-        expect(nearest(page)).to_have_text("bank")
-        expect_search(page, LINK | {"query": "5"})

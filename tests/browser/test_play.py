@@ -20,6 +20,7 @@ from tests.browser.browsing import (
     search,
 )
 from tests.browser.test_fits import TOUCHING
+from tests.browser.test_paper import sheets
 
 OPENING = opening()
 OWN = {"s": "rain fell softly on the old roof", "variant": "multihead", "heads": "5"}
@@ -155,3 +156,4 @@ def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page):
             page.set_viewport_size({"width": width, "height": 844})
             expect_to_fit(page)
             expect(cells(page, "softmax" if fold == "how" else "B").first).to_be_attached()
+    assert sheets(page) <= 3

@@ -118,19 +118,6 @@ def test_switches_in_a_file_answer_as_the_model_does_and_say_what_it_does_not_ho
     page.get_by_role("button", name="All on again").click()
     expect(page.locator(".bars .so")).to_have_count(0)
     expect(absent).to_be_hidden()
-    looks, said = page.get_by_role("radio", name="where it looks"), page.locator(".told").first
-    looks.click()
-    for head in kept[:2]:
-        at = every.index(head)
-        tiles.nth(at).click()
-        switch.click()
-        expect(page.locator(".bars .so h3")).to_have_text(f"{head[0]}.{head[1]} off")
-        expect(looks).to_have_attribute("aria-checked", "true")
-        figure, _ = drawn(view, (head,))
-        expect(said).to_have_text(figure.said["told"]["looks"][at])
-    page.get_by_role("radio", name="what is lost without it").click()
-    expect(said).to_have_text(figure.said["told"]["lost"][at])
-    expect(page.locator(".bars .so h3")).to_have_text(f"{head[0]}.{head[1]} off")
 
 
 def test_an_opening_without_its_heatmap_exchanges_its_word_in_a_small_file(offline, tmp_path):

@@ -94,8 +94,6 @@ def test_embed_code_shows_the_figure_alone_in_another_page(open_page):
     page.get_by_role("menuitem", name="heatmap alone").click()
     expect(status(page)).to_have_text("Copied the embed code of heatmap alone.")
     code = clipboard(page)
-    assert code.startswith("<iframe src=")
-    assert code.count("<") == 2
     whole = page.url
     inside = frame_around(page, code)
     expect(page.locator("iframe")).to_have_attribute("title", re.compile("· <b>bold</b>"))

@@ -9,7 +9,6 @@ import pytest
 
 from attention.hosting import metrics
 from attention.hosting.addresses import network, networks
-from attention.hosting.admission_queue import AdmissionQueue, Visitor
 from attention.hosting.fair_share import FairShare
 from attention.hosting.uploads import UploadLimit, Uploads
 from tests.hosting.asking import ask, inner, to_its_end
@@ -130,17 +129,6 @@ def test_an_address_counts_in_its_networks():
         ("2001:db8:1:2000::/56", 0.6),
         ("2001:db8:1::/48", 0.75),
     )
-
-
-def test_who_waits_for_their_network_is_passed_by_others():
-    queue = AdmissionQueue(12, 4)
-    for number in range(12):
-        queue.connect(Visitor(network(house(number)), ""), 0.0)
-    assert queue.free == 6  # of 12, half as many again as the 4 of one address
-    waits, after = (Visitor(network(house(number)), "waits") for number in (99, 98))
-    assert queue.position(waits, 0.0) == 1
-    assert queue.position(Visitor(network(ELSEWHERE), "other"), 0.0) == 0
-    assert queue.position(after, 0.0) == 2
 
 
 def test_the_processor_is_shared_by_networks():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -62,15 +61,6 @@ def scheduler_of(monkeypatch, max_running: int, quantum: float = 0.0) -> RerunSc
     return scheduler
 
 
-def test_no_more_reruns_are_under_way_than_are_allowed_at_once(monkeypatch, start):
-    scheduler, over = scheduler_of(monkeypatch, 2), threading.Event()
-    begun = [start(f"address {number}", over) for number in range(7)]
-    until_waiting(scheduler, 5)
-    assert sum(each.is_set() for each in begun) == 2
-    over.set()
-    assert all(each.wait(LONG) for each in begun)
-
-
 def test_a_rerun_that_waits_for_work_done_elsewhere_lets_others_run(monkeypatch, start):
     scheduler = scheduler_of(monkeypatch, 1)
     with reruns.rerun("explore", Share()):
@@ -116,12 +106,3 @@ def test_what_runs_within_a_rerun_is_a_part_of_it():
     with reruns.rerun("heads", share), reruns.rerun("heads", share):
         pass
     assert sample("attention_rerun_seconds_count", page="heads") == before + 1
-
-
-def test_a_rerun_that_fails_is_over():
-    share = Share()
-    before = sample("attention_rerun_seconds_count", page="steps")
-    for _ in range(2):
-        with contextlib.suppress(RuntimeError), reruns.rerun("steps", share):
-            raise RuntimeError
-    assert sample("attention_rerun_seconds_count", page="steps") == before + 2

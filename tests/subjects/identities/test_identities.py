@@ -114,11 +114,8 @@ def test_what_is_said_to_differ_differs_far_beyond_rounding_and_both_sides_are_o
 
 
 @over("claim, mistake", EVERY)
-def test_one_token_of_one_dimension_and_vectors_of_zeros_are_no_trouble(claim, mistake):
-    one = checked(claim, tokens=1, width=1, claim_d_k=1, mistake=mistake)
-    assert {numbers.numel() for numbers in shown_of(one).values()} == {1}
-    zeros = check_claim(claim, Case(torch.zeros(3, 5), ["a", "b", "c"], mistake=mistake))
-    for check in (*one.checks, *zeros.checks):
+def test_vectors_of_zeros_are_no_trouble(claim, mistake):
+    for check in check_claim(claim, Case(torch.zeros(3, 5), [*"abc"], mistake=mistake)).checks:
         assert check.same or not check.equal
         assert math.isfinite(check.difference)
 

@@ -95,12 +95,7 @@ def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend():
     app = opened("operations").take("sizes that do not meet")
     for said in ("must be the same", "first two dimensions of batch2 tensor", "no partner"):
         assert said in app.said
-    assert resize(app, "bmm_b", "− row").tables[0]["product"][-1] == "16"
-
-
-def resize(app: App, stack: str, change: str) -> App:
-    """Press a button that resizes a stack."""
-    return app.tell("sizes", "resized", {"stack": stack, "change": change})
+    assert app.resize("bmm_b", "− row").tables[0]["product"][-1] == "16"
 
 
 def possible(app: App) -> dict[str, bool]:
@@ -111,7 +106,7 @@ def possible(app: App) -> dict[str, bool]:
 def test_a_number_is_taken_over_in_its_place_of_the_stack_unless_it_is_none():
     app = opened("operations", operation="softmax", softmax_x="1")
     assert not possible(app)["− row"]
-    resize(resize(app, "softmax_x", "+ column"), "softmax_x", "+ matrix")
+    app.resize("softmax_x", "+ column").resize("softmax_x", "+ matrix")
     assert app.values["softmax_x"] == "1 0 | 1 0"
     assert possible(app)["− matrix"]
     assert type_in(app, "picture_1", " 0,5").query_params["softmax_x"] == "1 0 | 0.5 0"
@@ -126,8 +121,8 @@ def test_a_number_is_taken_over_in_its_place_of_the_stack_unless_it_is_none():
         assert app.values["softmax_x"] == ("1 0 | 0.5 0" if said else "1 0 | 0.5 123")
     for beyond in ({"row": 1}, {"column": 2}, {"matrix": 1}, {"matrix": 9}):
         assert type_in(app, "picture_1", "5", **beyond).values["softmax_x"] == "1 0 | 0.5 123"
-    resize(app, "softmax_x", "+ everything")
-    resize(app, "s", "+ row")
+    app.resize("softmax_x", "+ everything")
+    app.resize("s", "+ row")
     assert app.values["softmax_x"] == "1 0 | 0.5 123"
     app = opened("operations", operation="sequence_mask", valid_lens_2d="4 4; 4 4")
     assert type_in(app, "picture_0", "1.5", 1).missing[0].startswith("a valid length is a whole")

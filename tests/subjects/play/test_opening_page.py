@@ -11,7 +11,7 @@ import pytest
 from attention.app.cached.runs import result_of
 from attention.app.state import openings
 from attention.app.state.links import read_link, settings_of_link, value_in
-from attention.app.state.openings import FOLDS, OPENINGS, Opening
+from attention.app.state.openings import OPENINGS, Opening
 from attention.app.state.pages import PAGES, page_named
 from attention.figures.picture import AttentionPicture
 from attention.subjects.play import scene
@@ -126,18 +126,6 @@ def test_any_link_opens_on_the_map_and_on_the_word_it_names_or_the_one_to_ask_ab
         link.get("s", CAT),
     )
     assert (value(app, "model"), value(app, "fold")) == (link.get("model", NONE), "map")
-
-
-@over("fold", FOLDS)
-def test_a_fold_shows_the_same_word_of_the_same_sentence_and_stands_in_the_link(fold):
-    app = opened_on(MINILM, query=5).choose("fold", fold)
-    assert (asked(app), app.selection["query"]) == ("Which word does “the (5)” look at?", 5)
-    assert {name: value(app, name) for name in MINILM.chosen} == dict(MINILM.chosen)
-    address = dict(app.query_params) | {"fold": fold, "query": 5}
-    again = opened("explore", **address)
-    for key, part in app.sent.items():
-        assert again.sent[key].rest == part.rest, key
-        assert again.sent[key].numbers.equal(part.numbers), key
 
 
 def test_a_heatmap_alone_is_drawn_without_the_new_vector() -> None:

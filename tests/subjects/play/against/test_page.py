@@ -12,7 +12,6 @@ from torch.testing import assert_close
 from attention.app.cached import runs
 from attention.app.state.openings import ALL_WORDS, OPENINGS
 from attention.core.functional import masked_softmax
-from attention.core.variants import VARIANTS
 from attention.pipeline import Settings
 from attention.subjects.play.against import numbers, scene, words
 from attention.subjects.play.against.words import DIFFERENCES
@@ -136,15 +135,6 @@ def test_where_the_scale_alone_does_not_make_the_weights_the_server_works_them_o
     assert b.trace.scale == pytest.approx(2 * a.trace.scale)
     assert_close(rows(app)["× 2"], b.trace.applied)
     assert not rows(app.choose("b_factor", 1.0))["difference"].any()
-
-
-@over("variant", VARIANTS)
-def test_any_variant_can_be_b_under_its_usual_scale(variant):
-    app = against("variant", b_variant=variant)
-    theirs = runs.result_of(Settings(S, variant=variant, **VARIANTS[variant].usual_scale))
-    shown = list(rows(app).values())
-    assert_close(shown[-2].nan_to_num(), theirs.trace.applied)
-    assert app.controls["b_variant"].value == variant
 
 
 def test_all_words_are_three_maps_of_the_same_numbers():

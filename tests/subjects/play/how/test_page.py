@@ -44,11 +44,6 @@ def type_in(app: App, matrix: int, row: int, column: int, text: str) -> App:
     return app.tell("typed_matrices", "typed", typed)
 
 
-def resize(app: App, stack: str, change: str) -> App:
-    """Press a button that resizes a matrix."""
-    return app.tell("sizes", "resized", {"stack": stack, "change": change})
-
-
 def of_four_words(variant: str) -> tuple[dict[str, Any], Computation]:
     """The link to a computation over four words, and the computation."""
     settings = SMALL | {"variant": variant, "head": 3, "positions": "sinusoidal", "seed": 4}
@@ -165,18 +160,10 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
     texts = app.sent["typed_matrices"].header["parts"][0]["texts"]
     assert texts == ["1.5", "1", "0.5", "", "", "cat", "9" * 20, "abcd", *"1111"]
     app.press("Start over with the example")
-    resize(app, "own_x", "− row")
+    app.resize("own_x", "− row")
     assert app.query_params["own_x"] == "1 0 1 0; 0 2 0 2"
     assert app.query_params["own_mask"] == "1 1; 1 1"
     assert shown(app).result.tolist() == [[2, 4], [4, 16]]
     type_in(app, 4, 0, 1, "0")
     assert app.query_params["own_mask"] == "1 0; 1 1"
-    assert wrong(resize(app, "own_x", "− column")) == {"own_W_q", "own_W_k", "own_W_v"}
-
-
-def test_a_text_of_too_many_cells_is_no_grid_and_one_with_a_stroke_is_one_matrix():
-    app = own(own_x="1 " * 401, own_W_q="1 | 2")
-    parts = {part["name"]: part["texts"] for part in app.sent["typed_matrices"].header["parts"]}
-    assert [*parts] == ["W_q", "W_k", "W_v", "Mask"]
-    assert parts["W_q"] == ["1", "|", "2"]
-    assert "X: a matrix to edit has at most 400 cells, got 1 × 401" in app.missing
+    assert wrong(app.resize("own_x", "− column")) == {"own_W_q", "own_W_k", "own_W_v"}
