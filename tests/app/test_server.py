@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-import plotly
 import pytest
 from streamlit import net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server import server_util
 
-from attention.app.components import base
 from attention.app.components.answers import MAX_DROPPED
 from attention.app.shell import server
 from attention.app.state import shared
@@ -54,25 +52,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     owner = {OWN_VECTORS_VARIABLE: str(folder / "own.txt"), OWN_LESSONS_VARIABLE: str(folder)}
     with (folder / "log").open("w") as log, started("streamlit_app.py", log, **owner) as (port, _):
         yield Served(port, folder, Path(log.name))
-
-
-def test_a_healthy_server_serves_a_page_and_what_it_loads(served):
-    async def visit(port: int) -> None:
-        visitor = Visitor(0, Found(), {})
-        async with connected(port) as visitor.socket:
-            await visitor.run(visitor.message())
-            assert "picture" in visitor.widgets
-
-    address = f"http://127.0.0.1:{served.port}/component"
-    for name, file in {
-        "attention.app.components.base.plotly_js/plotly.min.js": (
-            Path(plotly.__file__).parent / "package_data/plotly.min.js"
-        ),
-        f"{base.ADDRESS}/shared/painter.js": base.BROWSER / "shared" / "painter.js",
-    }.items():
-        with urllib.request.urlopen(f"{address}/{name}") as answer:
-            assert answer.read() == file.read_bytes()
-    asyncio.run(visit(served.port))
 
 
 def test_a_link_to_own_run_leads_to_a_real_model_and_what_it_said_is_dropped(served):

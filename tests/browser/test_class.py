@@ -4,7 +4,7 @@ import re
 
 from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.classes import name_of, new_key
-from tests.browser.browsing import FOREIGN, eventually, expect, expect_in_search, expect_rest
+from tests.browser.browsing import eventually, expect, expect_in_search, expect_rest
 
 OVERLAPPING = """() => {
   const seen = [...document.querySelectorAll(
@@ -19,10 +19,9 @@ OVERLAPPING = """() => {
     return top && !node.contains(top) && !top.contains(node)
   }).map((node) => `${node.localName}.${node.className} ${node.innerText}`.slice(0, 90))
 }"""
-SENTENCE = "<img src=x onerror=alert(1)> **wolf**"
 
 
-def test_a_class_joins_answers_and_sees_its_own_sentence(open_page):
+def test_a_class_joins_and_answers_and_is_there_after_a_reload(open_page):
     key = new_key()
     room = name_of(key)
     link = f"/write?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}"
@@ -51,22 +50,12 @@ def test_a_class_joins_answers_and_sees_its_own_sentence(open_page):
         dots = tab.locator(".st-key-contents")
         expect(dots.get_by_role("radio", name=re.compile("answered"))).to_have_count(1)
     eventually(teacher, lambda: teacher.evaluate(OVERLAPPING), [])
-    box = pupils[0].locator(".st-key-try_yours input")
-    box.fill(SENTENCE)
-    box.press("Enter")
-    pupils[0].get_by_role("button", name="Send your sentence").click()
-    expect(pupils[0].get_by_text("Your sentence is with your teacher.")).to_be_visible()
     teacher.get_by_role("button", name="Reveal").click()
     bars = teacher.locator("[class*='st-key-choices_'] tbody tr")
     expect(bars).to_have_count(3)
-    teacher.locator(".st-key-sentences label").click()
-    teacher.locator(".st-key-examples button").click()
-    expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
-    expect(teacher.locator(f".stMain :is({FOREIGN}):not(.qr)")).to_have_count(0)
     expect_rest(teacher, 20_000)
     expect(teacher).not_to_have_url(re.compile(f"teacher|{key}"))
     teacher.reload()
-    expect(teacher.locator(".st-key-picture .queries")).to_contain_text("wolf")
     expect(bars).to_have_count(3)
     expect(count).to_have_text(in_class)
 

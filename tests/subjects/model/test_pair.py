@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import glances
 from attention.atlas import moved
-from attention.atlas.claims import NEEDED
 from attention.atlas.moved import Moved
 from attention.atlas.sentences import percent, say
 from attention.changing.answers import answer_at
@@ -26,8 +24,6 @@ from attention.trained import sources
 from attention.trained.models import Transformer
 from attention.trained.sources import OwnModels
 from tests.cases import over
-from tests.properties import given
-from tests.properties import strategies as st
 from tests.running import App, opened
 from tests.subjects.model.shown import effects_of
 from tests.trained.built import Built, writer
@@ -211,22 +207,6 @@ def test_two_models_that_say_the_same_word_are_said_to(case):
     assert title == ALIKE[case]
     title, _ = pair_sentences.heading(answered(0.004, 0.003, leader="⟨85⟩"), changes, None)
     assert "Both" not in title
-
-
-@given(st.lists(st.floats(-0.5, 0.5, width=16), min_size=2, max_size=7))
-def test_no_head_is_said_to_carry_most_but_the_one_that_does(changes):
-    numbers: Tensor = torch.tensor([changes])
-    title, _ = pair_sentences.heading(answered(0.5, 0.0), numbers, weights(*changes))
-    carries = sorted(-change for change in changes)
-    if "carries more" in title:
-        assert title.startswith(f"Head 0.{changes.index(min(changes))} ")
-        assert carries[-1] > max(carries[-2], -carries[0])
-    elif "the other way" in title:
-        assert title.startswith(f"Head 0.{changes.index(max(changes))} ")
-        assert -carries[0] > carries[-1]
-    else:
-        weak = max(carries[-1], -carries[0]) < NEEDED
-        assert weak or carries[-1] in (carries[-2], -carries[0])
 
 
 def test_a_head_is_told_by_its_map_and_by_its_weights_and_its_place_among_all():

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 from torch.testing import assert_close
 
 from attention.app.cached import runs
 from attention.core.printing import fixed
 from attention.core.variants import VARIANTS
-from attention.figures import captions
 from tests.cases import over
 from tests.running import App, opened
-from tests.subjects.play.how.making import result_of
 
 
 @over(
@@ -34,24 +29,6 @@ def test_only_settings_that_mean_something_are_shown(link, present, absent):
     drawn = app.controls.keys() | app.sent.keys()
     assert set(present.split()) <= drawn
     assert not drawn & set(absent.split())
-
-
-@over("variant, mixed", [("grouped", []), ("talking", ["masked", "mixed"])])
-def test_the_picture_is_sent_the_numbers_of_the_head_that_is_shown(variant, mixed):
-    settings: dict[str, Any] = {"variant": variant, "positions": "alibi", "d_model": 10, "head": 2}
-    settings["mask"] = ("causal", "length")
-    link = {"s": "a b c d e", "vectors": "random", "query": 3, "fold": "numbers"}
-    app = opened("explore", **link, **settings)
-    result, picture = result_of("a b c d e", **settings), app.sent["sum_picture"]
-    assert list(picture.header["stages"]) == list(result.trace.stages)
-    numbers = result.trace.stages | {"values": result.trace.values, "output": result.trace.output}
-    sent = ["scores", "weights", "scaled", *mixed, "values", "output"]
-    assert picture.header["sent"] == sent
-    assert_close(picture.parts, {name: numbers[name] for name in sent})
-    assert_close(picture.hidden, captions.mask_bits(result.masks, (5, 5)))
-    assert picture.header["scale"] == pytest.approx(result.trace.scale)
-    assert picture.header["masks"] == ["the causal mask", "the valid length"]
-    assert (picture.header["head"], app.selection["query"]) == (2, 3)
 
 
 @over("variant", VARIANTS)

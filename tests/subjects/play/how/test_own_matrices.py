@@ -17,8 +17,6 @@ from attention.subjects.play.how.own_matrices import (
     resized_mask,
 )
 from tests.hostile import HOSTILE
-from tests.properties import given, settings
-from tests.properties import strategies as st
 
 DECLARED = settings_of(OwnMatrixSettings)
 NAMES = tuple(DECLARED)
@@ -123,25 +121,3 @@ def test_the_mask_does_not_grow_beyond_what_can_be_edited():
     assert read_matrix(mask).shape == (20, 20)
     assert resized_mask(mask, "; ".join(["1"] * (MAX_TOKENS + 1))) == mask
     assert resized_mask(mask, "1; 2") == "0 1; 1 1"
-
-
-cells = st.sampled_from(("0", "1", "-2", ".5", "1e6"))
-grids = st.tuples(
-    st.integers(1, 5), st.integers(1, 5), st.lists(cells, min_size=25, max_size=25)
-).map(lambda drawn: "; ".join(" ".join(drawn[2][5 * row :][: drawn[1]]) for row in range(drawn[0])))
-texts = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, grids | st.sampled_from(HOSTILE)))
-
-
-@given(texts=texts)
-@settings(max_examples=150)
-def test_any_texts_are_matrices_or_problems(texts):
-    read = read_own_matrices(OwnMatrixSettings(**texts))
-    if isinstance(read, dict):
-        assert read
-        assert read.keys() <= set(NAMES)
-        assert all(read.values())
-        return
-    trace = attend_over(read, scale=None).head(0)
-    assert trace.weights.shape == (len(read.names), len(read.names))
-    assert trace.output.isfinite().all()
-    assert (trace.weights[~read.mask] == 0).all()
