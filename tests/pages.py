@@ -27,7 +27,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def warm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages are opened on a server that has shown one before; who needs a cold one undoes this.
+    """Pages are opened on a server that has shown one before.
 
     AppTest forgets before every run that the frame has run; a server does not.
     """

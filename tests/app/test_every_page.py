@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -138,22 +137,3 @@ def test_every_variant_is_shown_wherever_one_can_be_chosen(page, variant):
     assert not app.notes
     own = settings_of(VARIANTS[variant].Config).keys() - SHARED.keys()
     assert own <= app.controls.keys()
-
-
-def test_settings_go_along_from_page_to_page():
-    chosen: dict[str, Any] = {"s": "good morning", "vectors": "random", "scale": "none", "seed": 7}
-    app = opened("explore", **chosen)
-    for page in [*PAGES, first_page()]:
-        if page.models == "needed":
-            continue  # where there are no vectors to choose
-        drawn = app.go(page.name).unfold().values
-        if page.name == "guide":
-            drawn = drawn | {"s": chosen["s"]}  # it is back on the next page
-        assert {name: drawn.get(name, value) for name, value in chosen.items()} == chosen
-    assert chosen.items() <= drawn.items()
-    app, last = opened("explore", query=3, scale="none").move(stage="scores"), 3
-    for name, query in (("cross", 2), ("explore", 0)):
-        assert app.go(name).selection == {"query": last, "stage": "scores"}
-        last = app.move(query=query).selection["query"]
-        assert last == query
-    assert opened("explore", query=2).selection == {"query": 2, "stage": "weights"}

@@ -70,21 +70,3 @@ def test_a_smaller_state_moves_the_curves_of_a_race_and_stands_in_the_link(open_
     page.wait_for_url(re.compile("learn_width=8"))
     page.wait_for_url(re.compile("learn_pairs=5"))
     check_link(page, open_page)
-
-
-def test_a_tuning_is_bet_on_and_its_map_of_heads_lights_up_beside_the_one_that_went_on(open_page):
-    page = open_page("/learning?task=tuning")
-    figure = page.locator(".st-key-learning_figure")
-    expect(figure.locator(".reel output")).to_have_text("12: loss 0.63, 69 % for the giver")
-    expect(figure.get_by_role("img", name="Points that the giver loses")).to_have_count(1)
-    canvas = figure.locator("canvas").first
-    last = canvas.evaluate(PIXELS)
-    figure.get_by_role("slider", name="Step").press("Home")
-    expect(figure.locator(".reel output")).to_have_text("0: loss 3.91, 4 % for the giver")
-    assert canvas.evaluate(PIXELS) != last
-    page.get_by_text("0 to 9", exact=True).click()
-    expect(page.get_by_text("Not this time: 20 to 29.")).to_be_visible()
-    page.get_by_role("combobox", name="Take away").click()
-    page.get_by_role("option", name="no early stopping").click()
-    expect(figure.locator(".reel output")).to_have_text("40: loss 0.00, 100 % for the giver")
-    expect(figure.get_by_role("img", name="Points that the giver loses")).to_have_count(2)

@@ -121,3 +121,15 @@ def test_who_leaves_frees_the_room_of_an_address_at_once_and_who_comes_late_is_t
                 await until(second.opens)
 
     asyncio.run(story())
+
+
+def test_who_is_cut_off_has_the_room_of_a_file_for_a_while_and_then_no_more(port):
+    async def story() -> None:
+        async with Opener(port) as visit:
+            await until(visit.opens)
+            visit.socket.transport.abort()
+            async with Opener(port) as another:
+                assert not await another.opens()
+                await until(another.opens)
+
+    asyncio.run(story())

@@ -8,7 +8,7 @@ from attention.app.cached import runs
 from attention.core.printing import fixed
 from attention.core.variants import VARIANTS
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import opened
 
 
 @over(
@@ -54,24 +54,6 @@ def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_o
         f" away, −0.09. Its weights are no shares: they sum to {total}.",
     ]
     assert (picture.header["shares"], picture.header["signed"]) == (False, True)
-
-
-def test_an_example_is_taken_and_so_is_what_the_browser_chooses():
-    app = opened("explore").take("she ate an apple and a pear with sugar")
-    assert app.values["s"] == "she ate an apple and a pear with sugar"
-    for wish in ({"query": 4, "stage": "scores"}, {"query": 4096, "stage": "<b>"}):  # none such
-        app.move(**wish)
-        assert app.selection == {"query": 4, "stage": "scores"}
-    assert app.query_params == {"s": app.values["s"]}, "the browser writes the rest"
-    app = opened("explore", s="cat dog", fold="numbers", query=0)
-    assert nearest(app) == "cat"
-    for query in (1, 7):  # 1 is the last there is
-        assert nearest(app.move(query=query)) == "dog"
-
-
-def nearest(app: App) -> str:
-    """The word nearest to the chosen token before attention."""
-    return str(app.sent["before"].header["parts"][1])
 
 
 LAST = ("head 9 of 5; showing the last, 4", "token 77 of 6; showing the last, 5")
