@@ -20,6 +20,7 @@ ONE = Deciding((1, 2), (((1, 2), 0.5),), True)
 TWO = Deciding((1, 2), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True)
 SECOND = Deciding((0, 1), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True)
 NONE = Deciding((1, 2), (((1, 2), 0.05),), False)
+NO_TWO = Deciding((1, 2), (((1, 2), 0.05), ((2, 3), 0.04)), False)
 TITLES = {
     ("piece", "west", 0.97, None): "Which of 72 heads decides “west”?",
     ("piece", "west", 0.97, ONE): "“west” hangs on head 1.2",
@@ -33,6 +34,7 @@ TITLES = {
     ("vector", "west", 0.0, ONE): "Head 1.2 moves the vector of “west” most",
     ("vector", "west", 0.0, TWO): "Head 1.2 moves the vector of “west” most (50 %), then 2.3 "
     "(45 %)",
+    ("vector", "west", 0.0, NO_TWO): "No head alone moves the vector of “west” far",
     (
         "vector",
         "west",
@@ -49,6 +51,11 @@ def test_a_claim_names_a_head_once_all_are_tried_and_no_guess_is_decided(case):
         head_sentences.heading(packaged("minilm"), answered(kind, word, share), found)
         == TITLES[case]
     )
+
+
+def test_without_an_answer_the_heads_are_counted():
+    said = head_sentences.heading(packaged("minilm"), None, None)
+    assert said == "72 heads, and a switch on each"
 
 
 @pytest.mark.parametrize("words", [("·", "a space"), ("··", "2 spaces"), ("#", "“#”")])

@@ -89,7 +89,8 @@ def test_other_words_tell_what_a_team_is_of(case):
     words = head_sentences.reworded_words(0.3, 0.6, texts)
     assert words.endswith(HOLDS[case])
     assert words.startswith(f"“text 0”: 80 % → {percent(case[0])}; “text 1”")
-    assert "nothing to compare" in head_sentences.reworded_words(0.3, 0.6, [])
+    for begun, other in ((False, "In other words"), (True, "Behind other beginnings")):
+        assert head_sentences.reworded_words(0.3, 0.6, [], begun).startswith(f"{other} the model")
     begun = head_sentences.reworded_words(0.3, 0.6, texts, begun=True)
     assert (
         f"holds behind {sum(now < 0.5 for now in case)} of {len(case)} other beginnings; the"
