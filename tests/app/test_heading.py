@@ -89,8 +89,6 @@ def test_what_is_set_is_told_in_one_line_for_paper(page, link, words, absent):
 @over("text", [" ".join(HOSTILE), HOSTILE[19], HOSTILE[22]])
 def test_a_hostile_sentence_is_text_in_the_heading(text):
     app = opened("explore", s=text)
-    assert len(app.heading) == 1
-    assert "<script" not in app.said
     assert "\n" not in shared(app)["title"]
     assert len(shared(app)["title"]) <= len("Play · ") + 40 + len(" · Attention explorer")
     assert not set("\u202e\u2066\x00") & set(shared(app)["title"])
@@ -141,6 +139,3 @@ def test_of_play_a_figure_stands_alone_if_it_is_there():
         "Play has no figure “window” to stand alone, only arcs, rows, heatmap, sum, heads, "
         "comparison, matrices."
     ]
-    (problem,) = opened("explore", figure="<b>").notes
-    assert problem.startswith("figure must be one of all, ")
-    assert problem.endswith("got '<b>'; showing all instead.")

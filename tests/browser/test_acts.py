@@ -24,7 +24,9 @@ from tests.browser.browsing import (
     eventually,
     expect,
     expect_heatmap,
+    expect_in_search,
     expect_rest,
+    expect_search,
     go_back,
     go_forward,
     search,
@@ -35,6 +37,14 @@ from tests.browser.test_play import cells, name_of
 
 OPENED = {"s": "she ate an apple", "variant": "multihead", "heads": "10"}
 ADDRESSES = {"explore": "/", "learning": "/learning"}
+
+
+IN_A_ROW = """async () => {
+  for (const by of [-1, -1, 1]) {
+    history.go(by)
+    await new Promise((resolve) => addEventListener("popstate", resolve, { once: true }))
+  }
+}"""
 
 
 @dataclass(frozen=True)
@@ -222,3 +232,25 @@ def test_each_act_is_one_step_of_the_history_and_stands_in_box_and_address(
                 eventually(page, lambda: (page.evaluate("location.pathname"), now()), there)
                 if path == "/":
                     eventually(page, lambda: values(page, "Sentence"), [address["s"]])
+    page.evaluate(IN_A_ROW)
+    expect_rest(page, latency=latency)
+    check_link(page, open_page)
+
+
+def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(open_page):
+    page = open_page("/?query=1")
+    expect_heatmap(page)
+    choice(page, "fold", "how").click()
+    expect_in_search(page, "fold", "how")
+    expect_rest(page)
+    page.evaluate("""() => {
+      const { send } = WebSocket.prototype
+      WebSocket.prototype.send = function (message) {
+        WebSocket.prototype.send = send
+        send.call(this, message)
+        history.replaceState(history.state, "", location.pathname + "?mask=causal")
+      }
+      history.back()
+    }""")
+    expect_search(page, {"query": "1"})
+    check_link(page, open_page)

@@ -7,9 +7,6 @@ from typing import Any
 
 from tests.browser.browsing import (
     Page,
-    check_link,
-    choice,
-    eventually,
     expect,
     expect_heatmap,
     expect_in_search,
@@ -119,43 +116,3 @@ def test_an_embedded_page_has_no_menu_and_stays_embedded(open_page):
     expect_in_search(page, "s")
     assert "embed=true" in page.url
     assert "embed_options=dark_theme" in page.url
-
-
-def follow(page: Page, name: str, path: str) -> None:
-    """Go to another page by the menu."""
-    page.get_by_role("link", name=name, exact=True).click()
-    eventually(page, lambda: page.evaluate("location.pathname"), path)
-    expect_rest(page)
-
-
-def test_steps_back_and_forward_in_a_row_end_at_a_view_that_is_its_link(open_page):
-    page = open_page("/?query=1")
-    expect_heatmap(page)
-    follow(page, "Two sequences", "/cross")
-    follow(page, "Laboratory", "/operations")
-    page.evaluate("""async () => {
-      for (const by of [-1, -1, 1]) {
-        history.go(by)
-        await new Promise((resolve) => addEventListener("popstate", resolve, { once: true }))
-      }
-    }""")
-    check_link(page, open_page)
-
-
-def test_an_address_that_an_earlier_run_writes_after_a_step_back_does_not_stay(open_page):
-    page = open_page("/?query=1")
-    expect_heatmap(page)
-    choice(page, "fold", "how").click()
-    expect_in_search(page, "fold", "how")
-    expect_rest(page)
-    page.evaluate("""() => {
-      const { send } = WebSocket.prototype
-      WebSocket.prototype.send = function (message) {
-        WebSocket.prototype.send = send
-        send.call(this, message)
-        history.replaceState(history.state, "", location.pathname + "?mask=causal")
-      }
-      history.back()
-    }""")
-    expect_search(page, {"query": "1"})
-    check_link(page, open_page)

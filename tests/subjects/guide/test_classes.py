@@ -21,6 +21,14 @@ from tests.hostile import HOSTILE
 GUIDE = ("guide", "")
 
 
+@pytest.fixture
+def opened() -> tuple[Classes, str, str]:
+    """Classes of which one is open, its key and its name."""
+    classes, key = Classes(), new_key()
+    classes.look(key, "a", GUIDE)
+    return classes, key, name_of(key)
+
+
 def test_the_name_of_a_class_follows_from_its_key_alone():
     key = new_key()
     assert (name_of(key), len(name_of(key))) == (name_of(key), 6)
@@ -45,10 +53,8 @@ def test_a_class_takes_the_last_code_and_sentence_of_each_pupil_once_its_teacher
     assert room.lesson == ("link", "abc")
 
 
-def test_what_is_taken_away_comes_back_beside_what_has_come_since():
-    classes, key = Classes(), new_key()
-    name = name_of(key)
-    classes.look(key, "a", GUIDE)
+def test_what_is_taken_away_comes_back_beside_what_has_come_since(opened):
+    classes, key, name = opened
     classes.tell(name, "1", "4W-NH")
     classes.send(name, "1", "a cat sat")
     classes.drop_sentence(key, "a cat sat")
@@ -82,11 +88,10 @@ def test_another_key_with_the_name_of_a_class_does_nothing_to_it(monkeypatch):
     assert classes.look(key, "a", GUIDE).sentences == ["a cat sat"]
 
 
-def test_codes_and_sentences_have_a_greatest_length():
-    classes, key = Classes(), new_key()
-    classes.look(key, "a", GUIDE)
-    assert not classes.tell(name_of(key), "7", "A" * (LONGEST_CODE + 1))
-    classes.send(name_of(key), "7", "a" * (LONGEST_SENTENCE + 1))
+def test_codes_and_sentences_have_a_greatest_length(opened):
+    classes, key, name = opened
+    assert not classes.tell(name, "7", "A" * (LONGEST_CODE + 1))
+    classes.send(name, "7", "a" * (LONGEST_SENTENCE + 1))
     assert [*map(len, classes.look(key, "a", GUIDE).sentences)] == [LONGEST_SENTENCE]
 
 
@@ -140,10 +145,8 @@ def come(classes: Classes, name: str, address: str, count: int, code: str = "4W-
     return sum(classes.tell(name, f"{address} {at}", code, address) for at in range(count))
 
 
-def test_a_school_at_one_address_fits_beside_others_and_none_takes_all():
-    classes, key = Classes(), new_key()
-    name = name_of(key)
-    classes.look(key, "a", GUIDE)
+def test_a_school_at_one_address_fits_beside_others_and_none_takes_all(opened):
+    classes, _, name = opened
     assert come(classes, name, "192.0.2.1", 40) == 40
     assert come(classes, name, "198.51.100.1", 115) == 100
     assert come(classes, name, "203.0.113.1", 1) == 1
@@ -152,10 +155,8 @@ def test_a_school_at_one_address_fits_beside_others_and_none_takes_all():
     assert come(classes, name, "198.51.100.1", 100) == 100, "they have joined already"
 
 
-def test_whoever_has_shown_nothing_is_let_go_first():
-    classes, key = Classes(), new_key()
-    name = name_of(key)
-    classes.look(key, "a", GUIDE)
+def test_whoever_has_shown_nothing_is_let_go_first(opened):
+    classes, key, name = opened
 
     def pupils() -> list[str]:
         return [*classes.look(key, "a", GUIDE).pupils]
@@ -171,10 +172,8 @@ def test_whoever_has_shown_nothing_is_let_go_first():
     assert len(classes.look(key, "a", GUIDE).codes) == 100
 
 
-def test_a_closed_door_lets_in_only_who_has_joined():
-    classes, key = Classes(), new_key()
-    name = name_of(key)
-    classes.look(key, "a", GUIDE)
+def test_a_closed_door_lets_in_only_who_has_joined(opened):
+    classes, key, name = opened
     classes.tell(name, "1", "4W-NH")
     classes.open_or_close(key, False)
     assert not classes.tell(name, "2", "4W-NH")

@@ -35,40 +35,15 @@ def given(*parts: dict[str, Any], **numbers: Any) -> dict[str, Any]:
     return {name: value for each in (numbers, *parts) for name, value in each.items()}
 
 
-def answered(
-    kind: str = "piece", before: float = 0.75, now: float = 0.5, word: str = "Tom", **more: Any
-) -> Answered:
+def answered(kind: str, **more: Any) -> Answered:
     likeliest = [("Tom", 0.5, 1), ("Anna", 0.25, 2)]
-    return Answered(kind, 0, word, before, now, (likeliest, likeliest), **more)
-
-
-def mean(value: float, count: int = 7) -> SimpleNamespace:
-    return SimpleNamespace(mean=value, count=count)
+    return Answered(kind, 0, "Tom", 0.75, 0.5, (likeliest, likeliest), **more)
 
 
 PIECE, WRITTEN, VECTOR = (answered(kind) for kind in ("piece", "written", "vector"))
 OTHER = Other("the tuned model", "the base", 0.25)
 PAIR, PAIR_OF_VECTORS = (answered(kind, other=OTHER) for kind in ("piece", "vector"))
-NO_ROWS, ROWS, SINK = (
-    SimpleNamespace(rows=rows, sink=mean(sink)) for rows, sink in (((), 0), ((1,), 0), ((), 0.6))
-)
-BEST = SimpleNamespace(
-    weight=mean(0.6), found=mean(1), checked=mean(1), shuffled=0.1, untrained=0.2
-)
-LEAST = {
-    "one": SINK,
-    "gaining": [],
-    "as_random": [],
-    "claim": "",
-    "sinks": [],
-    "tried": [],
-    "beyond": None,
-}
-NEED = {"need": "Needed by verbs", "turned": ("1 point", "2 points")}
-FALLS, RISES = (SimpleNamespace(found=mean(n), checked=mean(n), halves=[mean(n)]) for n in (-1, 1))
-NO_NEED = {"loses": "loses", "least": "5 points", "name": "verbs", "losses": ("1", "2")}
 CLAIM = {"others": "other sentences", "moved": 2.0, "lost": 0.03, "vectors": False}
-COSTS = {"claim": "It is open", "costs": ("1 %", "2 %"), "cost": FALLS}
 TITLE = {"title": "A model", "poor": False}
 HEAD = {
     "lens": LOST, "name": "1.2", "looks": "It looks.", "looked": "it looks.", "effect": 0.5,
@@ -81,29 +56,6 @@ STAGE = {"now": PIECE, "head": (1, 2), "stage": 1}
 MOVED = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
 # Of each table numbers for each of its sentences in turn, and for none where there is but one.
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
-    "sentences.LEAST": [
-        given(LEAST, {"gaining": ["verbs"]}),
-        given(LEAST, {"claim": "needs"}),
-        given(LEAST, {"as_random": ["verbs"]}),
-        given(LEAST, {"claim": "gains"}),
-        given(LEAST, {"sinks": ["on markers"]}),
-        given(LEAST, {"tried": ["back"]}),
-        given(LEAST, {"beyond": (0.3, "the word")}),
-        LEAST,
-        given(LEAST, {"one": ROWS}),
-        given(LEAST, {"one": NO_ROWS}),
-    ],
-    "sentences.NAMED": [
-        {"best": BEST, "place": "back", "found": "86 %", "checked": "80 %"},
-        {"best": None, "rows": (1,)},
-        {"best": None, "rows": ()},
-    ],
-    "sentences.NEEDS": [
-        given(NEED, {"turned": (), "kind": SimpleNamespace(unspecific=False)}),
-        given(NEED, {"kind": SimpleNamespace(unspecific=True)}),
-        given(NEED, {"kind": SimpleNamespace(unspecific=False)}),
-    ],
-    "sentences.NO_NEED": [given(NO_NEED, {"kind": RISES}), given(NO_NEED, {"kind": FALLS})],
     "sentences.CLAIMS": [
         given(CLAIM, {"claim": "needs"}),
         given(CLAIM, {"claim": "gains"}),
@@ -111,7 +63,6 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         given(CLAIM, {"claim": "loses nothing", "vectors": True}),
         given(CLAIM, {"claim": "loses nothing"}),
     ],
-    "sentences.COSTS": [given(COSTS, {"vectors": True}), given(COSTS, {"vectors": False})],
     "head_sentences.PURPOSE": [
         given(TITLE, {"poor": True, "kind": "piece"}),
         *(given(TITLE, {"kind": kind}) for kind in ("piece", "written", "vector")),
@@ -202,12 +153,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-# Tables whose sentences are held to their whole words in the tests beside this one.
+# Tables whose sentences are held to their whole words beside this test, or in those of the atlas.
 WORDED = {
     *(f"association_sentences.{name}" for name in ("TOO_LONG", "SHOWN", "LAYER", "ANSWER")),
     *(f"head_sentences.{name}" for name in ("HEADING", "ALSO", "NO_NEXT_WORD", "MOVES", "FALL")),
     *(f"head_sentences.{name}" for name in ("ATTENTION", "GAP", "LINKED", "USUALLY", "STEP")),
     *(f"head_sentences.{name}" for name in ("COST", "CHANCE", "REWORDED")),
+    *(f"sentences.{name}" for name in ("LEAST", "NAMED", "NEEDS", "NO_NEED", "COSTS")),
     "pair_sentences.HEADING",
 }
 
