@@ -22,7 +22,7 @@ from attention.changing.batches import ends_together, given_to, must_be_at_rest
 from attention.changing.hooked import Changer, Met, changed
 from attention.changing.known import run_of
 from attention.changing.residual import Part, Votes, votes_of_parts
-from attention.changing.returned import OfMultiHead, Returned
+from attention.changing.returned import OfDotProduct, OfTransformers, Returned
 from attention.core.arguments import must_be
 from attention.trained.models import Model, Transformer
 
@@ -100,7 +100,7 @@ class FrozenPathMode(TorchFunctionMode):
 
     def told(self, met: Met, call: Call, returned: Returned) -> None:
         """An attention has run: its heads are followed from here."""
-        if isinstance(returned, OfMultiHead):
+        if not isinstance(returned, OfDotProduct | OfTransformers):
             raise ValueError(
                 f"layer {met.number} ({met.name}) must give its heads before their projection, got "
                 "all heads of nn.MultiheadAttention together"
