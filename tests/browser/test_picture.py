@@ -230,7 +230,7 @@ def test_every_number_in_a_cell_can_be_read_in_every_theme_and_on_paper(open_pag
 
 
 def test_the_numbers_worked_out_in_the_browser_are_written_and_told_where_they_belong(open_page):
-    """That they are torch's own: `tests/app/test_worked_out.py`."""
+    """Look at each step: `tests/app/test_worked_out.py` holds its numbers to those of torch."""
     settings: dict[str, Any] = {"mask": ("causal",), "variant": "talking", "head": 2}
     page = open_page(cross(vectors="random", d_model=10, **settings))
     trace = result_of(SENTENCE, SENTENCE, d_model=10, **settings).trace
