@@ -101,7 +101,7 @@ class OfTransformers(Returned):
 
 
 class Entering(OfTransformers):
-    """Heads of a call as they enter its output projection, (…, heads · d_v): behind a gate or norm."""
+    """Heads as they enter an output projection, (…, heads · d_v): behind a gate or a norm."""
 
     def __init__(self, call: Call, x: Tensor) -> None:
         entries, heads, queries = call.queries.shape[:3]
