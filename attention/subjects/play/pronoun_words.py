@@ -86,7 +86,9 @@ def line(
     if second is None or not row[second]:
         return [f"{said} looks only at ", _named(names, first, query), "."]
     if _is_spread(row, order):
-        return [f"{said} spreads its attention: no word gets more than {_at_most(row[first])}."]
+        return [
+            f"{said} spreads its attention: the most that a word gets is {percent(row[first])}."
+        ]
     ends = [_named(names, key, query) for key in (first, second)]
     if row[first] - row[second] < CLOSE:
         shares = [percent(row[key]) for key in (first, second)]
@@ -145,7 +147,7 @@ def change(
     share, next_share = percent(other[first]), percent(other[second])
     more = other[first] - row[first]
     if _is_spread(other, order):
-        said = [f" spreads its attention: no word gets more than {_at_most(other[first])}."]
+        said = [f" spreads its attention: the most that a word gets is {share}."]
     elif other[first] - other[second] < CLOSE:
         said = [" cannot decide: ", ends[0], f" {share}, ", ends[1], f" {next_share}."]
     elif first != before and (first == last or row[before] - row[first] >= CLOSE):
@@ -163,11 +165,6 @@ def change(
         said = [" looks at ", ends[0], f" less, {share}."]
     changed = ["Change ", endings[0], " to ", endings[1]]
     return [*changed, f" and “{names[query]}”{said[0]}", *said[1:]]
-
-
-def _at_most(share: float) -> str:
-    """A bound of shares in whole per cent, rounded up so that it is one."""
-    return f"{math.ceil(100 * share)} %"
 
 
 def _is_spread(row: Sequence[float], order: Sequence[int]) -> bool:
