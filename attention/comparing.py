@@ -111,6 +111,10 @@ def compare(
     texts and answers do not fit.
     """
     questions = questions_of(texts, answer, tokenizer, tuned)
+    shares = {not (callable(each) or isinstance(each, tuple)) for *_, each in questions}
+    if len(shares) > 1:
+        raise ValueError("answers must be words alone or none: a table has one unit, got both")
+    unit = POINTS if shares == {True} else 1.0
     places = questions_of(elsewhere, 0, tokenizer, tuned) if elsewhere else []
     of = len(questions) * (1 + len(others)) + len(places) + bool(most)
     steps = iter(range(1, of + 1))
@@ -131,8 +135,6 @@ def compare(
         layers = sorted(sides(at).tuned.asked.counts)  # those with a softmax
         maps.append(map_changes(sides(at).base.own, sides(at).tuned.own).cpu()[layers])
         done()
-    is_share = not any(callable(one.answer) or isinstance(one.answer, tuple) for one in questions)
-    unit = POINTS if is_share else 1.0
     numbers = Numbers(*(unit * torch.stack(each) for each in zip(*map(_parts, found), strict=True)))
     heads = heads_table(numbers, torch.stack(maps), layers, base, tuned)
     losses = [_loss_elsewhere(base, tuned, one.inputs, done) for one in places]

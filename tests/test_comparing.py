@@ -100,6 +100,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(known):
         (known, [], 5, "at least one text, got none"),
         (known, TEXTS, [5], "answer must be one for each of 3 texts, got 1"),
         (known, TEXTS, " cat sat", "a word must be one piece"),
+        (known, TEXTS, [5, (5, 7), 5], "answers must be words alone or none"),
         ((llama, llama), TEXTS, 5, "a text needs its tokenizer"),
     ]
     for models, texts, answer, words in refused:

@@ -171,7 +171,7 @@ def _cell(value: object) -> str:
 
 def _safe(text: str) -> str:
     text = re.sub(r"[\x00-\x1f\x7f]", " ", text)
-    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+    return re.sub(rf"(^|;)(?=\s*[{re.escape(''.join(FORMULA))}])", r"\1'", text)
 
 
 def _slug(title: str) -> str:

@@ -56,7 +56,7 @@ def _content_of(shown: Picture, made_from: tuple[object, ...]) -> bytes:
 def nearest_words(result: Result, query: int) -> list[Words]:
     """The words nearest to the chosen token before and after, where the output is a word vector."""
     if result.words is None:
-        return [Words("This output cannot be compared with words.", "told")]
+        return []
     rows = {"before": result.x[query], "after": result.trace.output[query]}
     vectors = result.settings.vectors
     lines = [

@@ -31,9 +31,9 @@ What an owner can set in the environment:
                      -smollm2 leaves a packaged model out
   ATTENTION_WEIGHTS  a folder for dequantised weights of GGUF files, which processes share, in
                      place of ~/.cache/attention-explorer
-  ATTENTION_LESSONS  a folder of Markdown files: Guide then offers it, as the lesson `own`
+  ATTENTION_LESSONS  a folder of Markdown files: Learn then offers it, as the lesson `own`
   ATTENTION_ATLAS    a folder of passports of heads, as `python -m attention.atlas MODEL --out
-                     FOLDER` writes them: Atlas then shows these models too
+                     FOLDER` writes them: A real model then shows them too
   ATTENTION_LIMITS   what visitors may have, as "tokens=128 sessions=50"; docs/hosting.md says more:
 {limits}
   ATTENTION_EMBEDDED_IN
