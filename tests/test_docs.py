@@ -28,7 +28,7 @@ RUN_BY = {
     "capture.md": "tests/capture/test_docs.py",
     "models.md": "tests/trained/test_forward.py",
     "names.md": "tests/capture/test_docs.py",
-    "notebook.md": "tests/analysis/test_returned_weights.py",
+    "notebook.md": "tests/notebook/test_returned_weights.py",
     "training.md": "tests/test_tutorials.py",
     "upstream.md": "tests/upstream/test_upstream.py",
     "variants.md": "tests/core/variant_claims.py",

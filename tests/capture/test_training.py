@@ -9,9 +9,7 @@ import torch
 from torch import nn
 
 import attention
-import attention.notebook.show
 from attention.capture import Recording, open_folder
-from attention.figures.street_map import first_question
 from tests.capture.making import OwnAttention, inputs, model
 
 
@@ -61,32 +59,3 @@ def test_a_folder_of_several_models_or_none_is_told(tmp_path):
     with pytest.raises(ValueError, match=r"got OwnAttention, Sequential: name one, as open_folder"):
         open_folder(tmp_path)
     assert [*open_folder(tmp_path, "OwnAttention")] == [0]
-
-
-def test_one_slides_over_the_steps_with_the_same_head_and_row(tmp_path, monkeypatch):
-    traitlets = pytest.importorskip("traitlets", reason="needs anywidget (requirements-dev.txt)")
-    pytest.importorskip("anywidget", reason="needs anywidget (requirements-dev.txt)")
-    monkeypatch.setattr(attention.notebook.show, "is_live", lambda: True)
-    train(5, every=2, into=tmp_path)
-    with attention.capture(into=tmp_path / "longer"):
-        model(OwnAttention())(inputs(tokens=11))
-    (longer,) = (tmp_path / "longer").iterdir()
-    longer.rename(tmp_path / "00000006-Sequential.safetensors")
-    runs = open_folder(tmp_path)
-    with pytest.raises(ValueError, match="tokens and keys must be as many"):
-        runs.show([*"abcdefg"])
-    widget = runs.show([*"abcdefghijk"], head=2, query=5)
-    assert (widget.step, widget.given["steps"]) == (6, (0, 2, 4, 6))
-    widget.step = 2
-    assert widget.given["heads"] == []
-    assert "Step 2 cannot be shown: tokens and keys must be as many" in widget.given["words"]
-    (tmp_path / "00000006-Sequential.safetensors").unlink()
-    widget = open_folder(tmp_path).show([*"abcdefg"], head=2, query=5)
-    widget.step = 0
-    assert (widget.layer, widget.head, widget.query, widget.given["step"]) == (0, 2, 5, 0)
-    assert torch.equal(widget._heads.weights(0, 2, 5), runs[0].weights(0, 2, 5))
-    asked = first_question("run 0 2 0", 5, [])
-    assert widget._heads.answer(0, 2, asked) is not None
-    assert widget._heads.answer(0, 2, {**asked, "map": "run 0 2 2"}) is None, "of another step"
-    with pytest.raises(traitlets.TraitError, match=r"step must be one of \[0, 2, 4\], got 3"):
-        widget.step = 3

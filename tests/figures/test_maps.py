@@ -11,8 +11,6 @@ import torch
 from attention.figures import layer_map
 from attention.figures.chart import Chart
 from attention.figures.maps import Spot, word_map
-from attention.figures.scene import Row, Scene, note
-from attention.notebook.scenes import ShownScene
 from tests.cases import over
 from tests.hostile import HOSTILE
 
@@ -123,19 +121,3 @@ def test_numbers_that_are_no_map_are_refused():
         layer_map(NUMBERS, "", ["a", "b"])
     with pytest.raises(ValueError, match=r"numbers must be a Tensor, got \[1\] \(list\)"):
         layer_map([1], "")
-
-
-def test_a_notebook_gives_charts_the_room_they_take():
-    few, many = layer_map(NUMBERS, "Few"), layer_map(torch.ones(30, 3), "Many")
-    heights = {
-        height: part
-        for part in (
-            few,
-            Scene([Row([few, many])]),
-            Scene([Row([few, many]), few]),
-            Scene([note("")]),
-        )
-        for height in re.findall(r"height: (\d+)px\"></iframe>", ShownScene(part)._repr_html_())
-    }
-    one, two = few.figure.layout.height, many.figure.layout.height
-    assert [int(height) for height in heights] == [one + 32, two + 32, one + two + 64, 720]
