@@ -297,8 +297,7 @@ function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }
   const { sequences } = content
   const last = queries === sequences.length - 1 && asks === sequences[queries].length - 1
   const from = word(keys, key)
-  const said = last && sentence.querySelector(".answer strong")
-  const same = said && said.textContent?.trim() === from?.textContent?.trim()
+  const same = last && sequences[keys]?.[key] === content.answer?.word
   const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
   if (!from || scrolls || !(row[key] > 0)) return
   const ground = arc.getBoundingClientRect()
@@ -307,7 +306,7 @@ function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }
     return [left + width / 2 - ground.left, top - ground.top]
   }
   const [x, y] = topOf(from)
-  const ends = [same && said.closest(".answer"), word(queries, asks)]
+  const ends = [same && sentence.querySelector(".answer"), word(queries, asks)]
   const others = ends.flatMap((end) => (end && end !== from ? [end] : []))
   const to = others.find((end) => Math.abs(topOf(end)[1] - y) < 8) ?? others[0]
   if (!to) return
