@@ -129,7 +129,7 @@ MISLEADS = 0.05  # by which zero must take more than the mean does
 # The most that can be said of a head without a name that no kind of prompts needs.
 LEAST: Sentences = {
     "hinders {gaining:listed}": lambda n: n.gaining,
-    "other sentences need it": lambda n: n.claim == "needs",
+    "other sentences need it (no random step was tried there)": lambda n: n.claim == "needs",
     "costs {as_random:listed} no more than a random step does": lambda n: n.as_random,
     "other sentences gain without it": lambda n: n.claim == "gains",
     "rests {sinks[0]}": lambda n: n.sinks,
@@ -150,10 +150,11 @@ NAMED: Sentences = {
 }
 # A kind of prompts that needs a head, beside a change as large in a random direction.
 NEEDS: Sentences = {
-    "{need}.": lambda n: not n.turned,
-    "{need}; by a step as large in one random direction as much: {turned[0]}, and "
-    "{turned[1]}.": lambda n: n.kind.unspecific,
-    "{need}; by a step as large in one random direction {turned[0]}, and {turned[1]}.": otherwise,
+    "Needed by {name}: {lost}.": lambda n: not n.turned,
+    "Costs {name} no more than a random step does: {lost}; by a step as large in one random "
+    "direction {turned[0]}, and {turned[1]}.": lambda n: n.kind.unspecific,
+    "Needed by {name}: {lost}; by a step as large in one random direction {turned[0]}, and "
+    "{turned[1]}.": otherwise,
 }
 # No kind of prompts needs a head; the one that loses most, if it does on both halves.
 NO_NEED: Sentences = {
@@ -165,7 +166,7 @@ NO_NEED: Sentences = {
 }
 # The claim on other sentences, see `claims.elsewhere`, without its numbers; and with them.
 CLAIMS: Sentences = {
-    "{others:capital} need it too": lambda n: n.claim == "needs",
+    "{others:capital} need it too (no random step was tried there)": lambda n: n.claim == "needs",
     "{others:capital} gain without it": lambda n: n.claim == "gains",
     "It is open if {others} need it": lambda n: n.claim == "is open",
     "Vectors of other sentences move by less than {moved:.0} % without it": lambda n: n.vectors,
@@ -350,12 +351,12 @@ def need_words(atlas: Atlas, kind: Kind) -> str:
     costs as much where the kind would need it too, losing as much on both halves."""
     changes = "vectors move by" if of_vectors(atlas) else "the answer loses"
     found, checked = (loss_of(atlas, half) for half in kind.halves)
-    need = (
-        f"Needed by {kind_words(kind)}: without it {changes} {found} on average of "
-        f"{kind.found.count}, and {checked} of {kind.checked.count} others"
+    lost = (
+        f"without it {changes} {found} on average of {kind.found.count}, and {checked} of "
+        f"{kind.checked.count} others"
     )
     turned = [loss_of(atlas, half) for half in kind.turned.halves] if kind.turned else []
-    return say(NEEDS, need=need, turned=turned, kind=kind)
+    return say(NEEDS, name=kind_words(kind), lost=lost, turned=turned, kind=kind)
 
 
 def least_words(atlas: Atlas, kinds: Sequence[Kind]) -> str:

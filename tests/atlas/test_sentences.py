@@ -46,6 +46,7 @@ def costs(found: float, checked: float) -> Cost:
     return Cost(mean(found, 0.002, 40), mean(checked, 0.003, 38))
 
 
+UNTRIED = "(no random step was tried there)"
 LOUD = making.measured("previous", 0.3)
 
 
@@ -64,7 +65,7 @@ LOUD = making.measured("previous", 0.3)
         (head(*needed("")), "Needed by sentences at large."),
         (head(kind(0.06, 0.09)), "Hinders capitals."),
         (head(kind(0.06, 0.02)), "No name holds; no kind of prompts surely needs it."),
-        (head(cost=costs(0.04, 0.05)), "Other sentences need it."),
+        (head(cost=costs(0.04, 0.05)), f"Other sentences need it {UNTRIED}."),
         (head(cost=costs(-0.04, -0.05)), "Other sentences gain without it."),
         (head(**named("first", 0.99)), "Rests on the beginning of the text."),
         (head(**named("previous", 0.31)), "Seemed to look one word back, but the check failed."),
@@ -110,6 +111,7 @@ MOVES = (
     "to 23) of 6 others"
 )
 AS_RANDOM = "Costs capitals no more than a random step does."
+LOST = LOSES.removeprefix("Needed by capitals")
 RANDOM = "; by a step as large in one random direction "
 
 
@@ -126,7 +128,7 @@ RANDOM = "; by a step as large in one random direction "
         (
             ANSWERS,
             [kind(-0.12, -0.2, turned=turned(-0.12, -0.21, needs=True))],
-            f"{LOSES}{RANDOM}as much: 12 points (11 to 13), and 21 points (20 to 22).",
+            f"{AS_RANDOM[:-1]}{LOST}{RANDOM}12 points (11 to 13), and 21 points (20 to 22).",
         ),
         (
             ANSWERS,
@@ -166,8 +168,8 @@ GROWS = "the loss on 40 other sentences grows by"
         (
             ANSWERS,
             costs(0.041, 0.033),
-            f"Other sentences need it too: {GROWS} 0.041 ± 0.002 nats a piece, on 38 more by 0.033 "
-            "± 0.003 nats a piece.",
+            f"Other sentences need it too {UNTRIED}: {GROWS} 0.041 ± 0.002 nats a piece, on 38 "
+            "more by 0.033 ± 0.003 nats a piece.",
         ),
         (
             ANSWERS,
@@ -184,8 +186,8 @@ GROWS = "the loss on 40 other sentences grows by"
         (
             VECTORS,
             costs(0.021, 0.033),
-            "Vectors of other sentences need it too: those of 40 other sentences move by 2.10 ± "
-            "0.20 %, of 38 more by 3.30 ± 0.30 %.",
+            f"Vectors of other sentences need it too {UNTRIED}: those of 40 other sentences move "
+            "by 2.10 ± 0.20 %, of 38 more by 3.30 ± 0.30 %.",
         ),
     ],
 )
