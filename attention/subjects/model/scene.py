@@ -156,8 +156,12 @@ def reasons(view: View) -> Scene:
         return scene()
     assert result.trained is not None
     layer, head = result.trained.position, result.head
-    query = min(view["query"], len(result.tokens) - 1)
-    rows, names, words = length_rows(runs.run_of(result.settings), layer, head, query)
+    run, aside = runs.run_of(result.settings), view["special"] == "ignored"
+    one = run.inputs[layer]
+    queries, keys = (each.kept(aside) for each in (one.pieces, one.memory_pieces or one.pieces))
+    query = queries[min(view["query"], len(queries) - 1)]
+    rows, names, words = length_rows(run, layer, head, query)
+    rows, names = rows[:, keys], [names[key] for key in keys]
     key = view["key"] if 0 <= view["key"] < len(names) else int(rows[0].argmax())
     return scene(
         heading("A great weight may bring little (Kobayashi et al. 2020)"),
@@ -176,7 +180,7 @@ def reasons(view: View) -> Scene:
         ),
         Words(words),
         heading("Why it looks there"),
-        *_score_as_sum(result, query, key, names[key]),
+        *_score_as_sum(result, query, keys[key], names[key]),
     )
 
 

@@ -11,7 +11,7 @@ from attention.subjects.model import reasons, scene
 from attention.subjects.model.options import LAYERS, REASONS
 from attention.subjects.model.reasons import Guesses, Reasons, guess_lines, part_bars
 from tests.running import opened, viewed
-from tests.subjects.model.shown import part
+from tests.subjects.model.shown import part, words
 from tests.subjects.play.how.making import shown as read
 from tests.trained.built import offer, writer
 from tests.trained.packaged import packaged, run_model
@@ -40,6 +40,20 @@ def test_weights_lengths_and_the_score_are_of_the_chosen_query_and_key():
     app = opened("model", **link, more=REASONS).tell("lengths", "cell", (1, 2))
     assert app.query_params["key"] == "2"
     assert app.sent["lengths"].header["chosen"] == [0, 2]
+
+
+def test_with_markers_ignored_the_same_piece_and_key_are_explained():
+    link = {"model": "minilm", "s": SENTENCE, "layer": 3, "head": 1, "more": REASONS}
+    there = viewed("model", **link, query=6, key=5)
+    whole, aside = map(
+        scene.reasons, (there, viewed("model", **link, query=5, key=4, special="ignored"))
+    )
+    assert words(aside) == words(whole)
+    lengths = part(aside, "lengths", Matrices)
+    assert lengths.chosen == (0, 4)
+    assert_close(
+        lengths.matrices[0].numbers, part(whole, "lengths", Matrices).matrices[0].numbers[:, 1:-1]
+    )
 
 
 def test_the_last_guess_is_the_models(written):
