@@ -22,6 +22,7 @@ from tests.browser.browsing import (
     expect_search,
     values,
 )
+from tests.cases import over
 from tests.trained.packaged import packaged
 
 
@@ -97,6 +98,34 @@ def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_le
     window(page).get_by_role("radio", name="what is lost without it").click()
     expect(lens).to_have_count(0)
     expect(window(page).locator(".word.asked")).to_have_count(0)
+
+
+END = """path => {
+  const { x } = path.getPointAtLength(path.getTotalLength())
+  const at = path.ownerSVGElement.getBoundingClientRect().left + x
+  const parts = [...path.getRootNode().querySelectorAll(".word, .answer")]
+  const far = (part) => {
+    const { left, width } = part.getBoundingClientRect()
+    return Math.abs(left + width / 2 - at)
+  }
+  return parts.sort((one, other) => far(one) - far(other))[0].classList[0]
+}"""
+
+
+@over(
+    "text, end",
+    [
+        ("The capital of France is", "word"),  # says Paris, looks at France
+        ("When Mary and John went to the store, John gave a drink to", "answer"),
+    ],
+)
+def test_an_arc_leads_to_the_answer_only_from_the_same_word(text, end, open_page):
+    packaged("smollm2")
+    page = open_page("/model?" + urlencode({"model": "smollm2", "s": text}))
+    expect_rest(page)
+    arc = window(page).locator(".arc path")
+    expect(arc).to_have_count(1)
+    eventually(page, lambda: arc.evaluate(END), end)
 
 
 def test_one_tab_leads_to_the_head_and_on_a_phone_arc_switch_and_what_is_told_stay_in_sight(
