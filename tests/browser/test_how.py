@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from tests.browser.browsing import Page, check_link, choice, expect, expect_in_search, search
-from tests.browser.test_play import link, read
+from tests.browser.test_play import link
 
 
 def matrices(page: Page) -> Any:
@@ -24,15 +24,17 @@ def box(page: Page, label: str) -> Any:
     return page.get_by_label(label, exact=True)
 
 
+def read(text: str) -> float:
+    """A number as a cell has it; one without text is masked."""
+    return float(text.replace("−", "-")) if text.strip() else -math.inf
+
+
 def numbers(page: Page) -> list[list[list[float]]]:
     """The numbers of all matrices as they stand on the page; masked cells are −inf."""
     expect(page.locator(".working")).to_be_visible()
     return [
         [
-            [
-                read(text) if text.strip() else -math.inf
-                for text in line.locator("td").all_inner_texts()
-            ]
+            [read(text) for text in line.locator("td").all_inner_texts()]
             for line in table.locator("tbody tr").all()
         ]
         for table in matrices(page).locator("table").all()

@@ -100,6 +100,7 @@ def test_of_two_clicked_words_the_one_that_asks_stands_in_the_address_and_the_le
     expect(window(page).locator(".word.asked")).to_have_count(0)
 
 
+NAME_MOVER = {"layer": 23, "head": 0}
 END = """path => {
   const { x } = path.getPointAtLength(path.getTotalLength())
   const at = path.ownerSVGElement.getBoundingClientRect().left + x
@@ -113,15 +114,18 @@ END = """path => {
 
 
 @over(
-    "text, end",
+    "settings, end",
     [
-        ("The capital of France is", "word"),  # says Paris, looks at France
-        ("When Mary and John went to the store, John gave a drink to", "answer"),
+        ({"s": "The capital of France is"}, "word"),  # says Paris, looks at France
+        (
+            {"s": "When Mary and John went to the store, John gave a drink to", **NAME_MOVER},
+            "answer",
+        ),
     ],
 )
-def test_an_arc_leads_to_the_answer_only_from_the_same_word(text, end, open_page):
+def test_an_arc_leads_to_the_answer_only_from_the_same_word(settings, end, open_page):
     packaged("smollm2")
-    page = open_page("/model?" + urlencode({"model": "smollm2", "s": text}))
+    page = open_page("/model?" + urlencode({"model": "smollm2", **settings}))
     expect_rest(page)
     arc = window(page).locator(".arc path")
     expect(arc).to_have_count(1)
