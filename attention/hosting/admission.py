@@ -87,7 +87,7 @@ class Admission:
         """The answer to a request that goes no further."""
         if self._too_many(request):
             return PlainTextResponse(TOO_MANY, 429, {"Retry-After": "2"})
-        if metrics.are_asked_for(request) and metrics.through_proxy(request):
+        if metrics.are_asked_for(request) and not metrics.may_be_read_by(request):
             return PlainTextResponse("Not found", 404)
         is_queue = request.scope["path"].endswith(QUEUE_PATH)
         if not (is_queue or _is_for_page(request)):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import ipaddress
+import os
 import re
 
 from prometheus_client import (
@@ -18,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+SCRAPERS_VARIABLE = "ATTENTION_METRICS"
 REGISTRY = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)  # memory, CPU time, open files, start
 PlatformCollector(registry=REGISTRY)  # the version of Python
@@ -58,6 +62,31 @@ def are_asked_for(request: Request) -> bool:
 def through_proxy(request: Request) -> bool:
     """True if a request came through a proxy, as visitors' do: they read no metrics."""
     return any(PROXY.match(name) for name in request.headers)
+
+
+def may_be_read_by(request: Request) -> bool:
+    """True if a request comes straight from this machine or a network that the owner names."""
+    if through_proxy(request) or not request.client:
+        return False
+    try:
+        address = ipaddress.ip_address(request.client.host)
+    except ValueError:
+        return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or any(address in network for network in scrapers())
+
+
+@functools.cache
+def scrapers() -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    """Networks from which metrics are read too, as in `ATTENTION_METRICS="10.0.0.0/8"`.
+
+    Raises ValueError, naming the variable, where they cannot be read.
+    """
+    words = os.environ.get(SCRAPERS_VARIABLE, "").replace(",", " ").split()
+    try:
+        return tuple(ipaddress.ip_network(word) for word in words)
+    except ValueError as error:
+        raise ValueError(f"{SCRAPERS_VARIABLE} must name networks, got: {error}") from None
 
 
 def show(request: Request) -> Response:

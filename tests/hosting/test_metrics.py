@@ -40,3 +40,28 @@ def test_a_scraper_at_the_server_itself_sends_no_header_of_a_proxy():
     scraper = "Host", "User-Agent", "Accept", "Accept-Encoding", "Connection", "Authorization"
     assert not came_through_proxy(*scraper, "X-Prometheus-Scrape-Timeout-Seconds")
     assert not came_through_proxy("X-Requested-With", "Cookie", "Traceparent", "Referer")
+
+
+@pytest.mark.parametrize(
+    ("host", "may"),
+    [
+        *(("127.0.0.1", True), ("::1", True), ("::ffff:127.0.0.1", True), ("10.1.2.3", True)),
+        *(("::ffff:10.1.2.3", True), ("fd00::7", True), ("11.1.2.3", False), ("fe00::7", False)),
+        *(("203.0.113.7", False), ("no address", False)),
+    ],
+)
+def test_metrics_are_for_the_machine_itself_and_networks_that_are_named(monkeypatch, host, may):
+    monkeypatch.setenv("ATTENTION_METRICS", "10.0.0.0/8, fd00::/16")
+    metrics.scrapers.cache_clear()
+    scope = {"type": "http", "headers": [], "client": (host, 7)}
+    assert metrics.may_be_read_by(Request(scope)) == may
+    proxied = scope | {"headers": [(b"via", b"1.1 a")]}
+    assert not metrics.may_be_read_by(Request(proxied))
+    metrics.scrapers.cache_clear()
+
+
+def test_networks_that_cannot_be_read_are_told_with_the_variable(monkeypatch):
+    monkeypatch.setenv("ATTENTION_METRICS", "10.0.0.0/8 everywhere")
+    metrics.scrapers.cache_clear()
+    with pytest.raises(ValueError, match="ATTENTION_METRICS must name networks, got: 'everywhere'"):
+        metrics.scrapers()

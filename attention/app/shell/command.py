@@ -38,6 +38,7 @@ What an owner can set in the environment:
 {limits}
   ATTENTION_EMBEDDED_IN
                      which pages may embed the app, as "'self' https://school.example"
+  ATTENTION_METRICS  networks that may read /metrics besides this machine, as "10.0.0.0/8"
 """
 
 

@@ -54,9 +54,10 @@ M_ARENA_MAX = -8  # of malloc.h
 
 
 def options() -> dict[str, Any]:
-    """Options of the server. Ends the process, with a word, where the limits cannot be read."""
+    """Options of the server. Ends the process, with a word, where a variable cannot be read."""
     try:
         allowed = limits()
+        metrics.scrapers()
     except ValueError as error:
         raise SystemExit(str(error)) from None
     ask_no_other_host()
