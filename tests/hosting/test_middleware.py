@@ -75,25 +75,26 @@ def test_a_file_is_taken_where_its_session_is(path, status):
 
 
 @pytest.mark.parametrize("path", ["/", "/base/", "/base/model"])
-def test_a_bare_address_leads_to_a_link_of_the_same_path(path):
+def test_a_bare_address_or_a_sentence_alone_leads_to_a_link_of_the_same_path(path):
     for method in ("GET", "HEAD"):
-        redirects = Redirects(inner, {path: lambda: "s=a+cat&query=3"}, {})
-        found = answer(redirects, path, method=method)
-        assert (found.status, found.headers["location"]) == (307, "?s=a+cat&query=3")
-        assert found.headers["cache-control"] == "no-store"
+        redirects = Redirects(inner, {path: lambda s: f"s={s or 'a+cat'}&query=3"}, {})
+        for query, s in {b"": "a+cat", b"s=dogs": "dogs"}.items():
+            found = answer(redirects, path, method=method, query_string=query)
+            assert (found.status, found.headers["location"]) == (307, f"?s={s}&query=3")
+            assert found.headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize(
     ("path", "more"),
     [
-        *(("/", {"query_string": query}) for query in (b"seed=0", b"embed=true")),
+        *(("/", {"query_string": query}) for query in (b"seed=0", b"s=a&seed=0", b"s=")),
         *((path, {}) for path in ("/explore", "/none", "/guide", "/_stcore/health")),
         *((path, {"method": "POST"}) for path in ("/", "/gone")),
         *((path, {"type": "websocket"}) for path in ("/", "/gone")),
     ],
 )
 def test_an_address_that_says_anything_is_passed_on(path, more):
-    opens = {"/": lambda: "s=a+cat", "/none": lambda: ""}
+    opens = {"/": lambda s: f"s={s}&query=1", "/none": lambda s: ""}
     redirects = Redirects(inner, opens, {"/gone": "model"})
     assert answer(redirects, path, **more) == (200, {}, "the app")
 

@@ -95,10 +95,10 @@ def options() -> dict[str, Any]:
     }
 
 
-def _opens() -> dict[str, Callable[[], str]]:
-    """Queries of the links that pages open on, by their paths."""
+def _opens() -> dict[str, Callable[[str], str]]:
+    """Queries of the links that pages open on, by their paths, see `Page.opens`."""
     top = _top()
-    return {top + ("" if page.first else page.name): page.opens for page in PAGES if page.opens}
+    return {top + ("" if page.first else page.name): page.opens for page in PAGES}
 
 
 def _moved() -> dict[str, str]:

@@ -45,8 +45,9 @@ class Page:
     starts: Mapping[str, Value] = field(default_factory=dict)
     # further settings, where a sentence of one's own comes along; gets its view
     fills: Callable[[Any], Mapping[str, Value]] = lambda view: {}
-    # the query of the link that its bare address, and the menu, lead to
-    opens: Callable[[], str] | None = None
+    # the query of the link that its bare address (""), and the menu, lead to, or one that says
+    # no more than a sentence; "" = it stays
+    opens: Callable[[str], str] = lambda s: ""
     former: tuple[str, ...] = ()  # names of pages whose addresses lead to it
     file: str = ""  # from the top of the project, "" = in pages/
     behind: str = ""  # the door of the menu that leads to it, "" = one of its own

@@ -311,7 +311,7 @@ def _start(page: Page, before: Visit, arrived: View) -> None:
     """Have a page that one first comes to by the menu begin as its own link does, where nothing has
     been set but what that link says too. A sentence of one's own, or one seen before, stays."""
     declared = every_setting()
-    link = parse_qs(page.opens()) if page.opens else {}
+    link = parse_qs(page.opens(""))
     opening: dict[str, Any] = {name: value_in(link, name) for name in link}
     its_own = {*OF_MODELS, *page.beside({**arrived, **opening})}
     changed = {name: value for name, value in arrived.changed().items() if name in its_own}

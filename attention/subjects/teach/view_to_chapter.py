@@ -38,7 +38,7 @@ def of_link(address: str) -> View:
     if page is None or page.chapter is None:
         titles = ", ".join(page.title for page in PAGES if page.chapter)
         raise ValueError(f"a link to one of {titles} is expected, not “{address[:40]}”")
-    query = parts.query or (page.opens() if page.opens else "")
+    query = parts.query or page.opens("")
     taken, _ = read_link(parse_qs(query, keep_blank_values=True), width_of)
     return view_of(page, Visit().opening(page, taken, ()))
 

@@ -81,6 +81,7 @@ def is_copied(words: Sequence[str], given: Sequence[str]) -> bool:
 def strongest(tokens: Sequence[str], keys: Sequence[str], trace: Trace) -> str:
     """Say which link carries most from one sentence to the other; of weights that are no shares the
     greatest by size."""
+    trace = trace.handed_on
     row, column = divmod(int(trace.weights.abs().argmax()), trace.weights.shape[1])
     weight = float(trace.weights[row, column])
     if not weight:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attention.app.state.pages import WITHOUT_MODELS, Page, Values
-from attention.subjects.two_sequences.words import TRANSLATED, CrossSettings, first_translation
+from attention.subjects.two_sequences.words import TRANSLATED, CrossSettings, translated
 
 
 def _is_translated(values: Values) -> bool:
@@ -45,7 +45,7 @@ PAGE = Page(
     },
     settings=(CrossSettings,),
     sentence=_is_translated,
-    opens=first_translation,
+    opens=translated,
     attention="cross",
     beside=_beside_cross,
     chapter=lambda values: "picture" if values["cross"] == "sentences" else "",

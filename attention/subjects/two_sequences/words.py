@@ -54,11 +54,11 @@ def has_translator() -> bool:
     return TRANSLATOR.name in names_of_models()
 
 
-def first_translation() -> str:
-    """The query of a link to a sentence that is translated with lines that cross, "" without a
-    translator."""
-    link = {"s": "she drives a fast red car to her new office", "cross": TRANSLATED, "query": 3}
-    return urlencode(link) if has_translator() else ""
+def translated(s: str) -> str:
+    """The query of a link to a sentence that is translated, "" without a translator; s: "" for one
+    with lines that cross."""
+    link = {"s": s or "she drives a fast red car to her new office", "cross": TRANSLATED}
+    return urlencode(link if s else link | {"query": 3}) if has_translator() else ""
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,6 @@ def test_a_sentence_and_its_word_come_along_to_its_translation_whatever_the_mask
 
 def test_without_a_translator_the_page_says_so_and_opens_on_two_sentences(monkeypatch):
     monkeypatch.setattr(cross_words, "names_of_models", lambda: ("none",))
-    assert cross_words.first_translation() == ""
+    assert cross_words.translated("") == cross_words.translated("a cat") == ""
     (info,) = opened("cross", cross="translated").missing
     assert info.startswith(f"{cross_words.TRANSLATOR.title} is not installed here.")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention.core import masks
-from attention.core.functional import WeightsAlone
+from attention.core.functional import WeightsAlone, attend
 from attention.core.variants import VARIANTS
 from attention.core.weighing import SOFTMAX, UNNORMED
 from attention.figures.matrix import MatrixError
@@ -256,3 +256,9 @@ def test_the_link_of_the_greatest_weight_is_said_and_if_it_takes_away(weighing):
     for weights, words in (SIGNED if weighing.signed else LINKS).items():
         trace = WeightsAlone(torch.tensor(weights), weighing=weighing)
         assert crossing.strongest("ab", "cd", trace) == words
+        if weighing.signed:  # as heads that are mixed after the softmax hand them on
+            mixed = attend(*torch.eye(2).expand(3, 2, 2), after_softmax=torch.tensor(weights).mul)
+            handed_on = WeightsAlone(mixed.applied, weighing=weighing)
+            assert crossing.strongest("ab", "cd", mixed) == crossing.strongest(
+                "ab", "cd", handed_on
+            )
