@@ -78,6 +78,7 @@ UNFOLDED = """() => {
   return folded.open && !folded.getAnimations({ subtree: true }).length
 }"""
 
+WORKED_OUT = 120_000  # milliseconds
 DROPDOWN = re.compile("st(SelectboxVirtual|MultiSelect)Dropdown")
 FOREIGN = "img, script, iframe, a[href*='//evil'], a[href^=javascript]"
 
@@ -157,10 +158,11 @@ def expect_heatmap(page: Page) -> None:
     expect(page.locator(".attention-heatmap .xtick").last).to_be_attached()
 
 
-def expect_rest(page: Page, most: float | None = None, latency: float = 0) -> None:
+def expect_rest(page: Page, most: float = WORKED_OUT, latency: float = 0) -> None:
     """Until no run of the app has been under way for some looks: what the last made has come.
 
-    most: milliseconds, None = as many as Playwright waits; latency: each way, of messages.
+    most: milliseconds, as many as all heads of a model take on a busy machine; latency: each way,
+    of messages.
     """
     looks = LOOKS_AT_REST + 2 * latency // LOOK_EVERY
     page.wait_for_function(RESTS, arg=looks, polling=LOOK_EVERY, timeout=most)

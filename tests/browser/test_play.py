@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -142,6 +143,24 @@ def test_the_scale_moves_without_a_round_trip_and_is_kept_when_let_go(open_page)
     expect_rest(page)
     assert change.all_inner_texts() == moved
     check_link(page, open_page)
+
+
+TALLER = """sentence => ({
+  sentence: sentence.offsetHeight > innerHeight / 3 + 1,
+  arcs: sentence.previousElementSibling.getBBox().height > sentence.offsetHeight,
+})"""
+
+
+def test_a_long_sentence_takes_a_third_of_the_screen_and_shows_the_chosen_word(open_page):
+    page = open_page(link(s="the cat sat on a mat " * 60, query=357))
+    sentence = page.locator(".stage .sentence")
+    for key, at in {"": 357, "Home": 0, "End": 359}.items():
+        if key:
+            sentence.press(key)
+        chosen = sentence.locator("[aria-selected=true]")
+        expect(chosen).to_have_id(f"option-{at}")
+        expect(chosen).to_be_in_viewport(ratio=1)
+        eventually(page, partial(sentence.evaluate, TALLER), {"sentence": False, "arcs": False})
 
 
 def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page):

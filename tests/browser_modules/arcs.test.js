@@ -38,7 +38,7 @@ test("words stand in one row where they are legible so, else stacked on a phone,
 })
 
 test("an arc leads from the word to the other, the higher the farther it is", () => {
-  const layout = { spots: SPOTS, kind: "row", room: 150 }
+  const layout = { spots: SPOTS, kind: "row", room: 150, sight: [0, 900] }
   const [near, far] = [1, 2].map((key) => numbers(arc(layout, 0, key)))
   assert.deepEqual(
     [near.slice(0, 2), near.slice(-2)],
@@ -52,7 +52,7 @@ test("an arc leads from the word to the other, the higher the farther it is", ()
   const own = numbers(arc(layout, 1, 1))
   assert.equal((own[0] + own.at(-2)) / 2, 50)
   const beside = SPOTS.map(({ x }) => ({ x: 150, y: x }))
-  const aside = numbers(arc({ spots: beside, kind: "stack", room: 0 }, 0, 2))
+  const aside = numbers(arc({ spots: beside, kind: "stack", room: 0, sight: [0, 900] }, 0, 2))
   assert.deepEqual(
     [aside.slice(0, 2), aside.slice(-2)],
     [

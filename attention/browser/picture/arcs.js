@@ -12,12 +12,16 @@ import { rowOf } from "./sums.js"
     @import { Axis } from "../shared/axis.js"
     @typedef {{ x: number, y: number }} Spot where arcs end at a word
     @typedef {Axis["kind"]} Kind
-    @typedef {{ spots: Spot[], kind: Kind, room: number }} Layout
+    @typedef {{ spots: Spot[], kind: Kind, room: number, sight: number[] }} Layout sight: between
+      which heights a word is seen, of a sentence that scrolls
     @typedef {ReturnType<typeof build>} View */
 
 const LARGEST = 34 // pixels of letters
 const SMALLEST = 21
 const NARROW = 600
+const WRAPPED = [24, 20, 17, 15] // pixels of letters, the largest that fit
+const HIGHEST = 1 / 3 // of the window
+const ALL = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 const MOST_STACKED = 20 // words
 const SHARE = 56 // pixels for a share beside its word
 const TOLD = 0.045 // of a weight that is written below its word
@@ -66,12 +70,16 @@ function build(parent, content) {
     options: /** @type {HTMLElement[]} */ ([]),
     shares: /** @type {HTMLElement[]} */ ([]),
     arcs: /** @type {SVGPathElement[]} */ ([]),
-    layout: /** @type {Layout} */ ({ spots: [], kind: "row", room: 0 }),
+    layout: /** @type {Layout} */ ({ spots: [], kind: "row", room: 0, sight: ALL }),
     target: /** @type {Float32Array | null} */ (null),
     now: /** @type {Float32Array} */ (new Float32Array()),
     shades: /** @type {Uint32Array} */ (new Uint32Array()),
   }
   strands.follow(stage, () => thread(view))
+  queries.addEventListener("scroll", () => {
+    layOut(view, view.layout.kind, view.layout.room)
+    place(view)
+  })
   new ResizeObserver(() => {
     const [width, height] = [stage.clientWidth, window.innerHeight]
     if (width === view.width && height === view.height) return
@@ -152,17 +160,15 @@ function fit(view) {
   const highest = Math.min(150, Math.max(80, 0.165 * view.height))
   const room = kind === "row" ? (options.length > 2 ? highest : 56) : kind === "wrap" ? 56 : 0
   stage.dataset.layout = kind
-  setLengths(stage, {
-    "--letters": kind === "row" ? letters : view.width < NARROW ? 20 : 24,
-    "--arcs": room,
-  })
-  const spots = options.map((word) => {
-    const pill = /** @type {HTMLElement} */ (word.firstElementChild)
-    const [left, top] = [queries.offsetLeft + word.offsetLeft, queries.offsetTop + word.offsetTop]
-    if (kind === "stack") return { x: left, y: top + pill.offsetHeight / 2 }
-    return { x: left + word.offsetWidth / 2, y: top }
-  })
-  view.layout = { spots, kind, room }
+  const sizes = kind === "row" ? [letters] : view.width < NARROW ? WRAPPED.slice(1) : WRAPPED
+  const most = HIGHEST * view.height
+  setLengths(stage, { "--arcs": room, "--highest": most })
+  for (const size of sizes) {
+    setLengths(stage, { "--letters": size })
+    if (kind === "stack" || queries.scrollHeight <= most) break
+  }
+  if (options[view.held]) scrollTo(view, view.held)
+  layOut(view, kind, room)
   const wide = /** @type {HTMLElement} */ (last.firstElementChild).offsetWidth
   const [left, top] = [queries.offsetLeft + last.offsetLeft, queries.offsetTop + last.offsetTop]
   const [height, below] = [stage.clientHeight, top + last.offsetHeight + 2]
@@ -171,6 +177,21 @@ function fit(view) {
   setAttributes(drawing, { width: view.width, height })
   if (kind === "stack") setLengths(other, { left: left + wide + SHARE, top })
   else setLengths(other, { left, top: below, minWidth: wide })
+}
+
+/** Finds where the words are, as far as the sentence is scrolled.
+    @type {(view: View, kind: Kind, room: number) => void} */
+function layOut(view, kind, room) {
+  const { options, queries } = view
+  const top = queries.offsetTop
+  const spots = options.map((word) => {
+    const pill = /** @type {HTMLElement} */ (word.firstElementChild)
+    const [x, y] = [queries.offsetLeft + word.offsetLeft, top + word.offsetTop - queries.scrollTop]
+    if (kind === "stack") return { x, y: y + pill.offsetHeight / 2 }
+    return { x: x + word.offsetWidth / 2, y }
+  })
+  const scrolls = queries.scrollHeight > queries.clientHeight + 1
+  view.layout = { spots, kind, room, sight: scrolls ? [top, top + queries.clientHeight] : ALL }
 }
 
 /** @type {(letters: number, width: number, count: number) => Kind} */
@@ -191,6 +212,7 @@ function show(view, at) {
     kept && before.length === row.length && before.every((weight, at) => weight === row[at])
   if (view.query !== query || !same) say(view, query)
   view.query = query
+  if (query === held && view.held !== held) scrollTo(view, held)
   if (!same) {
     haunt(view, kept ? before : null, row)
     view.target = row
@@ -201,6 +223,15 @@ function show(view, at) {
   view.held = held
   mark(view, key)
   markQueries({ queries, options }, held, query)
+}
+
+/** Brings a word into sight, in a sentence that scrolls.
+    @type {(view: View, at: number) => void} */
+function scrollTo({ queries, options }, at) {
+  const { offsetTop, offsetHeight } = options[at]
+  const [above, below] = [offsetTop, offsetTop + offsetHeight - queries.clientHeight]
+  if (queries.scrollTop <= above && queries.scrollTop >= below) return
+  queries.scrollTop = (above + below) / 2
 }
 
 /** @type {(view: View, query: number) => void} */
@@ -259,10 +290,12 @@ export function arcsOf(weights) {
   return byWeight(weights).slice(0, MOST_ARCS).reverse()
 }
 
-/** From a query up, or aside, and back to a key.
+/** From a query up, or aside, and back to a key; nothing where either is out of sight.
     @type {(layout: Layout, query: number, key: number) => string} */
-export function arc({ spots, kind, room }, query, key) {
+export function arc({ spots, kind, room, sight }, query, key) {
   const [from, to] = [spots[query], spots[key]]
+  const [top, end] = sight
+  if (Math.min(from.y, to.y) < top || Math.max(from.y, to.y) > end) return ""
   if (kind === "stack") {
     if (query === key) return loop(from, -1, 0)
     const out =
@@ -315,7 +348,6 @@ function paint(view, weights) {
     const number = shared ? percent(weight) : glance(weight, content.columns)
     const shown = tell ? (masked[key] ? "masked" : number) : ""
     if (shares[key].textContent !== shown) shares[key].textContent = shown
-    word.title = `${distinct(content.tokens, key)}: ${masked[key] ? "masked" : precise(target?.[key] ?? weight, 6)}`
   }
 }
 
@@ -343,5 +375,11 @@ function mark(view, key) {
   view.pointed = key
   for (const [at, word] of options.entries()) word.classList.toggle("pointed", at === key)
   for (const arc of arcs) arc.classList.toggle("pointed", Number(arc.dataset.key) === key)
-  if (before !== key) paint(view, view.now)
+  if (before === key) return
+  paint(view, view.now)
+  if (key === null) return
+  const { content, query, target, now } = view
+  const masked = rowOf(content.hidden, content.columns, query)[key]
+  const number = masked ? "masked" : precise(target?.[key] ?? now[key], 6)
+  options[key].title = `${distinct(content.tokens, key)}: ${number}`
 }
