@@ -117,6 +117,11 @@ def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colours(open_p
             for radio in radios.all()
         }
         assert len(set(looks.values())) == len(looks)
+    borders = page.locator(".word .pill").evaluate_all(
+        "pills => pills.map((pill) => getComputedStyle(pill).borderColor)"
+    )
+    chosen = page.locator(".word[aria-selected=true] .pill")
+    assert borders.count(chosen.evaluate("pill => getComputedStyle(pill).borderColor")) == 1
 
 
 def test_on_the_narrowest_phone_the_name_makes_room_and_rows_have_words_at_their_left(open_page):

@@ -161,6 +161,10 @@ def test_a_long_sentence_takes_a_third_of_the_screen_and_shows_the_chosen_word(o
         expect(chosen).to_have_id(f"option-{at}")
         expect(chosen).to_be_in_viewport(ratio=1)
         eventually(page, partial(sentence.evaluate, TALLER), {"sentence": False, "arcs": False})
+    bar = page.locator(".mixture-bar")
+    expect(bar.locator(".rest")).to_have_text("300 more")
+    widths = "bar => [...bar.children].reduce((sum, part) => sum + part.offsetWidth, 0)"
+    assert bar.evaluate(f"bar => Math.abs(bar.offsetWidth - ({widths})(bar)) < 40")
 
 
 def test_sixty_words_scroll_or_shrink_to_colour_beside_the_page(open_page):

@@ -7,10 +7,12 @@ import { listenToTerms, writeEquation } from "./sum.js"
 import { applied } from "./sums.js"
 
 /** @import { Content, Part } from "./index.js"
-    @typedef {ReturnType<typeof build>} View */
+    @typedef {ReturnType<typeof build>} View
+    @typedef {{ part: HTMLElement, keys: number[] }[]} Parts */
 
 const NAMED = 0.065 // of a part of the bar with a name in it
 const CHANGED = 0.02
+const MOST_PARTS = 60
 
 /** The new vector of the chosen word: one line, and one bar as long as 1.
     @type {(parent: HTMLElement, content: Content) => Part} */
@@ -46,7 +48,7 @@ function build(parent, content) {
     shades: /** @type {Uint32Array} */ (new Uint32Array()),
     target: /** @type {Float32Array | null} */ (null),
     now: /** @type {Float32Array} */ (new Float32Array()),
-    parts: /** @type {HTMLElement[]} */ ([]),
+    parts: /** @type {Parts} */ ([]),
   }
 }
 
@@ -79,37 +81,46 @@ function write({ content, lead, equation, query }) {
   writeEquation(equation, content, query)
 }
 
-/** The parts of a bar, from the greatest to the smallest.
-    @type {(view: View, bar: HTMLElement, weights: Float32Array) => HTMLElement[]} */
+/** The parts of a bar, from the greatest to the smallest; many of the smallest are one part.
+    @type {(view: View, bar: HTMLElement, weights: Float32Array) => Parts} */
 function fill({ content, shades }, bar, weights) {
-  const whole = wholeOf(weights)
-  const parts = byWeight(weights).flatMap((key) => {
-    if (!weights[key]) return []
+  const keys = byWeight(weights).filter((key) => weights[key])
+  const rest = keys.splice(MOST_PARTS)
+  const parts = keys.map((key) => {
     const part = make("span", weights[key] < 0 ? "negative" : "")
     part.dataset.key = String(key)
-    const size = sizeOf(weights[key])
-    part.style.width = `${(100 * size) / whole}%`
+    const weight = sizeOf(weights[key])
     const pixel = content.signed
       ? shadeOf(weights[key], -1, 1, shades)
-      : shadeOf(size, 0, 1, shades)
+      : shadeOf(weight, 0, 1, shades)
     part.style.background = rgb(pixel)
     part.style.color = inkOn(pixel)
     const told = content.shares ? percent(weights[key]) : glance(weights[key], content.columns)
     part.title = `${named(content.keys, key)}: ${told}`
-    if (size >= NAMED) make("bdi", "", part, { textContent: content.keys[key] })
-    return part
+    if (weight >= NAMED) make("bdi", "", part, { textContent: content.keys[key] })
+    return { part, keys: [key] }
   })
-  bar.replaceChildren(...parts)
+  if (rest.length) {
+    const part = make("span", "rest", null, { textContent: `${rest.length} more` })
+    parts.push({ part, keys: rest })
+  }
+  resize(parts, weights)
+  bar.replaceChildren(...parts.map(({ part }) => part))
   return parts
 }
 
 /** @type {(view: View, weights: Float32Array) => void} */
 function paint(view, weights) {
   view.now = weights
+  resize(view.parts, weights)
+}
+
+/** @type {(parts: Parts, weights: Float32Array) => void} */
+function resize(parts, weights) {
   const whole = wholeOf(weights)
-  for (const part of view.parts) {
-    const size = sizeOf(weights[Number(part.dataset.key)])
-    part.style.width = `${(100 * size) / whole}%`
+  for (const { part, keys } of parts) {
+    const sum = keys.reduce((sum, key) => sum + sizeOf(weights[key]), 0)
+    part.style.width = `${(100 * sum) / whole}%`
   }
 }
 
