@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.browser.browsing import Page, expect, expect_rest
+from tests.browser.browsing import Page, eventually, expect, expect_rest
 
 A4 = {"width": 718, "height": 1047}  # its pixels between the margins
 HALF_GONE = """() => {
@@ -23,7 +23,8 @@ HALF_GONE = """() => {
 }"""
 ON_SCREEN_ALONE = (
     "[data-testid=stSidebar], [data-testid=stHeader], .st-key-copy_link .share, "
-    ".st-key-ways_on, .st-key-examples, .stTextInput, .stNumberInput, .stSlider, "
+    ".st-key-ways_on, .st-key-views, .lenses [aria-checked=false], .st-key-examples, "
+    ".stTextInput, .stNumberInput, .stSlider, "
     ".stButtonGroup:not(.st-key-guessed *, .st-key-misled *), .on-screen, .st-key-to_try"
 )
 DARK_ON_WHITE = """() => {
@@ -69,3 +70,15 @@ def test_the_question_of_a_chapter_is_printed_with_its_choices(open_page):
     expect_rest(answered)
     paper(answered)
     assert not answered.locator(".st-key-guessed .stButtonGroup").evaluate(LINES)
+
+
+def test_paper_has_the_colours_of_a_light_page_where_the_screen_was_dark(open_page):
+    page = open_page("/explore?s=the+cat+sat", color_scheme="dark")
+    expect_rest(page)
+    least = page.locator(".mixture-bar span").last
+    expect(least).to_be_visible()
+    lightness = """part => getComputedStyle(part).backgroundColor.match(/\\d+/g).slice(0, 3)
+        .reduce((sum, number) => sum + +number, 0)"""
+    assert least.evaluate(lightness) < 300
+    paper(page)
+    eventually(page, lambda: least.evaluate(lightness) > 600, True)

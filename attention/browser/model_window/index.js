@@ -301,9 +301,10 @@ function drawArc({ arc, sentence, content, frame }, { queries, keys, asks, row }
   const scrolls = childrenOf(sentence).some((line) => line.scrollHeight > line.clientHeight + 1)
   if (!from || scrolls || !(row[key] > 0)) return
   const ground = arc.getBoundingClientRect()
+  const zoom = ground.width / sentence.clientWidth // on paper
   const topOf = (/** @type {Element} */ each) => {
     const { left, width, top } = each.getBoundingClientRect()
-    return [left + width / 2 - ground.left, top - ground.top]
+    return [(left + width / 2 - ground.left) / zoom, (top - ground.top) / zoom]
   }
   const [x, y] = topOf(from)
   const ends = [same && sentence.querySelector(".answer"), word(queries, asks)]

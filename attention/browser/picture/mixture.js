@@ -21,8 +21,9 @@ export function buildMixture(parent, content) {
   for (const element of [view.equation, view.bar]) listenToTerms(element)
   return {
     draw: (content) => {
-      view.content = content
-      view.shades = ramp(content.signed ? content.theme.diverging : content.theme.sequential)
+      const shades = ramp(content.signed ? content.theme.diverging : content.theme.sequential)
+      if (view.shades !== shades) view.target = null
+      Object.assign(view, { content, shades })
     },
     show: ({ query, held, key }) => {
       show(view, query, query === held)
