@@ -15,6 +15,7 @@ from typing import Any
 
 Value = str | int | float | tuple[str, ...]
 Options = tuple[str, ...] | Callable[[], tuple[str, ...]]
+Names = Mapping[str, str] | Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Setting:
     this one to have any effect: ``("mask", "window")``; ``unless`` one it must not have.
     ``divides`` names the setting, or d_model, that a whole number must divide; only such numbers
     are offered. ``exact``: a number to be typed, with all its digits, and not moved to in steps.
+    ``names``: by option its title in a search, and behind a semicolon further names.
     """
 
     name: str
@@ -42,6 +44,12 @@ class Setting:
     unless: tuple[str, str] | None = None
     divides: str = ""
     exact: bool = False
+    names: Names = dataclasses.field(default_factory=dict)
+
+    @property
+    def searched(self) -> Mapping[str, str]:
+        """The names of options that a search finds, by option."""
+        return self.names() if callable(self.names) else self.names
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -34,6 +34,11 @@ def variant_names() -> tuple[str, ...]:
     return tuple(VARIANTS)
 
 
+def variant_titles() -> dict[str, str]:
+    """Titles in a search, each with what the variant does."""
+    return {name: f"{each.title}; {each.does}" for name, each in VARIANTS.items()}
+
+
 def vector_names() -> tuple[str, ...]:
     """Names in the vectors menu; `own` only where the owner has named a file."""
     return ("glove", "own", "random") if own_vectors_path() else ("glove", "random")
@@ -92,7 +97,9 @@ class Settings:
         help="This model rotates queries and keys by their positions, or adds a bias for their "
         "distance. Removed: it does not in this layer.",
     )
-    variant: str = choice("dot", "Variant", variant_names, when=("model", NONE))
+    variant: str = choice(
+        "dot", "Variant", variant_names, when=("model", NONE), names=variant_titles
+    )
     vectors: str = choice(
         "glove",
         "Vectors",
@@ -100,6 +107,7 @@ class Settings:
         when=("model", NONE),
         help="glove: GloVe 6B, 50 dimensions. random: one random vector per word, the same each "
         "time.",
+        names={"glove": "GloVe; word vectors, embeddings", "random": "Random vectors"},
     )
     d_model: int = whole(50, "Dimensions", 1, 300, when=("vectors", "random"))
     scale: str = choice(
@@ -109,6 +117,7 @@ class Settings:
         help="What the scores are multiplied by before the softmax. When scores differ a lot, "
         "softmax gives almost everything to the largest. Dot products of long vectors do, and "
         "1/√d_k makes them smaller. d_k and d_v are the widths of keys and values.",
+        names={"factor": "Scale; temperature", "none": "No scale; unscaled scores"},
     )
     factor: float = decimal(
         1.0,
@@ -128,6 +137,12 @@ class Settings:
         "that comes later, so that a model can learn to guess what comes next. length: no padding, "
         "which means nothing. window: near ones alone, which keeps long texts cheap. cells: those "
         "you leave.",
+        names={
+            "causal": "Causal mask; autoregressive, decoder",
+            "length": "Length mask; padding, valid length",
+            "window": "Window mask; local attention, sliding window",
+            "cells": "Mask of your own; hidden cells",
+        },
     )
     valid_len: int = whole(
         3,
@@ -161,6 +176,11 @@ class Settings:
         "bites man” and “man bites dog” are the same bag of words. sinusoidal: added to the "
         "vectors. rotary: rotates queries and keys. alibi: takes the distance times a slope off "
         "the scaled scores.",
+        names={
+            "sinusoidal": "Sinusoidal positions; positional encoding",
+            "rotary": "Rotary positions; RoPE",
+            "alibi": "ALiBi; linear bias",
+        },
     )
     head: int = whole(0, "Head", 0, MAX_HEADS - 1, help="Which head is shown, from 0.")
     seed: int = seed_setting()

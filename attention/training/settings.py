@@ -39,7 +39,15 @@ def _usual(label: str, options: tuple[str, ...]) -> str:
 class TrainingSettings:
     """All that decides a training, on one machine to the last bit."""
 
-    task: str = choice("look-up", "Task", lambda: tuple(REGISTERED))
+    task: str = choice(
+        "look-up",
+        "Task",
+        lambda: tuple(REGISTERED),
+        names=lambda: {
+            name: f"{each.title}; learned live, training, RNN, GRU, linear layer"
+            for name, each in REGISTERED.items()
+        },
+    )
     handicap: str = choice(
         NONE, "Take away", tuple(HANDICAPS), help="One thing less: watch learning suffer."
     )

@@ -96,6 +96,29 @@ class CopyLinkHeader(TypedDict):
 copy_link = Component("copy_link", CopyLinkHeader)
 
 
+class FoundHeader(TypedDict):
+    """What a search finds, see `Place`."""
+
+    title: str
+    told: str
+    link: str
+    names: str
+    whole: bool
+
+
+class SearchHeader(TypedDict):
+    """A button, and the key /, that open a search over places of the app.
+
+    first: name of the page at the address without one.
+    """
+
+    first: str
+    places: Sequence[FoundHeader]
+
+
+search = Component("search", SearchHeader)
+
+
 class SaveFiguresHeader(TypedDict):
     """A button for each figure that stands on the page; it saves what is seen of it as SVG, and
     another as PNG.

@@ -15,7 +15,7 @@ from attention.app.controls.widgets import (
     sentence_box,
     settings_beside,
 )
-from attention.app.shell import doors, server
+from attention.app.shell import doors, search, server
 from attention.app.shell.heading import (
     PageHeading,
     sharing,
@@ -65,6 +65,7 @@ def run() -> None:
         server.warm_up()
         with session.writing_address():
             style(view)
+            search.draw()
             if view.calm:
                 session.change(beside=None)
             elif not st.context.is_embedded:

@@ -29,6 +29,13 @@ class FoldSettings:
         FOLDS,
         help="map: all weights, and the new vector. how: the stages of the computation. all heads: "
         "those of the layer. against: one difference. numbers: the sum, term by term.",
+        names={
+            MAP: "Map of weights; heatmap, attention matrix",
+            HOW: "How; stages of the computation, queries keys values",
+            HEADS: "All heads; multi-head",
+            AGAINST: "Against; compare two settings, difference",
+            NUMBERS: "Numbers; weighted sum term by term",
+        },
     )
     words: str = choice(
         ONE_WORD,

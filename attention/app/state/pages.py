@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from attention.app.state.glossary import GLOSSARY
 from attention.core.printing import listed
@@ -19,6 +19,17 @@ WITH_WORDS = tuple(name for name in SHARED if name != "s")
 WHOLE_PAGE = "all"
 PLAY, LABORATORY, TEACH = "Play", "Laboratory", "Teach"
 WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
+
+
+class Place(NamedTuple):
+    """What a search finds: its title, a line on it, the link that leads there from the app's
+    address, further names, and whether that link is all that is to be set there."""
+
+    title: str
+    told: str
+    link: str
+    names: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +74,8 @@ class Page:
     computes: Callable[[Any], Any] = lambda view: view
     # the position that it opens on, among the tokens of a sentence, None = the first
     asks: Callable[[Values, Sequence[str]], int | None] = lambda values, tokens: None
+    # what a search finds there besides its settings
+    places: Callable[[], Sequence[Place]] = tuple
     # its title and purpose under the query of a link, None = as always
     title_of_link: Callable[[bytes], tuple[str, str] | None] = lambda query: None
     prepare: Callable[[], object] = lambda: None  # done once, before the server answers anybody

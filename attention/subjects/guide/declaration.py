@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from attention.app.state.pages import Page
+from attention.app.state.pages import Page, Place
 from attention.subjects.guide import chapter_page, chosen_lesson
 from attention.subjects.guide.carried import CarriedSettings
 from attention.subjects.guide.chapters import LessonSettings
 from attention.subjects.guide.classes import ClassSettings
+
+
+def _places() -> list[Place]:
+    """The chapters of the guide."""
+    chapters = chosen_lesson.lesson({"lesson": "guide", "lang": "en", "carried": ""}).chapters
+    return [
+        Place(each.title, f"Guide · {each.plain_question}", f"guide?chapter={each.name}")
+        for each in chapters
+    ]
+
 
 PAGE = Page(
     "guide",
@@ -20,6 +30,7 @@ PAGE = Page(
     own_sentences=chapter_page.keeps_its_own,
     behind="Learn",
     place=10,
+    places=_places,
     title_of_link=chosen_lesson.title_of_link,
     prepare=chosen_lesson.own_lesson,
 )

@@ -41,11 +41,16 @@ def claim_names() -> tuple[str, ...]:
     return (ALL, *CLAIMS)
 
 
+def claim_titles() -> dict[str, str]:
+    """Titles of claims in a search."""
+    return {name: f"{name.capitalize()}; identity, proof" for name in CLAIMS}
+
+
 @dataclass(frozen=True)
 class ClaimSettings:
     """Settings of the page "Identities", besides the sentence."""
 
-    claim: str = choice(ALL, "Claim", claim_names)
+    claim: str = choice(ALL, "Claim", claim_names, names=claim_titles)
     source: str = choice(
         "random",
         "X from",

@@ -51,7 +51,16 @@ def titles() -> tuple[str, ...]:
 class SwitchSettings:
     """The heads that are switched off, and how the map of all heads is coloured."""
 
-    lens: str = choice(LOST, "The map of heads shows", tuple(LENSES))
+    lens: str = choice(
+        LOST,
+        "The map of heads shows",
+        tuple(LENSES),
+        names={
+            LOOKS: "Where each head looks; trained attention",
+            LOST: "What is lost without a head; ablation, switch off",
+            SAYS: "What a head says itself; direct logit attribution",
+        },
+    )
     off: str = text("", "Heads that are off", 8000)
     off_to: str = choice(
         MEAN,
@@ -77,7 +86,17 @@ class SwitchSettings:
         help="where no layer and no head is named: of those without which the answer loses most, "
         "the one that looks most at a word, or the first one as chosen.",
     )
-    more: str = choice(CLOSED, "More on this", TABS)
+    more: str = choice(
+        CLOSED,
+        "More on this",
+        TABS,
+        names={
+            PASSPORT: "Passport of a head",
+            LAYERS: "Layer by layer; logit lens",
+            REASONS: "Why it looks there; sources of a score",
+            ASSOCIATIONS: "Associations; rollout, erasure, attribution, saliency, influence",
+        },
+    )
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,14 @@ class OperationSettings:
         "bmm",
         "Operation",
         ("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax"),
+        names={
+            "bmm": "bmm; batched matrix multiplication, matmul",
+            "transpose": "transpose; k.T",
+            "softmax": "softmax; along a dim",
+            "temperature": "Temperature of a softmax",
+            "sequence_mask": "SequenceMask; valid lengths",
+            "masked_softmax": "Masked softmax; padding",
+        },
     )
     bmm_a: str = text(
         "1 2 3; 4 5 6 | 1 0 -1; 2 2 0", "A", MAX_TEXT, when=("operation", "bmm"), help=HELP

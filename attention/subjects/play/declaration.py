@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from attention.app.state.long_texts import LongTextSettings
 from attention.app.state.openings import AGAINST, HEADS, HOW, FoldSettings, opening
-from attention.app.state.pages import PLAY, WITH_WORDS, Page, Values
+from attention.app.state.pages import PLAY, WITH_WORDS, Page, Place, Values
 from attention.subjects.play.against.words import AgainstSettings
 from attention.subjects.play.heads.words import HeadSettings
 from attention.subjects.play.how.own_matrices import OwnMatrixSettings
-from attention.subjects.play.how.step import StepSettings
+from attention.subjects.play.how.step import SEARCHED, StepSettings
 from attention.subjects.play.pronoun_words import asked_about
 from attention.subjects.play.word_map import MapSettings
 
@@ -23,6 +23,19 @@ def _figure_of_chapter(values: Values) -> str:
     """The figure of a chapter that shows the open fold, "" for matrices of one's own."""
     figure = {HOW: "how", HEADS: "heads", AGAINST: "against"}.get(values["fold"], "picture")
     return figure if values["input"] == "sentence" else ""
+
+
+def _places() -> list[Place]:
+    """The steps of *How*, and matrices of one's own."""
+    found = [
+        Place("Matrices of your own", PLAY, "explore?input=matrices", "numbers by hand, Q K V")
+    ]
+    for step, names in SEARCHED.items():
+        title, _, more = names.partition("; ")
+        variant = "&variant=multihead" if step == "joined" else ""
+        link = f"explore?fold=how&step={step}{variant}"
+        found.append(Place(title, f"{PLAY} · How", link, more))
+    return found
 
 
 PAGE = Page(
@@ -77,6 +90,7 @@ PAGE = Page(
     models="offered",
     long_texts=True,
     starts={"map": "shown"},
+    places=_places,
     opens=lambda s: "" if s else opening().link,
     beside=_beside,
     chapter=_figure_of_chapter,

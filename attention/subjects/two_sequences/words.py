@@ -72,6 +72,11 @@ class CrossSettings:
         help="translated: a trained translator looks from its own words at those of the sentence. "
         "sentences: queries from one, keys and values from the other. batch: several "
         "memories, padded to one length.",
+        names={
+            TRANSLATED: "Translation; encoder-decoder, alignment",
+            "sentences": "Two sentences; cross-attention, memory",
+            "batch": "Batch; padding, valid lengths, dropout",
+        },
     )
     target: str = text("bonjour le monde", "Queries from", 5000)
     memory: str = text("hello world", "Keys and values from: the memory", 5000)

@@ -27,6 +27,20 @@ STEPS = (
     *("x", *ROLES, *REFINED, "scores", "scaled", "mixed scores"),
     *("masked", "erased", "weights", "mixed weights", "dropout", "output", "joined"),
 )
+# under which a search finds them, the title first
+SEARCHED = {
+    "x": "Input x; word vectors, embeddings",
+    "queries": "Queries; Q, W_q",
+    "keys": "Keys; K, W_k",
+    "values": "Values; V, W_v",
+    "scores": "Scores; raw weights, QKᵀ, logits",
+    "scaled": "Scaled scores; 1/√d_k",
+    "masked": "Masked scores; −∞",
+    "weights": "Weights; softmax, attention weights",
+    "dropout": "Dropout of weights",
+    "output": "Output; y, weighted sum, context vector",
+    "joined": "Joined heads; W_o, concatenate, output projection",
+}
 
 
 @dataclass(frozen=True)
