@@ -24,7 +24,7 @@ def test_a_slash_and_a_word_lead_to_its_place_with_all_that_is_set(open_page):
     expect(hits.first).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("fold=how"))
-    for name, value in {"step": "scores", "s": "a dog barked", "mask": "causal"}.items():
+    for name, value in {"s": "a dog barked", "mask": "causal"}.items():
         expect_in_search(page, name, value)
     expect(page.get_by_role("radio", name="How")).to_be_checked()
 
