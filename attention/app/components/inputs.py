@@ -97,7 +97,7 @@ copy_link = Component("copy_link", CopyLinkHeader)
 
 
 class FoundHeader(TypedDict):
-    """What a search finds, see `Place`."""
+    """A place that a search finds, see `Place`."""
 
     title: str
     told: str

@@ -22,7 +22,7 @@ WITHOUT_MODELS = tuple(name for name in WITH_WORDS if name not in OF_MODELS)
 
 
 class Place(NamedTuple):
-    """What a search finds: its title, a line on it, the link that leads there from the app's
+    """Place that a search finds: its title, a line on it, the link that leads there from the app's
     address, further names, and whether that link is all that is to be set there."""
 
     title: str
@@ -74,7 +74,7 @@ class Page:
     computes: Callable[[Any], Any] = lambda view: view
     # the position that it opens on, among the tokens of a sentence, None = the first
     asks: Callable[[Values, Sequence[str]], int | None] = lambda values, tokens: None
-    # what a search finds there besides its settings
+    # places there that a search finds besides its settings
     places: Callable[[], Sequence[Place]] = tuple
     # its title and purpose under the query of a link, None = as always
     title_of_link: Callable[[bytes], tuple[str, str] | None] = lambda query: None
