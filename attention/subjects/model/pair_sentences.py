@@ -32,17 +32,17 @@ TOO_LONG = "This sentence is too long to try each head on it"
 QUESTION = "Which heads carry the change?"
 # The claim above the window, and the line below it.
 HEADING: Sentences = {
-    "Which of {heads} heads carries what tuning changed?": lambda n: not n.carried,
     "Tuning left the vector of {now.word:quoted} as it was": lambda n: n.now.is_vector and n.still,
-    "Both say {now.word:quoted}": lambda n: n.same and n.still,
+    "Both say {now.word:quoted}": lambda n: n.same and (n.still or not n.carried),
+    "Which of {heads} heads carries what tuning changed?": lambda n: not n.carried,
     "Both say {now.word:quoted}; head {head:head} carries most of the change": lambda n: (
         n.same and n.carries
     ),
+    "Both say {now.word:quoted}; no single head carries the change": lambda n: n.same,
     "Head {head:head} carries more of the change than any other": lambda n: n.carries,
     "Head {head:head} moves “{now.word}” the other way more than any head brings it": lambda n: (
         n.against
     ),
-    "Both say {now.word:quoted}; no single head carries the change": lambda n: n.same,
     "No single head carries the change of {now.word:quoted}": otherwise,
 }
 BOTH: Sentences = {
