@@ -72,10 +72,10 @@ CHANCE: Sentences = {
     "{ends[1]:points}.": otherwise,
 }
 OTHERS: Sentences = {
-    "Of {of} packaged prompts 1 has another answer in the tuned model; half moved by {by:points} "
-    "points or less. Click one to see which heads moved it.": lambda n: n.others == 1,
-    "Of {of} packaged prompts {others} have another answer in the tuned model; half moved by "
-    "{by:points} points or less. Click one to see which heads moved it.": otherwise,
+    "Of {of} packaged prompts 1 has another answer in the tuned model; the median change is "
+    "{by:points} points. Click one to see which heads moved it.": lambda n: n.others == 1,
+    "Of {of} packaged prompts {others} have another answer in the tuned model; the median change "
+    "is {by:points} points. Click one to see which heads moved it.": otherwise,
 }
 PROMPT: Sentences = {
     "{one.kind}": lambda n: n.one.leader == n.one.word,
@@ -168,7 +168,7 @@ def chance_words(now: Answered, chance: Sequence[float]) -> str:
 
 
 def moved_words(several: Sequence[Moved]) -> str:
-    """The number of answers that are others in the tuned model, and how far half of them moved."""
+    """The number of answers that are others in the tuned model, and by how much answers moved."""
     others = sum(one.leader != one.word for one in several)
     return say(OTHERS, of=len(several), others=others, by=median(one.by for one in several))
 

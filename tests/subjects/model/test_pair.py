@@ -251,9 +251,10 @@ def test_a_team_of_two_models_is_told_beside_chance():
 
 
 def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named():
+    """How far they moved is rounded, and no bound."""
     one = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
     other = replace(one, after=0.375, leader="·c")
     assert pair_sentences.moved_words([one, other]).startswith(
-        "Of 2 packaged prompts 1 has another answer in the tuned model; half moved by 19 points"
+        "Of 2 packaged prompts 1 has another answer in the tuned model; the median change is 19 "
     )
     assert [*map(pair_sentences.moved_title, (one, other))] == ["capitals", "capitals: now “c”"]
