@@ -143,7 +143,10 @@ class Recording:
         ceil(keys / columns) keys, the last ones fewer. Returns (rows, columns) of blocks.
         """
         attention, at = self._asked(layer, head, entry)
-        rows, columns = _block_sizes(cells, attention)
+        both = tuple(cells) if isinstance(cells, tuple | list) else (cells, cells)
+        if len(both) != 2 or not all(isinstance(each, int) and each >= 1 for each in both):
+            raise ValueError(f"cells must be one or two numbers from 1 on, got {cells}")
+        rows, columns = (-(-size // n) for size, n in zip(attention.shape[2:], both, strict=True))
         if how not in ("greatest", "sum"):
             raise ValueError(f'how must be "greatest" or "sum", got {how!r}')
         return attention.pooled(at, rows, columns, entry, how)
@@ -259,13 +262,6 @@ class Recording:
 def _library() -> Any:
     """The library that this room is a part of, whose other rooms know this one."""
     return sys.modules[__name__.partition(".")[0]]
-
-
-def _block_sizes(cells: int | tuple[int, int], attention: Attention) -> tuple[int, int]:
-    both = tuple(cells) if isinstance(cells, tuple | list) else (cells, cells)
-    if len(both) != 2 or not all(isinstance(each, int) and each >= 1 for each in both):
-        raise ValueError(f"cells must be one or two numbers from 1 on, got {cells}")
-    return -(-attention.shape[2] // both[0]), -(-attention.shape[3] // both[1])
 
 
 def positions(name: str, part: Part, size: int, device: torch.device | str = "cpu") -> Tensor:

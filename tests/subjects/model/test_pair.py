@@ -251,7 +251,6 @@ def test_a_team_of_two_models_is_told_beside_chance():
 
 
 def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named():
-    """How far they moved is rounded, and no bound."""
     one = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
     other = replace(one, after=0.375, leader="·c")
     assert pair_sentences.moved_words([one, other]).startswith(
