@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from attention.atlas.statistics import student
 from attention.changing.answers import Answer, loss_of, loss_of_tokens
+from attention.changing.batches import read
 from attention.changing.change import Head
 from attention.changing.known import Progress
 from attention.changing.team import DRAWS, Found, candidates, costliest, greedily, other_teams
@@ -206,19 +207,9 @@ def questions_of(texts: Any, answer: Any, tokenizer: Any, model: Models) -> list
     if len(answers) != len(several):
         raise ValueError(f"answer must be one for each of {len(several)} texts, got {len(answers)}")
     return [
-        Question(
-            one if isinstance(one, str) else f"text {at}", _inputs(one, tokenizer, model), word
-        )
+        Question(one if isinstance(one, str) else f"text {at}", read(model, one, tokenizer), word)
         for at, (one, word) in enumerate(zip(several, answers, strict=True))
     ]
-
-
-def _inputs(text: Any, tokenizer: Any, model: Models) -> Any:
-    if isinstance(model, Model) or not isinstance(text, str):
-        return text
-    if tokenizer is None:
-        raise ValueError(f"a text needs its tokenizer (tokenizer=…), got {text!r:.60}")
-    return tokenizer(text, return_tensors="pt")
 
 
 def _loss_elsewhere(base: Models, tuned: Models, inputs: Any, done: Callable[[], None]) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,6 @@ from attention.core.arguments import must_be, must_be_several
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-ROWS_OF_A_CELL = 4  # of a thumbnail, at most
 
 Part = slice | int | Sequence[int] | Tensor | None
 
@@ -145,7 +143,10 @@ class Recording:
         ceil(keys / columns) keys, the last ones fewer. Returns (rows, columns) of blocks.
         """
         attention, at = self._asked(layer, head, entry)
-        rows, columns = _block_sizes(cells, attention)
+        both = tuple(cells) if isinstance(cells, tuple | list) else (cells, cells)
+        if len(both) != 2 or not all(isinstance(each, int) and each >= 1 for each in both):
+            raise ValueError(f"cells must be one or two numbers from 1 on, got {cells}")
+        rows, columns = (-(-size // n) for size, n in zip(attention.shape[2:], both, strict=True))
         if how not in ("greatest", "sum"):
             raise ValueError(f'how must be "greatest" or "sum", got {how!r}')
         return attention.pooled(at, rows, columns, entry, how)
@@ -169,21 +170,6 @@ class Recording:
         """
         attention, at = self._asked(layer, head, entry)
         return attention.pooled(at, rows, columns, entry, "greatest", step, band)
-
-    @torch.no_grad()
-    def heads(self, cells: int = 32, *, entry: int = 0) -> Iterator[tuple[int, Tensor]]:
-        """A thumbnail of each head: the number of each attention, and (heads, rows, columns).
-
-        The greatest weight of each block, as `pooled` has it, of at most four of its rows: exact up
-        to four times `cells` queries, and seen quickly in longer runs.
-        """
-        for attention in self.attentions:
-            self._asked(attention.number, attention.heads[0], entry)
-            rows, columns = _block_sizes(cells, attention)
-            step = -(-rows // ROWS_OF_A_CELL)
-            every = range(attention.shape[1])
-            maps = [attention.pooled(h, rows, columns, entry, "greatest", step) for h in every]
-            yield attention.number, torch.stack(maps)
 
     def effective(self) -> Recording:
         """The run with heads as the model's output projections get them, where that is known.
@@ -276,13 +262,6 @@ class Recording:
 def _library() -> Any:
     """The library that this room is a part of, whose other rooms know this one."""
     return sys.modules[__name__.partition(".")[0]]
-
-
-def _block_sizes(cells: int | tuple[int, int], attention: Attention) -> tuple[int, int]:
-    both = tuple(cells) if isinstance(cells, tuple | list) else (cells, cells)
-    if len(both) != 2 or not all(isinstance(each, int) and each >= 1 for each in both):
-        raise ValueError(f"cells must be one or two numbers from 1 on, got {cells}")
-    return -(-attention.shape[2] // both[0]), -(-attention.shape[3] // both[1])
 
 
 def positions(name: str, part: Part, size: int, device: torch.device | str = "cpu") -> Tensor:

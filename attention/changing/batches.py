@@ -21,8 +21,19 @@ from attention.changing.hooked import Edit, Met, changed
 from attention.changing.known import MAX_PIECES_AT_ONCE, Progress
 from attention.changing.returned import Returned
 from attention.core.arguments import must_be
+from attention.trained.models import Model
 
 USUAL = {"use_cache": False, "return_dict": True}
+
+
+def read(model: nn.Module | Model, inputs: Any, tokenizer: Any) -> Any:
+    """Inputs as a model takes them: of one of PyTorch a text as its tokenizer reads it. Raises
+    ValueError for a text without one."""
+    if isinstance(model, Model) or not isinstance(inputs, str):
+        return inputs
+    if tokenizer is None:
+        raise ValueError(f"a text needs its tokenizer (tokenizer=…), got {inputs!r:.60}")
+    return tokenizer(inputs, return_tensors="pt")
 
 
 def given_to(

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attention.capture.calls import Call
 from attention.capture.recording import Recording
 from attention.changing.answers import Answer, loss_of, loss_of_tokens
-from attention.changing.batches import given_to
+from attention.changing.batches import given_to, read
 from attention.changing.change import PARTS, PATH, Change, Chosen, Head, changes, part_of
 from attention.changing.experiment import Experiment, experiment
 from attention.changing.explicit import keys_of
@@ -64,17 +64,17 @@ def effects(
 ) -> Effects:
     """The effect of every head on an answer: `before`, and `after` with each one changed alone.
 
-    inputs: what the model takes, batch first, of this project's models a text or a run; answer: an
-    id or a word, its probability at the last token; two of them, the difference of their logits; or
-    a function of the outputs that gives (entries,), of this project's models one of the last hidden
-    states. Of others both are means over the entries. to, part, positions: see `Change`; layers:
-    which, None = all; off: heads that are changed in `before` already, and in all runs. Returns
-    `before` (…), `after` and `change` (layers, heads, …).
-    Runs go as batches, from the first changed layer on where the model allows it. With heads set
-    to zero or a mean it is ablation (Michel et al. 2019), to another run activation patching (Vig
-    et al. 2020). Raises ValueError where layers have different numbers of heads, or the model is
-    training.
+    inputs: what the model takes, batch first, or a text for its `tokenizer`; of this project's
+    models a text or a run; answer: an id or a word, its probability at the last token; two of them,
+    the difference of their logits; or a function of the outputs that gives (entries,), of this
+    project's models one of the last hidden states. Of others both are means over the entries. to,
+    part, positions: see `Change`; layers: which, None = all; off: heads changed in `before`
+    already, and in all runs. Returns `before` (…), `after` and `change` (layers, heads, …). Runs go
+    as batches, from the first changed layer on where the model allows it. With heads set to zero or
+    a mean it is ablation (Michel et al. 2019), to another run activation patching (Vig et al.
+    2020). Raises ValueError where layers have different numbers of heads, or the model is training.
     """
+    inputs = read(model, inputs, tokenizer)
     asked = experiment(model, inputs, answer, tokenizer)
     chosen = sorted(asked.counts) if layers is None else [*layers]
     if missing := [layer for layer in chosen if layer not in asked.counts]:

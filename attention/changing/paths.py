@@ -14,6 +14,7 @@ from attention.changing.batches import (
     ends_together,
     given_to,
     must_be_at_rest,
+    read,
     repeated,
     told_of_blocks,
 )
@@ -51,6 +52,7 @@ def patch_path(
 def _of_blocks(
     model: nn.Module, corrupted: Any, clean: Any, answer: Any, tokenizer: Any = None
 ) -> Tensor:
+    corrupted, clean = (read(model, each, tokenizer) for each in (corrupted, clean))
     metric, last = metric_of(answer, corrupted, tokenizer), ends_together(corrupted, answer)
     there, here = (_entered(model, inputs, last) for inputs in (clean, corrupted))
     if not there:

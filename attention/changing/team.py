@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from attention.changing.answers import Answer
+from attention.changing.batches import read
 from attention.changing.change import Change, Head, changes
 from attention.changing.effects import losses_after, replacement
 from attention.changing.experiment import Experiment, experiment
@@ -170,13 +171,13 @@ def _named(layers: Collection[int], heads: Sequence[Sequence[int]]) -> list[Head
 class Team:
     """Heads in the order in which they were found, and the answer as each is off with those before.
 
-    heads: (layer, head); before: the answer of the whole model; after: (heads,); elsewhere, error:
+    off: (layer, head); before: the answer of the whole model; after: (heads,); elsewhere, error:
     by how many nats a token other texts cost more without the team, mean and standard error, None
     where none were given; chance: the answers without as many other heads of the same layers,
     (teams,), see `other_teams`.
     """
 
-    heads: tuple[Head, ...]
+    off: tuple[Head, ...]
     before: float
     after: Tensor
     elsewhere: float | None
@@ -207,6 +208,7 @@ def team(
     must_be("draws", draws, int)
     if len(elsewhere) == 1:
         raise ValueError("elsewhere must be two inputs or more, for a standard error, got 1")
+    inputs, *elsewhere = (read(model, each, tokenizer) for each in (inputs, *elsewhere))
     asked, to = experiment(model, inputs, answer, tokenizer), replacement(model, inputs, to)
     found = [*greedily(most, lambda found: next_head(asked, [one.head for one in found], to))]
     off = [one.head for one in found]

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from attention.capture.capturing import capture
 from attention.capture.recording import Recording
 from attention.changing.answers import Answer
-from attention.changing.batches import given_to
+from attention.changing.batches import given_to, read
 from attention.changing.change import Head, changes
 from attention.changing.experiment import Experiment, experiment
 from attention.changing.head_matrices import Matrices, matrices_of_heads
@@ -78,6 +78,7 @@ def pair(
             "base and tuned must both be models of this project, or both of PyTorch, got "
             f"{type(base).__name__} and {type(tuned).__name__}"
         )
+    inputs = read(tuned, inputs, tokenizer)
     runs = [_run_of(model, inputs) for model in models]
     asked = [
         experiment(model, run if isinstance(run, Run) else inputs, answer, tokenizer)

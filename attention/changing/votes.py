@@ -18,7 +18,7 @@ from attention.capture.calls import Call
 from attention.capture.mixing import CONVOLUTION, PRODUCTS
 from attention.capture.watching import Frame
 from attention.changing.answers import Logits, logits_of
-from attention.changing.batches import ends_together, given_to, must_be_at_rest
+from attention.changing.batches import ends_together, given_to, must_be_at_rest, read
 from attention.changing.hooked import Changer, Met, changed
 from attention.changing.known import run_of
 from attention.changing.residual import Part, Votes, votes_of_parts
@@ -42,12 +42,12 @@ def votes(
 ) -> Votes:
     """By how much the output of each head raises a logit, through the unembedding.
 
-    Direct logit attribution (Elhage et al. 2021). inputs: what the model takes, of this project's
-    models a text or a run; answer: an id or a word, its logit; or two, the difference of their
-    logits; position: None = the last token. `heads` is (layers, heads), the mean over the entries;
-    with the "rest", of embedding, feed-forwards and biases, votes sum to the logit before a cap.
-    Norms on the way are held, see `residual.residual_parts`. Raises ValueError where the model has
-    no unembedding, or a layer's way to it is not seen or not linear.
+    Direct logit attribution (Elhage et al. 2021). inputs: see `effects.effects`; answer: an id or a
+    word, its logit; or two, the difference of their logits; position: None = the last token.
+    `heads` is (layers, heads), the mean over the entries; with the "rest", of embedding,
+    feed-forwards and biases, votes sum to the logit before a cap. Norms on the way are held, see
+    `residual.residual_parts`. Raises ValueError where the model has no unembedding, or a layer's
+    way to it is not seen or not linear.
     """
     if isinstance(model, Model):
         must_be("model", model, Transformer, nn.Module)
@@ -62,6 +62,7 @@ def votes(
             "the model must have an unembedding, as AutoModelForCausalLM gives models "
             f"(get_output_embeddings), got {type(model).__name__}"
         )
+    inputs = read(model, inputs, tokenizer)
     logit = logits_of(answer, inputs, tokenizer, position)
     args, kwargs = given_to(model, inputs, position is None and ends_together(inputs, answer))
     with torch.inference_mode(False), torch.enable_grad(), changed(model, []) as changer:

@@ -19,6 +19,7 @@ from typing import ClassVar
 from attention.core.papers import ARXIV
 from attention.trained import adapters
 from attention.trained.checkpoints import (
+    CONFIG,
     Outline,
     check_folder,
     load_folder,
@@ -317,21 +318,23 @@ class OwnModels:
             named = {entry.removeprefix(MINUS) for entry in entries if entry.startswith(MINUS)}
             self.left_out = frozenset(named & along().keys())
             base = ""
-            for entry in entries:
+            for entry, before in zip(entries, ["", *entries], strict=False):
                 if entry.removeprefix(MINUS) in self.left_out:
                     report(f"{entry!r}: left out")
                 elif entry.startswith(BASE) and (packaged := entry.removeprefix(BASE)) in along():
                     base = packaged
                 elif entry:
                     report(f"{entry!r}: looking for its files")
-                    name = self._see_to(entry, base, report)
+                    name = self._see_to(entry, before, base, report)
                     base = name if entry.startswith(BASE) else base
 
-    def _see_to(self, entry: str, base: str, report: Report) -> str:
-        """Find a model, tuned from the last base where the entry says so. Returns its name, ""
-        where it cannot be had, which is told."""
+    def _see_to(self, entry: str, before: str, base: str, report: Report) -> str:
+        """Find a model, tuned from the last base where the entry says so. before: the entry before
+        it. Returns its name, "" where it cannot be had, which is told."""
         known: dict[str, Source] = {**self.models, **along()}
         try:
+            if before.startswith(BASE) and not entry.startswith((BASE, TUNED)):
+                raise ValueError(f"behind a base there must be {TUNED}…: {before},{TUNED}{entry}")
             if entry.startswith(TUNED):
                 source = None if base in self.left_out else known.get(base)
                 own = find_tuned(entry.removeprefix(TUNED), source, {NONE, *known})
@@ -358,7 +361,13 @@ def find_own(entry: str, taken: Collection[str]) -> Own:
     """
     if entry.startswith(MINUS):
         raise ValueError(f"behind a minus there must be one of {', '.join(along())}")
+    if entry.startswith((BASE, TUNED)):
+        raise ValueError(
+            f"each model must be named alone, without {BASE} or {TUNED}, got {entry!r}"
+        )
     path, checkpoint = Path(entry).expanduser(), entry
+    if (path / adapters.CONFIG).is_file() and not (path / CONFIG).is_file():
+        raise ValueError(f"an adapter needs its base: {OWN_MODELS_VARIABLE}={BASE}A,{TUNED}{entry}")
     of_gguf = path.suffix == GGUF and path.is_file()
     if here := of_gguf or path.is_dir():
         checkpoint = (path.resolve() if path.name in ("", "..") else path).name

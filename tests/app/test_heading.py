@@ -12,6 +12,7 @@ from attention.app.state.glossary import GLOSSARY
 from attention.app.state.pages import page_named
 from attention.core import papers
 from attention.core.variants import VARIANTS
+from attention.subjects.model import numbers
 from attention.trained import sources
 from tests.app.test_every_page import every_page
 from tests.cases import over
@@ -78,12 +79,21 @@ def test_the_caption_says_what_is_shown_and_who_published_it():
         ("identities", {"claim": "merge", "tokens": 4}, ["Claim: merge", "Tokens: 4"], []),
         ("explore", {"variant": "qkv", "d_k": 3}, ["d_k: 3"], []),
         ("model", {"model": "minilm", "layer": 3}, ["Layer: 3", "Head: 0"], ["Temperature"]),
+        ("model", {"model": "minilm", "s": "a cat sat"}, ["Layer: ", "Head: "], []),
+        ("model", {"model": "minilm", "head_by": "the chosen one"}, ["Layer: 0", "Head: 0"], []),
         ("guide", {"model": "minilm", "layer": 3}, [], ["Layer", "all-MiniLM-L6-v2"]),
     ],
 )
 def test_what_is_set_is_told_in_one_line_for_paper(page, link, words, absent):
     line = opened(page, **link).heading[-1]
     assert [word for word in [*words, *absent] if word in line] == words
+
+
+def test_no_head_is_told_before_one_is_found(monkeypatch):
+    monkeypatch.setattr(numbers, "deciding_of", lambda asked: None)
+    line = opened("model", model="minilm", s="a cat sat").heading[-1]
+    assert "a cat sat" in line
+    assert not re.search(r"Layer: |Head: ", line)
 
 
 @over("text", [" ".join(HOSTILE), HOSTILE[19], HOSTILE[22]])

@@ -144,6 +144,7 @@ def test_weights_are_told_by_their_files_or_else_by_their_numbers(tmp_path):
     ("words", "said"),
     [
         (["nowhere/at-all"], "not done: "),
+        (["base=a,b"], "each model must be named alone, without base= or tuned=, got 'base=a,b'"),
         (["constructed", "--workers", "0"], "workers must be at least 1, got 0"),
         (["constructed", "--sentences", "short.txt"], "at least 12 lines of text, got 1"),
         (["constructed", "--sentences", "bytes.txt"], "bytes.txt must be text in UTF-8"),

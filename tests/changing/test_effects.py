@@ -15,6 +15,7 @@ from attention.changing.change import Change, Head, changes
 from attention.changing.effects import losses_after
 from attention.changing.experiment import experiment
 from attention.changing.known import Known
+from attention.changing.transplants import transplants
 from tests.capture.families import TEXT, writer
 from tests.capture.making import OwnAttention, inputs, model
 from tests.cases import over
@@ -101,13 +102,13 @@ def test_a_team_is_found_step_by_step_and_doubted(kind):
         others = [each for each in every_head(kind) if each not in off]
         tried = {each: float(kind.without([*off, each])) for each in others}
         least = min(tried.values())
-        if step == len(found.heads):  # no further head lowers the answer
+        if step == len(found.off):  # no further head lowers the answer
             assert least >= float(kind.without(off)) - 1e-5
             break
         assert float(found.after[step]) == pytest.approx(least, rel=1e-5)
-        assert tried[found.heads[step]] == pytest.approx(least, rel=1e-5)
-        off.append(found.heads[step])
-    assert [*found.heads] == off
+        assert tried[found.off[step]] == pytest.approx(least, rel=1e-5)
+        off.append(found.off[step])
+    assert [*found.off] == off
     assert found.before == pytest.approx(float(kind.without([])), abs=1e-5)
     others = team.other_teams(off, asked(kind).counts, 3)
     expected = torch.stack([kind.without(each) for each in others])
@@ -195,6 +196,20 @@ def test_other_teams_are_of_the_same_layers_and_have_no_head_of_the_team(heads, 
         assert not {*other} & {*heads}
         assert len({*other}) == len(other)
     assert found == team.other_teams(heads, 7, seed=seed)
+
+
+def test_a_text_is_read_by_its_tokenizer():
+    one, several = writer("Llama"), {"a": TEXT[:1], "b": TEXT[:1].flip(-1), " word": [5]}
+    ask = {"answer": " word", "tokenizer": lambda text, **_: {"input_ids": several[text]}}
+    a, b = ({"input_ids": several[text]} for text in "ab")
+    for call, texts, ids in (
+        (lambda x: attention.effects(one, x, to="mean", **ask).change, ["a"], [a]),
+        (lambda x: attention.votes(one, x, **ask).heads, ["a"], [a]),
+        (lambda *two: attention.patch_path(one, *two, **ask), ["a", "b"], [a, b]),
+        (lambda *two: attention.team(one, two[0], elsewhere=two, **ask).elsewhere, "ab", [a, b]),
+        (lambda x: transplants(one, one, x, **ask).base, ["a"], [a]),
+    ):
+        assert_close(call(*texts), call(*ids))
 
 
 # Batches, and what is in no batch

@@ -176,6 +176,12 @@ PAIRS: dict[str, tuple[str, dict[str, str], str]] = {
     ),
     "a packaged base": ("base=minilm,tuned={copy}", {"copy": "minilm"}, ""),
     "no base": ("tuned={step}", {}, f"'tuned={{step}}' cannot be had: {NO_BASE}"),
+    "an adapter alone": ("{adapter}", {}, "its base: ATTENTION_MODELS=base=A,tuned={adapter}"),
+    "a base and another model": (
+        "base={llama},{step}",
+        {"llama": ""},
+        "'{step}' cannot be had: behind a base there must be tuned=…: base={llama},tuned={step}",
+    ),
     "a base that is nowhere": ("base={step}/none,tuned={step}", {}, NO_BASE),
     "a base without files": ("base=constructed,tuned={step}", {}, NO_BASE),
     "a base that is left out": ("-minilm,base=minilm,tuned={copy}", {}, NO_BASE),

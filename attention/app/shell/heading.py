@@ -217,7 +217,7 @@ def _settings_words(
     words = [f"{declared[name].label}: “{_cut(plain(text), LONG)}”" for name, text in sentences]
     if name := _model(view):
         words += [sources.about(name).title]
-        words += [f"Layer: {view['layer']}"] if _has(view, "layer") else []
+        words += [f"Layer: {view['layer']}"] if "layer" in view.page.beside(view) else []
     elif view.has_variants:
         words += [VARIANTS[view["variant"]].title]
     if "scale" in view.page.beside(view):
@@ -248,10 +248,9 @@ def _source(view: View) -> str:
 def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     """The settings of a page that have an effect and are no default, but for those told apart.
 
-    The head is always told, and the first of its own where that says what the page shows.
+    A head beside is always told, and the first of its own where that says what the page shows.
     """
-    beside = {*view.page.beside(view)} | ({"head"} if view.page.models == "needed" else set())
-    own = view.in_use()
+    beside, own = view.page.beside(view), view.in_use()
     values = {name: value for name, value in own.items() if name in beside or name not in SHARED}
     for schema in view.page.settings:
         values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}

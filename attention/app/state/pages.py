@@ -56,6 +56,8 @@ class Page:
     starts: Mapping[str, Value] = field(default_factory=dict)
     # further settings, where a sentence of one's own comes along; gets its view
     fills: Callable[[Any], Mapping[str, Value]] = lambda view: {}
+    # values of settings that a link does not name, where those are no defaults; gets the others
+    unnamed: Callable[[Values], Values] = lambda named: {}
     # the query of the link that its bare address (""), and the menu, lead to, or one that says
     # no more than a sentence; "" = it stays
     opens: Callable[[str], str] = lambda s: ""

@@ -145,9 +145,10 @@ class View(Mapping[str, Any]):
             names |= own_settings(self["variant"]).keys()
         wished, declared = dict(self.visit.settings), every_setting()
         if self.page.models == "needed":
-            wished["model"] = self["model"]
+            wished |= {"model": self["model"], "s": self["s"]}
         named = {n: wished[n] for n in declared if n in names & wished.keys() and self.applies(n)}
-        return {name: it for name, it in named.items() if it != declared[name].default}
+        unnamed = self.page.unnamed(self)
+        return {n: it for n, it in named.items() if it != unnamed.get(n, declared[n].default)}
 
     @property
     def two_sequences(self) -> tuple[list[str], list[str]]:

@@ -126,6 +126,7 @@ class Visit:
         """The visit on a page, with these settings."""
         viewed = page.name if page.chapter else self.viewed
         started = self.started | {page.name}
+        settings = {**page.unnamed(settings), **settings}
         return replace(self, page=page.name, settings=settings, started=started, viewed=viewed)
 
     def choosing(self, **values: Value) -> Visit:

@@ -40,7 +40,7 @@ function build({ root, content, send }) {
   const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const left = make("div", "left", body)
-  const label = "All heads; arrow keys move, the key X switches one off or on"
+  const label = "All heads; arrow keys move, Space or X switches one off or on"
   const map = heads.makeMap(left, label, {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
@@ -52,7 +52,8 @@ function build({ root, content, send }) {
   const side = make("div", "side", body)
   const bars = make("div", "bars", side)
   const large = make("div", "large", side)
-  const main = make("button", "switch", null, { type: "button", role: "switch" })
+  // In the focus order it follows the head, wherever it stands.
+  const main = make("button", "switch", null, { type: "button", role: "switch", tabIndex: 1 })
   make("i", "", main, { ariaHidden: "true" })
   make("span", "", main)
   make("small", "", main)
@@ -64,8 +65,10 @@ function build({ root, content, send }) {
     ...{ bars, large, width: 0, narrow: false, send, pointed: -1, first, lens },
   }
 
-  map.tiles.addEventListener("keydown", ({ key }) => {
-    if (key === "x" || key === "X") switchOne(view, view.content.chosen)
+  map.tiles.addEventListener("keydown", (event) => {
+    if (![" ", "x", "X"].includes(event.key)) return
+    event.preventDefault()
+    switchOne(view, Math.max(0, view.content.chosen))
   })
   whenClicked(sentence, "button.word", ({ dataset: { sequence, at } }) =>
     chooseWord(view, Number(sequence), Number(at)),
@@ -176,7 +179,8 @@ function lay({ map, content }) {
   for (const [head, tile] of tiles.entries()) {
     const marks = [off.includes(head) && "off", head === greatest && "strongest"]
     tile.ariaLabel = [tile.ariaLabel, ...marks].filter(Boolean).join(", ")
-    tile.setAttribute("aria-keyshortcuts", "X")
+    tile.setAttribute("aria-keyshortcuts", "Space X")
+    if (!tile.tabIndex) tile.tabIndex = 1
   }
 }
 

@@ -9,7 +9,7 @@ from attention.app.state.long_texts import LongTextSettings
 from attention.app.state.pages import Page, Values
 from attention.app.state.shared import load_model
 from attention.subjects.model.answers import kind_of
-from attention.subjects.model.known_heads import EXAMPLES, first_sentence
+from attention.subjects.model.known_heads import EXAMPLES, first_sentence, known_of
 from attention.subjects.model.numbers import on_its_head
 from attention.subjects.model.options import (
     AssociationSettings,
@@ -18,13 +18,19 @@ from attention.subjects.model.options import (
     PassportSettings,
     SwitchSettings,
 )
-from attention.trained.sources import NONE
+from attention.trained.sources import ADAPTED, NONE
 
 
 def _last(values: Values, tokens: Sequence[str]) -> int | None:
     """The last piece, where the model goes on from there."""
     says_next = values["model"] != NONE and kind_of(load_model(values["model"])) == "piece"
     return len(tokens) - 1 if says_next else None
+
+
+def _example(named: Values) -> Values:
+    """The sentence that a packaged tuned model is shown with."""
+    tuned = [name for name in (named.get("heads_of"), named.get("model")) if name in ADAPTED]
+    return {"s": known_of(EXAMPLES, tuned[0])[0].s} if tuned else {}
 
 
 PAGE = Page(
@@ -77,6 +83,7 @@ PAGE = Page(
     models="needed",
     long_texts=True,
     former=("own",),
+    unnamed=_example,
     opens=lambda s: "" if s else first_sentence(EXAMPLES),
     computes=on_its_head,
     asks=_last,

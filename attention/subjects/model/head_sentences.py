@@ -243,7 +243,7 @@ COST: Sentences = {
     "{them}.": otherwise,
 }
 CHANCE: Sentences = {
-    "{told}. Without {them} the answer loses less than a point.": lambda n: n.loss < WORTH,
+    "{told}. Without {them} the answer loses next to nothing.": lambda n: n.loss < WORTH,
     "{told}. None is half as much as {them}: believe {them}.": lambda n: believed(n.loss, n.chance),
     "{told}. That is half as much as {them}, or more: do not believe {them}.": otherwise,
 }

@@ -233,7 +233,13 @@ def heading(view: View) -> tuple[str, str]:
     return asks, head_sentences.purpose(model, poor)
 
 
+def head_words(view: View) -> list[str]:
+    """The head that is shown, none before it is found."""
+    shows = numbers.is_on_a_head(view) or long_texts.text_of(view)
+    return [f"Layer: {view['layer']}", f"Head: {view['head']}"] if shows else []
+
+
 def draw_page(file: str) -> None:
     """Draw the page in its frame. file: that in `pages/`."""
     around = frame.Around(typed=choices.open_typed, examples=known_answers)
-    frame.show(file, page, PageHeading(heading), around)
+    frame.show(file, page, PageHeading(heading, more=head_words), around)

@@ -32,17 +32,17 @@ TOO_LONG = "This sentence is too long to try each head on it"
 QUESTION = "Which heads carry the change?"
 # The claim above the window, and the line below it.
 HEADING: Sentences = {
-    "Which of {heads} heads carries what tuning changed?": lambda n: not n.carried,
     "Tuning left the vector of {now.word:quoted} as it was": lambda n: n.now.is_vector and n.still,
-    "Both say {now.word:quoted}": lambda n: n.same and n.still,
+    "Both say {now.word:quoted}": lambda n: n.same and (n.still or not n.carried),
+    "Which of {heads} heads carries what tuning changed?": lambda n: not n.carried,
     "Both say {now.word:quoted}; head {head:head} carries most of the change": lambda n: (
         n.same and n.carries
     ),
+    "Both say {now.word:quoted}; no single head carries the change": lambda n: n.same,
     "Head {head:head} carries more of the change than any other": lambda n: n.carries,
     "Head {head:head} moves “{now.word}” the other way more than any head brings it": lambda n: (
         n.against
     ),
-    "Both say {now.word:quoted}; no single head carries the change": lambda n: n.same,
     "No single head carries the change of {now.word:quoted}": otherwise,
 }
 BOTH: Sentences = {
@@ -72,10 +72,10 @@ CHANCE: Sentences = {
     "{ends[1]:points}.": otherwise,
 }
 OTHERS: Sentences = {
-    "Of {of} packaged prompts 1 has another answer in the tuned model; half moved by {by:points} "
-    "points or less. Click one to see which heads moved it.": lambda n: n.others == 1,
-    "Of {of} packaged prompts {others} have another answer in the tuned model; half moved by "
-    "{by:points} points or less. Click one to see which heads moved it.": otherwise,
+    "Of {of} packaged prompts 1 has another answer in the tuned model; the median change is "
+    "{by:points} points. Click one to see which heads moved it.": lambda n: n.others == 1,
+    "Of {of} packaged prompts {others} have another answer in the tuned model; the median change "
+    "is {by:points} points. Click one to see which heads moved it.": otherwise,
 }
 PROMPT: Sentences = {
     "{one.kind}": lambda n: n.one.leader == n.one.word,
@@ -168,7 +168,7 @@ def chance_words(now: Answered, chance: Sequence[float]) -> str:
 
 
 def moved_words(several: Sequence[Moved]) -> str:
-    """The number of answers that are others in the tuned model, and how far half of them moved."""
+    """The number of answers that are others in the tuned model, and by how much answers moved."""
     others = sum(one.leader != one.word for one in several)
     return say(OTHERS, of=len(several), others=others, by=median(one.by for one in several))
 

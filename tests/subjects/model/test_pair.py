@@ -24,7 +24,7 @@ from attention.trained import sources
 from attention.trained.models import Transformer
 from attention.trained.sources import OwnModels
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, opened, view_of, viewed
 from tests.subjects.model.shown import effects_of
 from tests.trained.built import Built, writer
 from tests.trained.packaged import packaged, run_model
@@ -148,6 +148,18 @@ def test_the_packaged_pair_has_its_answers_and_a_card_leads_to_it():
     assert app.heading[0].startswith("Head 29.1 carries")
 
 
+def test_a_link_that_names_a_pair_and_no_sentence_has_the_one_that_the_pair_is_shown_with():
+    packaged("smollm2-giver")
+    for link in ({"model": "smollm2-giver"}, {"model": "smollm2", "heads_of": "smollm2-giver"}):
+        shown = viewed("model", **link)
+        assert shown["s"] == moved.packaged()["smollm2-giver"][0].text
+        assert shown.in_address == link
+        typed = view_of(shown.page, shown.visit.choosing(s=viewed("model")["s"]))
+        assert typed.in_address == {**link, "s": typed["s"]}
+    again = view_of(shown.page, shown.visit.choosing(model="minilm"))
+    assert again["s"] == shown["s"]
+
+
 def answered(before: float, other: float, now: float = 0.0, leader: str = "Ann") -> Answered:
     """Of a tuned model. leader: the first word of the base."""
     likeliest, base = [("Tom", before, 3)], Other(TUNED, BASE, other, [(leader, other, 5)])
@@ -193,9 +205,11 @@ def test_the_claim_above_two_models_holds_for_any_numbers(case):
 
 ALIKE = {
     (0.5, 0.5, 0.0): "Both say “Tom”",
+    (0.5, 0.25, torch.nan): "Both say “Tom”",
     (0.5, 0.25, -0.25): "Both say “Tom”; head 0.1 carries most of the change",
     (0.004, 0.001, 0.0): "Both say “Tom”; no single head carries the change",
     (0.5, 0.25, -0.03125): "Both say “Tom”; no single head carries the change",
+    (0.5, 0.25, 0.25): "Both say “Tom”; no single head carries the change",
 }
 
 
@@ -240,6 +254,6 @@ def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named():
     one = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
     other = replace(one, after=0.375, leader="·c")
     assert pair_sentences.moved_words([one, other]).startswith(
-        "Of 2 packaged prompts 1 has another answer in the tuned model; half moved by 19 points"
+        "Of 2 packaged prompts 1 has another answer in the tuned model; the median change is 19 "
     )
     assert [*map(pair_sentences.moved_title, (one, other))] == ["capitals", "capitals: now “c”"]

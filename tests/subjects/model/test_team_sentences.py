@@ -65,7 +65,7 @@ CHANCES = {
     (2, 0.75): f"{BOTH} None is half as much as these two: believe these two.",
     (2, 0.5): f"{BOTH} That is half as much as these two, or more: do not believe these two.",
     (1, 0.75): f"{HEADS} None is half as much as it: believe it.",
-    (2, 0.005): f"{BOTH} Without these two the answer loses less than a point.",
+    (2, 0.005): f"{BOTH} Without these two the answer loses next to nothing.",
 }
 
 
