@@ -43,6 +43,7 @@ LIGHTS = {
     "rows": ".grid",
     "heads": ".tiles",
     "arrow": "[data-part=arrow]",
+    "dots": "[data-part=dots]",
     "map": "[data-part=left]",
     "left": "[data-part=left]",
     "right": "[data-part=right]",

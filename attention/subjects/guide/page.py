@@ -197,12 +197,16 @@ def _mark(at: int, mark: str, word: str) -> str:
 
 
 def hand_in(view: View, count: int) -> None:
-    """At the end of a lesson how many first choices were right, and the code that says which."""
+    """At the end of a lesson how many first choices were right; in one that a teacher has given, or
+    in a class, the code that says which too."""
     if not chapter_page.learner(view):
         return
     code, right = chapter_page.result_code(view)
-    st.markdown(chapter_page.words_of(view)["score"].format(right=right, count=count))
-    st.code(code, language=None, width="content")
+    words = chapter_page.words_of(view)
+    st.markdown(words["score"].format(right=right, count=count))
+    if view["room"] or view["lesson"] != "guide":
+        st.markdown(words["code"])
+        st.code(code, language=None, width="content")
 
 
 def take_guess(chapter: Chapter, guess: int | None) -> None:

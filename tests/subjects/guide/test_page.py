@@ -194,6 +194,20 @@ def test_every_chapter_opens_asks_and_only_then_explains(name):
     assert app.query_params["guess"] == str(chapter.answer)
 
 
+def test_a_map_has_lines_to_choose_a_word_in_for_the_visitors_sentence_alone():
+    assert not scenes.behind(*of_chapter("one-word")).parts
+    assert "apple sells computers and software" in NAMED["one-word"].body
+    lines = picture_in(scenes.behind(*of_chapter("one-word", s="the river bank")))
+    assert tuple(lines.shown.parts) == ("lines",)
+
+
+@over("link, codes", [({}, 0), ({"room": "abcd"}, 1)])
+def test_the_guide_ends_on_a_code_only_for_who_is_in_a_class(link, codes):
+    app = chapter_of("one-word", **link).choose("guessed", 0).choose("contents", len(CHAPTERS) - 1)
+    assert "**1 of 13** right at the first choice." in app.all_words
+    assert len(app.code) == codes
+
+
 def test_where_one_stands_is_in_the_link():
     app = opened("guide").choose("guessed", 0).press("Next")
     assert (app.query_params, title(app)) == ({"chapter": CHAPTERS[1].name}, CHAPTERS[1].title)
