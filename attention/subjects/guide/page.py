@@ -281,7 +281,7 @@ def answers_of(view: View, chapter: Chapter, drawn: Scene) -> Mapping[str, Mappi
                 taken[each.key] = {"factor": (fits, partial(chapter_page.choose_in, "factor"))}
             case HeadGrid():
                 there = range(len(each.dots)).__contains__
-                taken[each.key] = {"head": (there, partial(chapter_page.choose_in, "head"))}
+                taken[each.key] = {"head": (there, partial(session.choose, "figure_head"))}
             case ModelWindow():
                 taken[each.key] = model_window.taken_from(view, chapter, each)
             case NextPieces():
