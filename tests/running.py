@@ -308,7 +308,7 @@ def as_html(header: Mapping[str, Any]) -> str:
     if "look" in header:
         words = html.escape(" ".join(filter(None, ["".join(header["parts"]), header["hint"]])))
         return f"<p class='{header['look']}'>{words}</p>"
-    if "tables" in header and "told" in header:
+    if "tables" in header:
         words, tables = html.escape(header["text"]), "".join(map(as_html, header["tables"]))
         return f"<div class='working'><p>{words}</p>{tables}</div>"
     if "lines" in header and "columns" in header:

@@ -40,6 +40,13 @@ class Matrix:
             )
 
     @property
+    def greatest(self) -> float:
+        """The greatest size of its numbers that are shown and finite, 0 of none."""
+        numbers = self.numbers.detach().float()
+        sizes = (numbers if self.allowed is None else numbers[self.allowed]).abs()
+        return max(sizes[sizes.isfinite()].tolist(), default=0.0)
+
+    @property
     def whole(self) -> bool:
         """True if all finite numbers are integers, as those that are typed; shares never count."""
         finite = self.numbers.detach().float()

@@ -97,8 +97,6 @@ class Matrices(
             cells = matrix.numbers.detach().float()
             if matrix.allowed is not None:
                 cells = cells.masked_fill(~matrix.allowed, torch.nan)
-            sizes = cells[cells.isfinite()].abs()
-            most = matrix.most or (float(sizes.max()) if sizes.numel() else 0.0) or 1.0
             texts = matrix.texts if isinstance(matrix, TypedMatrix) else ()
             headers.append(
                 {
@@ -110,7 +108,7 @@ class Matrices(
                     "kind": matrix.kind,
                     "lights": "cell" if matrix is self.matrices[-1] else matrix.lights,
                     "masked": matrix.allowed is not None,
-                    "most": most,
+                    "most": matrix.most or matrix.greatest or 1.0,
                     "whole": matrix.whole,
                     "texts": [text for row in texts for text in row],
                 }

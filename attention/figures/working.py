@@ -12,15 +12,13 @@ from attention.figures.tables import Cell, number, whole_number, with_integers
 
 MAX_ROWS, FEWER_ROWS = 64, 32
 TITLE = "working of the chosen cell"
-SHORT = 12  # rows whose total is in sight anyway
 
 
 class WorkingHeader(TypedDict):
-    """A sentence, the name and the number of a total told above a long table, and tables: one, or
-    none."""
+    """A sentence, and tables: one, or none; folded: these are closed at first."""
 
     text: str
-    told: Sequence[str]
+    folded: bool
     tables: Sequence[TableHeader]
 
 
@@ -30,8 +28,8 @@ class Working(Figure, kind="working", header=WorkingHeader, light=True):
 
     text: what is worked out, in a sentence; names: what the rows are called; total: the sum of the
     last column, with its name; totals: in its place the cells of a last row, its name first, where
-    several columns add up. Of more than `MAX_ROWS` terms of a total the largest are shown, and the
-    sum of the others.
+    several columns add up; folded: whether the table is closed until its text is clicked. Of more
+    than `MAX_ROWS` terms of a total the largest are shown, and the sum of the others.
     """
 
     text: str
@@ -40,6 +38,7 @@ class Working(Figure, kind="working", header=WorkingHeader, light=True):
     total_name: str = ""
     total: float | None = None
     totals: Sequence[str] = ()
+    folded: bool = False
 
     @property
     def _written_total(self) -> str:
@@ -62,11 +61,7 @@ class Working(Figure, kind="working", header=WorkingHeader, light=True):
         return Table(TITLE, names, with_integers(columns), total)
 
     def content(self) -> bytes:
-        long = self.total is not None and len(self.names) > SHORT
-        return self.sent(
-            told=[self.total_name, self._written_total] if long else [],
-            tables=[self.table.header()] if self.columns else [],
-        )
+        return self.sent(tables=[self.table.header()] if self.columns else [])
 
     def offer(self) -> None:
         if self.columns:

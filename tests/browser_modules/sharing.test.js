@@ -38,6 +38,8 @@ test("a link that stands for the address is shared in its place", () => {
   assert.match(embed.text(content), /"http:..a.org.app.guide\?room=ABCDEF&amp;embed=true"/)
   assert.equal(caption.text(content), "c http://a.org/app/guide?room=ABCDEF")
   assert.equal(link.text({ ...content, link: "" }), location.href)
+  globalThis.location = { href: "http://a.org/guide?answered=1A2B&guess=1" }
+  assert.equal(link.text({ ...content, link: "" }), "http://a.org/guide?guess=1")
   delete globalThis.location
 })
 

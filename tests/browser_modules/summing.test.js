@@ -35,12 +35,12 @@ test("a term is a weight times a value, and its share is how far it goes along t
   ])
 })
 
-test("of a number of a term its weight and its value are told, of one of the sum its column", () => {
+test("of a number of a term its weight and its value are told, of one of the sum its column and rounding", () => {
   const told = [0, 1, 3].map((row) => words(sums.termsOf(THREE, 0), THREE, row, 1))
   assert.deepEqual(told, [
     "a, dimension 1: 0.00000 = 0.500000 · 0.00000",
     "b, dimension 1: 4.00000 = 0.250000 · 16.0000",
-    "y, dimension 1: 4.00000, the sum of the column above",
+    "y, dimension 1: 4.00000, the sum of the column above; ‖Σ w·v − y‖ = 0",
   ])
 })
 

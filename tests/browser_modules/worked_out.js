@@ -8,7 +8,6 @@ const [file, ...queries] = process.argv.slice(2)
 const content = contentOf(decode(new Uint8Array(readFileSync(file))))
 const found = queries.map(Number).map((query) => ({
   ...sums.termsOf(content, query),
-  ...sums.check(content, query),
   ...{ written: sums.written(sums.applied(content, query)).strongest.map(([key]) => key) },
 }))
 const plain = (_, value) => (ArrayBuffer.isView(value) ? [...value] : value)

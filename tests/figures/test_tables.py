@@ -72,7 +72,7 @@ def rows_of(work: Working) -> list[Sequence[str]]:
 
 def test_a_working_without_columns_is_its_text_and_without_a_total_has_no_last_row():
     header = sent_as(Working("It is < itself.").content()).header
-    assert header == {"text": "It is < itself.", "told": [], "tables": []}
+    assert header == {"text": "It is < itself.", "folded": False, "tables": []}
     assert rows_of(Working("w", ["a"], {"q": [1.0]})) == [["a", "1"]]
 
 
@@ -125,11 +125,3 @@ def test_integers_among_integers_are_written_as_such():
     assert rows_of(whole)[-1] == ["sum", "", "−2"]
     assert whole_number(-0.0) == "0"
     assert whole_number(1e6) == number(1e6)
-
-
-def test_the_total_of_a_long_table_is_told_above_it_too():
-    names = [str(row) for row in range(13)]
-    long = Working("Words.", names, {"x": [0.5] * 13}, "sum", 6.5)
-    assert sent_as(long.content()).header["told"] == ["sum", "6.5000"]
-    short = Working("Words.", names[:12], {"x": [0.5] * 12}, "sum", 6.0)
-    assert sent_as(short.content()).header["told"] == []

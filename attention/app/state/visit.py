@@ -115,6 +115,9 @@ class Visit:
         settings = {name: value_in(link, name) for name in link if name in every_setting()}
         draft = None if self.draft and self.draft.link is not None else self.draft
         anew = replace(self, opened_as=None, chosen_word=None, written=None, late={}, draft=draft)
+        if "figure_head" in page.declared:  # its figures have a selection of their own
+            chosen = {name: settings.pop(name) for name in SELECTED if name in settings}
+            anew = replace(anew, chapter=(), in_chapter={"selection": chosen})
         return replace(anew, problems=tuple(problems)).on(page, settings)
 
     def arriving(self, page: Page) -> Visit:

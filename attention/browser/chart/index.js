@@ -9,6 +9,7 @@ import { fontOf, load } from "../shared/plotly.js"
 // What words of a lesson light, by the names that others know it by, as plotly.js has it.
 const PARTS = {
   arrow: ".annotation-arrow-g",
+  dots: ".scatterlayer .trace:nth-last-child(2) .points",
   left: ".draglayer .xy .nsewdrag",
   right: ".draglayer .x2y2 .nsewdrag",
 }

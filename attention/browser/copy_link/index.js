@@ -163,10 +163,13 @@ async function copy({ content, button, said }, { told, text }) {
   }, 2000)
 }
 
-/** The address to share: that of this view, or one that stands for it.
+/** The address to share: that of this view, but for what its reader has answered, or one that
+    stands for it.
     @type {(content: CopyLinkHeader) => string} */
 function shared({ link }) {
-  return new URL(link || location.href, location.href).href
+  const address = new URL(link || location.href, location.href)
+  address.searchParams.delete("answered")
+  return address.href
 }
 
 /** The address of all that a page shows, of which an embedded one shows a part.

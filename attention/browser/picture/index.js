@@ -29,7 +29,8 @@ import { buildSum } from "./sum.js"
     The terms of a sum: each of one key, or the last of the others together.
     @typedef {{ key: number | null, name: string, weight: number, length: number,
       share: number }} Row
-    @typedef {{ rows: Row[], terms: Float32Array, most: number, length: number }} Terms
+    @typedef {{ rows: Row[], terms: Float32Array, most: number, length: number,
+      rounding: number }} Terms
 
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof where>} At

@@ -38,8 +38,7 @@ export function buildSum(parent, content) {
 /** @param {HTMLElement} parent
     @param {Content} content */
 function build(parent, content) {
-  const above = make("div", "equation", parent)
-  const [equation, checked] = [make("p", "", above), make("p", "check", above)]
+  const equation = make("p", "", make("div", "equation", parent))
   const frame = make("div", "terms", parent)
   const table = make("table", "", make("div", "scroll", frame, { tabIndex: 0 }))
   const head = make("tr", "", make("thead", "", table))
@@ -63,10 +62,16 @@ function build(parent, content) {
   const sum = makePicture(make("td", "strip", foot))
   const cells = COLUMNS.map(() => make("td", "number", foot))
   return {
-    ...{ content, frame, equation, checked, body, readout, over, low, high },
+    ...{ content, frame, equation, body, readout, over, low, high },
     ...{ total, strip, terms, sum, sums: cells, query: -1 },
     lines: /** @type {Line[]} */ ([]),
-    shown: /** @type {Terms} */ ({ rows: [], terms: new Float32Array(), most: 1, length: 0 }),
+    shown: /** @type {Terms} */ ({
+      rows: [],
+      terms: new Float32Array(),
+      most: 1,
+      length: 0,
+      rounding: 0,
+    }),
     shades: /** @type {Uint32Array} */ (new Uint32Array()),
   }
 }
@@ -107,12 +112,13 @@ function makePicture(cell) {
 }
 
 /** What is said of a number; the row after the last is the sum.
-    @type {(shown: Pick<Terms, "rows" | "terms">, content: sums.Factors, row: number,
+    @type {(shown: Pick<Terms, "rows" | "terms" | "rounding">, content: sums.Factors, row: number,
       dimension: number) => string} */
-export function words({ rows, terms }, { width, numbers }, row, dimension) {
+export function words({ rows, terms, rounding }, { width, numbers }, row, dimension) {
   const term = terms[row * width + dimension]
   const said = `dimension ${dimension}: ${precise(term, 6)}`
-  if (row === rows.length) return `y, ${said}, the sum of the column above`
+  if (row === rows.length)
+    return `y, ${said}, the sum of the column above; ‖Σ w·v − y‖ = ${scientific(rounding)}`
   const { key, name, weight } = rows[row]
   if (key === null) return `${name}, ${said}`
   const value = numbers.values[key * width + dimension]
@@ -133,8 +139,6 @@ function write(view, query) {
   view.query = query
   view.shown = sums.termsOf(view.content, query)
   writeEquation(view.equation, view.content, query)
-  const { total, rounding } = sums.check(view.content, query)
-  view.checked.textContent = `Σw = ${fixed(total, 2)} \u2003 ‖Σ w·v − y‖ = ${scientific(rounding)}`
   writeTerms(view)
 }
 

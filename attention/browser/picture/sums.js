@@ -52,7 +52,7 @@ function sumOf(factors, query, keys) {
 }
 
 /** The terms of one query in the order of the keys, the weaker of many added up in one more row;
-    the output stands below them.
+    the output stands below them; rounding: how far the sum of all terms is from it.
     @typedef {Factors & Pick<Content, "keys">} Summed
     @type {(summed: Summed, query: number) => Terms} */
 export function termsOf(summed, query) {
@@ -75,7 +75,9 @@ export function termsOf(summed, query) {
     return { key, name, weight, length: lengthOf(term), share }
   })
   rowOf(terms, width, rows.length).set(output)
-  return { rows, terms, most: quantile(terms, STRIP_QUANTILE) || 1, length: Math.sqrt(squared) }
+  const most = quantile(terms, STRIP_QUANTILE) || 1
+  const apart = sumOf(summed, query, weights.keys()).map((number, at) => number - output[at])
+  return { rows, terms, most, length: Math.sqrt(squared), rounding: lengthOf(apart) }
 }
 
 /** @typedef {ArrayLike<number>} Vector
@@ -98,16 +100,6 @@ export function quantile(numbers, part) {
   const at = part * (sizes.length - 1)
   const low = Math.floor(at)
   return sizes[low] + (at - low) * ((sizes[low + 1] ?? sizes[low]) - sizes[low])
-}
-
-/** The weights of a row added up, and how far the sum of its terms is from the output.
-    @type {(factors: Factors, query: number) => { total: number, rounding: number }} */
-export function check(factors, query) {
-  const weights = applied(factors, query)
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const output = rowOf(factors.numbers.output, factors.width, query)
-  const sum = sumOf(factors, query, weights.keys())
-  return { total, rounding: lengthOf(sum.map((number, at) => number - output[at])) }
 }
 
 /** The keys and weights of the strongest terms, and what the others come to.

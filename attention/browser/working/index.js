@@ -10,17 +10,12 @@ export default component(build, draw, null)
 
 /** @param {Mount<"working">} mount */
 function build({ root, content }) {
-  return { content, frame: make("div", "working", root) }
+  return { content, frame: make(content.folded ? "details" : "div", "working", root) }
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { text, told, tables } }) {
+function draw({ frame, content: { text, folded, tables } }) {
   frame.replaceChildren()
-  make("p", "", frame, { textContent: text })
-  if (told.length) {
-    const [name, number] = told
-    const total = make("p", "total", frame, { textContent: `${name} ` })
-    make("strong", "", total, { textContent: number })
-  }
+  make(folded ? "summary" : "p", "", frame, { textContent: text })
   for (const table of tables) drawTable(make("div", "numbers", frame, { tabIndex: 0 }), table)
 }

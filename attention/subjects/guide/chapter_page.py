@@ -100,6 +100,7 @@ def note_guess(view: View, chapter: Chapter, guess: int) -> None:
     named = (_open(view)[0], chapter.name)
     if named not in view.visit.guesses:
         change(guesses={**view.visit.guesses, named: guess})
+        choose("answered", result_code(replace(view, visit=visit()))[0])
 
 
 def recall(view: View, code: str) -> View:
@@ -142,13 +143,14 @@ def turn_to(chapter: Chapter) -> None:
     else on its own, within a callback."""
     choose("chapter", chapter.name)
     choose("guess", -1)
+    choose("figure_head", -1)
     session.swap_sentence(session.page())
 
 
 def view_of(view: View, chapter: Chapter) -> View:
     """The view of a chapter as it opens, nothing chosen or guessed in it: on the visitor's sentence
     where that teaches well there, else on its own."""
-    values = {**view, "chapter": chapter.name, "guess": -1}
+    values = {**view, "chapter": chapter.name, "guess": -1, "figure_head": -1}
     mine = given(view) or view.visit.aside
     own = not mine or keeps_its_own(values, mine)
     values["s"] = every_setting()["s"].default if own else mine
@@ -280,8 +282,8 @@ def looks_most(view: View, chapter: Chapter) -> str:
 
 def settings_for(view: View, chapter: Chapter) -> Settings:
     """The settings of a chapter's figure, with the head that is chosen in it."""
-    head = kept(view, "head", value_in(chapter.link, "head"))
-    return settings_of_link(chapter.link, sentence_of(view, chapter), head)
+    head = view["figure_head"]
+    return settings_of_link(chapter.link, sentence_of(view, chapter), None if head < 0 else head)
 
 
 def missing_model(chapter: Chapter) -> str:
@@ -297,10 +299,12 @@ def _open(view: View) -> tuple[object, ...]:
 
 
 def enter(view: View) -> View:
-    """The view of a chapter that is opened; nothing is chosen yet in one that was not open."""
-    if view.visit.chapter != _open(view):
-        change(chapter=_open(view), in_chapter={})
-    return replace(view, visit=visit())
+    """The view of a chapter that is opened; nothing is chosen yet in one that was not open, but
+    what a link says."""
+    if view.visit.chapter == _open(view):
+        return view
+    change(chapter=_open(view), in_chapter={} if view.visit.chapter else view.visit.in_chapter)
+    return recall(replace(view, visit=visit()), view["answered"])
 
 
 def kept(view: View, name: str, otherwise: Any) -> Any:
@@ -324,7 +328,7 @@ def selection(view: View, chapter: Chapter) -> Selection:
         pieces = load_model(chapter.model).pieces(plain(sentence_of(view, chapter)))
         own["query"] = max(0, len(pieces.ids) - 1)
     return {
-        "values": kept(view, "selection", own),
+        "values": own | kept(view, "selection", {}),
         "defaults": own,
     }
 

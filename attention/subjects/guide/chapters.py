@@ -43,6 +43,7 @@ LIGHTS = {
     "rows": ".grid",
     "heads": ".tiles",
     "arrow": "[data-part=arrow]",
+    "dots": "[data-part=dots]",
     "map": "[data-part=left]",
     "left": "[data-part=left]",
     "right": "[data-part=right]",
@@ -100,6 +101,14 @@ class LessonSettings:
     )
     chapter: str = text("", "Chapter", 80)
     guess: int = whole(-1, "Guess", -1, MAX_CHOICES - 1, help="-1: none yet.")
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """What a reader has chosen in the open chapter's figure, and in all chapters at first."""
+
+    figure_head: int = whole(-1, "Head of the figure", -1, 255, help="-1: the chapter's own.")
+    answered: str = text("", "First choices", 80, help="As a code. Copied links leave it out.")
 
 
 @dataclass(frozen=True)

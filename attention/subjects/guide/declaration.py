@@ -5,7 +5,7 @@ from __future__ import annotations
 from attention.app.state.pages import Page, Place
 from attention.subjects.guide import chapter_page, chosen_lesson
 from attention.subjects.guide.carried import CarriedSettings
-from attention.subjects.guide.chapters import LessonSettings
+from attention.subjects.guide.chapters import LessonSettings, ReaderSettings
 from attention.subjects.guide.classes import ClassSettings
 
 
@@ -25,7 +25,7 @@ PAGE = Page(
     "and a question to answer before the explanation; or a lesson of your own",
     purpose="Attention in short chapters: a live figure, and a question to answer.",
     figures={"figure": "guide_figure"},
-    settings=(LessonSettings, CarriedSettings, ClassSettings),
+    settings=(LessonSettings, ReaderSettings, CarriedSettings, ClassSettings),
     sentence=lambda values: False,
     own_sentences=chapter_page.keeps_its_own,
     behind="Learn",

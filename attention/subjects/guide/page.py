@@ -197,12 +197,16 @@ def _mark(at: int, mark: str, word: str) -> str:
 
 
 def hand_in(view: View, count: int) -> None:
-    """At the end of a lesson how many first choices were right, and the code that says which."""
+    """At the end of a lesson how many first choices were right; in one that a teacher has given, or
+    in a class, the code that says which too."""
     if not chapter_page.learner(view):
         return
     code, right = chapter_page.result_code(view)
-    st.markdown(chapter_page.words_of(view)["score"].format(right=right, count=count))
-    st.code(code, language=None, width="content")
+    words = chapter_page.words_of(view)
+    st.markdown(words["score"].format(right=right, count=count))
+    if view["room"] or view["lesson"] != "guide":
+        st.markdown(words["code"])
+        st.code(code, language=None, width="content")
 
 
 def take_guess(chapter: Chapter, guess: int | None) -> None:
@@ -277,7 +281,7 @@ def answers_of(view: View, chapter: Chapter, drawn: Scene) -> Mapping[str, Mappi
                 taken[each.key] = {"factor": (fits, partial(chapter_page.choose_in, "factor"))}
             case HeadGrid():
                 there = range(len(each.dots)).__contains__
-                taken[each.key] = {"head": (there, partial(chapter_page.choose_in, "head"))}
+                taken[each.key] = {"head": (there, partial(session.choose, "figure_head"))}
             case ModelWindow():
                 taken[each.key] = model_window.taken_from(view, chapter, each)
             case NextPieces():

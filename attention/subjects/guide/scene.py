@@ -164,6 +164,12 @@ def heads(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     return [titled("Every head of the layer", hint="click one"), grid]
 
 
+def lines_of_yours(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
+    """Lines in which to choose another word of the visitor's sentence, where a map shows that."""
+    mine = chapter_page.is_visitors(view, chapter)
+    return picture(view, chapter, result, ("lines",)) if mine else []
+
+
 def word_map(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:
     """Move of the chosen word, who pulls it, and how near it then is to others."""
     query = _query(view, chapter, result)
@@ -227,7 +233,7 @@ FIGURES: Mapping[str, Make] = {
     "finale": last_card,
 }
 BEHIND: Mapping[str, Make] = {
-    "map": partial(picture, parts=("lines",)),
+    "map": lines_of_yours,
     "heads": partial(picture, parts=("lines",)),
     "finale": next_words,
 }

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
 from attention.figures import tables
 from attention.figures.files import first_words
 from attention.figures.matrices import Changes, Matrices, Sizes
-from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
+from attention.figures.matrix import Matrix
+from attention.figures.scene import Scene, Table, Words, note, scene, titled
 from attention.figures.stacks import TypedMatrix, resized
+from attention.figures.tables import whole_number
 from attention.subjects import operations
 from attention.subjects.operations import Contrast, Made, OperationSettings, Refused
 from attention.subjects.operations.settings import CHANGES
@@ -19,20 +25,23 @@ def results(made: Made | Refused, settings: OperationSettings, refused: str = ""
 
     refused: why the last number typed was not taken.
     """
-    given = [
+    given, hint = operations.given(settings, made), TYPE
+    rows, most = in_one_scale([*given, *made.pictures])
+    figures = [
         Matrices(parts, key=f"picture_given_{index}", of="given")
-        for index, parts in enumerate(operations.given(settings, made))
+        for index, parts in enumerate(rows[: len(given)])
     ]
-    hint = TYPE
-    pictures: list[Figure] = []
     if isinstance(made, Made):
         picture, row, column = operations.clamped(made, settings)
-        pictures = [
+        figures += [
             Matrices(parts, (row, column) if index == picture else None, True, key=key)
-            for index, (key, parts) in enumerate(zip(keys(made), made.pictures, strict=True))
+            for index, (key, parts) in enumerate(zip(keys(made), rows[len(given) :], strict=True))
         ]
         hint = f"{TYPE} {made.hint}"
-    typed = {part.stack for parts in _all(*given, *pictures) for part in parts}
+    typed = {
+        part.stack for each in figures for part in each.matrices if isinstance(part, TypedMatrix)
+    }
+    darkest = ", ".join(f"{whole_number(size)} in {name}" for name, size in most.items())
     return scene(
         Words(refused, "info") if refused else None,
         *(
@@ -40,20 +49,31 @@ def results(made: Made | Refused, settings: OperationSettings, refused: str = ""
             if isinstance(made, Made)
             else [Words(" ".join(made.words), "info")]
         ),
-        *given,
-        *pictures,
-        Words("", hint=hint),
+        *figures,
+        Words(f"Colours are darkest at a size of {darkest}." if darkest else "", hint=hint),
         sizes(settings, [name for name in CHANGES if name in typed]),
     )
 
 
-def _all(*figures: Figure) -> list[list[TypedMatrix]]:
-    """The matrices of each figure that can be typed into."""
-    return [
-        [part for part in figure.parts if isinstance(part, TypedMatrix)]
-        for figure in figures
-        if isinstance(figure, Matrices)
+def in_one_scale(
+    rows: Sequence[Sequence[Matrix | str]],
+) -> tuple[list[list[Matrix | str]], dict[str, float]]:
+    """Rows of matrices with one scale of colours for each stack, and the size at which the colours
+    of each, by its name, are darkest."""
+    most: dict[str, float] = {}
+    for part in itertools.chain(*rows):
+        if isinstance(part, Matrix):
+            stack = part.name.partition("[")[0]
+            most[stack] = max(most.get(stack, 0.0), part.most or part.greatest)
+    most = {stack: size or 1.0 for stack, size in most.items()}
+    scaled = [
+        [
+            part if isinstance(part, str) else replace(part, most=most[part.name.partition("[")[0]])
+            for part in row
+        ]
+        for row in rows
     ]
+    return scaled, most
 
 
 def sizes(settings: OperationSettings, names: list[str]) -> Sizes:

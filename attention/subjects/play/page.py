@@ -80,13 +80,12 @@ def _fold(view: View, fold: str, above: object) -> None:
         return
     tokens = scenes.typed_tokens(result)
     query = min(int(view["query"]), len(tokens) - 1)
+    if fold != NUMBERS:
+        widgets.widget(view, "words", help=None, width="content", label_visibility="collapsed")
     drawn = {HOW: draw_how, HEADS: draw_heads, AGAINST: draw_against, NUMBERS: _numbers}
     drawn[fold](view, result, tokens, query)
-    if fold == NUMBERS:
-        return
-    with st.container(horizontal=True, key="fold_more"):
-        widgets.widget(view, "words", help=None, width="content", label_visibility="collapsed")
-        if fold == HOW:
+    if fold == HOW:
+        with st.container(horizontal=True):
             offer_projections(view)
             offer_own(view)
 

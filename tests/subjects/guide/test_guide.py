@@ -146,7 +146,7 @@ def _(shown: Shown) -> None:
 
 @says(
     "04",
-    "exp of each score becomes exp(3) times as large, and so does their sum",
+    "exp of each score becomes exp(5) times as large, and so does their sum",
     "At a large scale the greatest score takes everything, and equal ones share it.",
     "At 0 all shares are alike.",
     "Scores may be negative, shares may not.",
@@ -157,7 +157,7 @@ def _(shown: Shown) -> None:
         masked_softmax(scores * factor) for factor in (0.0, 1.0, MAX_FACTOR, 100.0)
     )
     assert_close(even, torch.full_like(even, 1 / even.shape[-1]))
-    assert_close(masked_softmax(scores + 3), as_it_is)
+    assert_close(masked_softmax(scores + 5), as_it_is)
     greatest = (scores > scores.amax(-1, keepdim=True) - 1e-3).float()
     assert_close(sharp, greatest / greatest.sum(-1, keepdim=True), atol=0.01, rtol=0)
     the = [at for at, token in enumerate(shown.a.tokens) if token == "the"]

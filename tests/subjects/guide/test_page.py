@@ -194,19 +194,52 @@ def test_every_chapter_opens_asks_and_only_then_explains(name):
     assert app.query_params["guess"] == str(chapter.answer)
 
 
+def test_a_map_has_lines_to_choose_a_word_in_for_the_visitors_sentence_alone():
+    assert not scenes.behind(*of_chapter("one-word")).parts
+    assert "apple sells computers and software" in NAMED["one-word"].body
+    lines = picture_in(scenes.behind(*of_chapter("one-word", s="the river bank")))
+    assert tuple(lines.shown.parts) == ("lines",)
+
+
+@over("link, codes", [({}, 0), ({"room": "abcd"}, 1)])
+def test_the_guide_ends_on_a_code_only_for_who_is_in_a_class(link, codes):
+    app = chapter_of("one-word", **link).choose("guessed", 0).choose("contents", len(CHAPTERS) - 1)
+    assert "**1 of 13** right at the first choice." in app.all_words
+    assert len(app.code) == codes
+
+
 def test_where_one_stands_is_in_the_link():
     app = opened("guide").choose("guessed", 0).press("Next")
-    assert (app.query_params, title(app)) == ({"chapter": CHAPTERS[1].name}, CHAPTERS[1].title)
+    assert app.query_params["chapter"] == CHAPTERS[1].name
+    assert (title(app), app.view["guess"]) == (CHAPTERS[1].title, -1)
     assert CHAPTERS[1].because not in app.all_words, "a guess is that of one chapter"
     app.choose("contents", 4)
     assert title(app) == CHAPTERS[4].title
     app.choose("guessed", 1).press("Back")
-    assert app.query_params == {"chapter": CHAPTERS[3].name}
+    assert app.query_params["chapter"] == CHAPTERS[3].name
     again = chapter_of(CHAPTERS[3].name, guess=0)
     assert CHAPTERS[3].because in again.all_words
     app = chapter_of("<b>nowhere</b>")
     assert title(app) == CHAPTERS[0].title
     assert "There is no chapter “<b>nowhere</b>” here; showing the first." in app.notes
+
+
+def test_a_reload_keeps_the_ticks_of_answered_chapters():
+    app = opened("guide").choose("guessed", 0).press("Next").choose("guessed", 1)
+    again = opened("guide", **app.query_params)
+    assert chapter_page.answered(again.view) == [True, True] + 11 * [False]
+    other = opened("guide", answered=app.query_params["answered"][:-1] + "<")
+    assert not any(chapter_page.answered(other.view)), "a code that does not check is none"
+
+
+def test_a_step_back_undoes_what_was_chosen_in_a_chapters_figure(monkeypatch):
+    packaged("minilm")
+    link = {"chapter": "many-heads"}
+    app = opened("guide", **link, query="6").tell("head_grid", "head", 3)
+    assert (app.selection["query"], app.query_params["figure_head"]) == (6, "3")
+    assert opened("guide", **app.query_params).sent["head_grid"].header["chosen"] == 3
+    app.step_to("guide", link, monkeypatch)
+    assert (app.selection["query"], app.sent["head_grid"].header["chosen"]) == (5, 2)
 
 
 def test_a_visitor_tries_a_sentence_after_the_answer_and_the_next_chapter_has_its_own():
@@ -226,7 +259,7 @@ def test_a_message_that_was_on_its_way_takes_back_no_chapter_guess_or_sentence()
     app = chapter_of("scores").choose("guessed", 0)
     late = app._tree.get_widget_states()
     app.press("Next")._run(late)
-    assert app.query_params == {"chapter": CHAPTERS[3].name}
+    assert (app.query_params["chapter"], app.view["guess"]) == (CHAPTERS[3].name, -1)
     app.choose("guessed", 0).choose(box(app), "good morning").press("Next").choose("guessed", 0)
     late = app._tree.get_widget_states()
     app.tell("examples", "example", 0)._run(late)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch.testing import assert_close
 
 from attention.app.cached import runs
+from attention.app.state.openings import AGAINST, ALL_WORDS, HEADS, HOW, ONE_WORD
 from attention.core.printing import fixed
 from attention.core.variants import VARIANTS
 from tests.cases import over
@@ -40,6 +41,15 @@ def test_each_variant_says_under_the_sentence_what_it_does_and_if_its_matrices_a
     assert said.startswith(f"{VARIANTS[variant].title} on word vectors: {does}.")
     random = runs.result_of(app.view.settings()).layer.origin == "seeded"
     assert said.endswith(" random here and have learned nothing.") == random
+
+
+@over("fold", [HOW, HEADS, AGAINST])
+def test_the_switch_of_one_word_and_all_stands_right_below_the_folds(fold):
+    for words in (ONE_WORD, ALL_WORDS):
+        app = opened("explore", variant="multihead", fold=fold, words=words)
+        seen = [item for item in app.main if getattr(item, "key", None) not in (None, "selection")]
+        names = [*dict.fromkeys(str(item.key).partition(":")[0] for item in seen)]
+        assert names[names.index("fold") + 1] == "words"
 
 
 def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_of_them():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -73,7 +74,7 @@ def draw_matrices(view: View, done: Computation, query: int) -> None:
     taken = {"matrices": {"cell": (figure.has, partial(choose_cell, view))}} if pickable else {}
     draw(shown, key="step_matrices", taken=taken)
     st.latex(made.formula)
-    draw(scene(made.working(*cell)), key="working")
+    draw(scene(replace(made.working(*cell), folded=True)), key="working")
 
 
 def choose_cell(view: View, cell: tuple[int, int]) -> None:

@@ -73,6 +73,8 @@ def test_a_click_on_a_row_tells_its_stage_and_one_on_a_number_how_it_came_about(
     app.tell("rows", "cell", [0, 3])
     assert app.query_params == {"fold": "how", "query": "2", "column": "3"}
     assert "class='working'" in app.said
+    (worked,) = (part.header for part in app.sent.values() if "folded" in part.header)
+    assert not worked["folded"], "a click asked for it"
     again = opened("explore", **app.query_params)
     assert "class='working'" not in app.tell("rows", "cell", [3, 3]).said, "of a length"
     app.tell("rows", "cell", [0, 3])
@@ -98,6 +100,8 @@ def test_every_stage_can_be_seen_for_all_words_in_matrices_with_a_cell_worked_ou
         assert_close(shown(app).matrices, numbers_of(step(name, done).parts), equal_nan=True)
         assert shown(app).header["chosen"] == [2, 3]
         assert "class='working'><p>" in app.said
+        folded = [part.header["folded"] for part in app.sent.values() if "folded" in part.header]
+        assert folded == [True]
         drops = app.controls.keys() & {"dropout", "dropout_seed"}
         assert len(drops) == (2 if name in ("dropout", "output", "joined") else 0)
     app.tell("matrices", "cell", [3, 1])
