@@ -1,0 +1,115 @@
+"""Documents as data: sections of steps, each with its number and the view that computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import yaml
+
+from attention.core.settings import Value, choice
+
+TOLERANCE = 3e-4
+KINDS = {
+    "printed": "The document’s own number, computed again. Both agree within 3·10⁻⁴, as the inputs "
+    "that it prints are rounded.",
+    "recovered": "Inputs that it does not print were found by least squares. Beside it: how far the "
+    "numbers that it prints are missed.",
+    "claim": "Its numbers were drawn without a seed. The claim is checked on others.",
+    "ours": "It prints no number here. This one is from the app.",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a document, and the view that shows it.
+
+    says: the step in a line; page, link: the view, settings by name; kind: one of `KINDS`;
+    numbers: matrices as text, sizes as "2 × 3", or, of a claim, "the same" or "different"; of: the
+    matrix or the check of that page, "" = the one that it shows last; at: indices into it;
+    residual: greatest distance to what is printed; mistakes: each with a step that shows it.
+    """
+
+    says: str
+    page: str
+    link: Mapping[str, Value]
+    kind: str
+    numbers: str
+    of: str = ""
+    at: Sequence[int] = ()
+    residual: float | None = None
+    mistakes: Sequence[Step] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that is unknown or lacks its residual. Raises ValueError."""
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        if (self.kind == "recovered") != (self.residual is not None):
+            raise ValueError(f"a residual belongs to what is recovered: {self.says!r}")
+
+    @property
+    def address(self) -> str:
+        """The link to the view, from the top of the app."""
+        return f"{self.page}?{urlencode(self.link, doseq=True)}"
+
+    @property
+    def first(self) -> str:
+        """The first row of the numbers, or words where there are none."""
+        row = self.numbers.split("|")[0].split(";")[0].strip()
+        cells = row.split() if "×" not in row and row[-1].isdigit() else [row]
+        shown = " ".join(cells[:4]).replace("-", "−")
+        return shown if shown == self.numbers.replace("-", "−") else f"{shown} …"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a document under its own title."""
+
+    title: str
+    steps: Sequence[Step]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document. name: in links and on the page; title: its own; about: who wrote it, on what."""
+
+    name: str
+    title: str
+    about: str
+    sections: Sequence[Section]
+
+
+@cache
+def sources() -> Mapping[str, Source]:
+    """All documents by name, in the order of their files."""
+    files = sorted(Path(__file__).parent.glob("*.yaml"))
+    read = [_source(yaml.safe_load(file.read_text("utf-8"))) for file in files]
+    return {source.name: source for source in read}
+
+
+def _source(read: Mapping[str, Any]) -> Source:
+    sections = [
+        Section(part["title"], [_step(step) for step in part["steps"]]) for part in read["sections"]
+    ]
+    return Source(read["name"], read["title"], read["about"], sections)
+
+
+def _step(read: Mapping[str, Any]) -> Step:
+    mistakes = [_step(mistake) for mistake in read.get("mistakes", ())]
+    return Step(**{**read, "mistakes": mistakes})
+
+
+def names() -> tuple[str, ...]:
+    """Names of all documents."""
+    return tuple(sources())
+
+
+@dataclass(frozen=True)
+class SourceSettings:
+    """Settings of the page "Sources"."""
+
+    document: str = choice("PyTorch notebook", "Document", names)
