@@ -15,10 +15,10 @@ from attention.core.settings import Value, choice
 
 TOLERANCE = 3e-4
 KINDS = {
-    "printed": "The document’s own number, computed again. Both agree within 3·10⁻⁴, as the inputs "
-    "that it prints are rounded.",
-    "recovered": "Inputs that it does not print were found by least squares. Beside it: how far the "
-    "numbers that it prints are missed.",
+    "printed": "The document’s own number, computed again. Both agree within 3·10⁻⁴, as its inputs "
+    "are printed with four decimals.",
+    "recovered": "Inputs that it does not print were found by least squares; beside it, how far "
+    "its numbers are missed.",
     "claim": "Its numbers were drawn without a seed. The claim is checked on others.",
     "ours": "It prints no number here. This one is from the app.",
 }

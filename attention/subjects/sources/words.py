@@ -15,6 +15,8 @@ def kind_of(step: Step) -> str:
     """The kind of a step's number, with the residual of what is recovered."""
     if step.residual is None:
         return NAMES.get(step.kind, step.kind)
+    if not step.residual:
+        return "recovered, without a difference"
     digits, _, exponent = f"{step.residual:.1e}".partition("e")
     return f"recovered, off by {digits}·10{str(int(exponent)).translate(RAISED)}"
 
@@ -61,8 +63,8 @@ def as_markdown() -> str:
 def _lines() -> Iterator[str]:
     yield "# Sources"
     yield ""
-    yield "Four documents that the app grew out of, step by step, each with a link that opens it live."
-    yield "The page *Sources* of the Laboratory shows the same. Kinds of numbers:"
+    yield "Four documents that the app grew out of, step by step, each step with a link that opens"
+    yield "it. The page *Sources* of the Laboratory shows the same. Kinds of numbers:"
     yield ""
     for kind, told in KINDS.items():
         yield f"- *{NAMES.get(kind, kind)}*: {told}"
