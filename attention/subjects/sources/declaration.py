@@ -8,9 +8,9 @@ from attention.subjects.sources.steps import SourceSettings
 PAGE = Page(
     "sources",
     "Sources",
-    "two notebooks and two texts on attention, step by step: each step's number, how far it is "
-    "the document's own, a link that opens it, and mistakes beside the right result",
-    purpose="Have you read one of these? Each of its steps opens here, live.",
+    "four documents that the app grew out of, step by step: each step with its number, a link that "
+    "opens it, and mistakes beside the right result",
+    purpose="Four documents that this grew out of. Each of their steps opens, live.",
     settings=(SourceSettings,),
     sentence=lambda values: False,
     behind=LABORATORY,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from urllib.parse import urlencode
 
 import yaml
 
+from attention.core.printing import shown
 from attention.core.settings import Value, choice
 
 TOLERANCE = 3e-4
@@ -58,11 +60,12 @@ class Step:
 
     @property
     def first(self) -> str:
-        """The first row of the numbers, or words where there are none."""
-        row = self.numbers.split("|")[0].split(";")[0].strip()
-        cells = row.split() if "×" not in row and row[-1].isdigit() else [row]
-        shown = " ".join(cells[:4]).replace("-", "−")
-        return shown if shown == self.numbers.replace("-", "−") else f"{shown} …"
+        """The first row of the numbers, four of them at most; sizes and words as they are."""
+        if self.numbers[-1].isalpha() or "×" in self.numbers:
+            return self.numbers
+        cells = re.split("[;|]", self.numbers)[0].split()
+        more = " …" if len(self.numbers.split()) > min(len(cells), 4) else ""
+        return shown("\u2002".join(cells[:4])) + more
 
 
 @dataclass(frozen=True)
