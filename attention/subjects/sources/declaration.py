@@ -10,7 +10,7 @@ PAGE = Page(
     "Sources",
     "four documents that the app grew out of, step by step: each step with its number, a link that "
     "opens it, and mistakes beside the right result",
-    purpose="Four documents that this grew out of. Each of their steps opens, live.",
+    purpose="Documents that this app grew out of: each of their steps opens, live.",
     settings=(SourceSettings,),
     sentence=lambda values: False,
     behind=LABORATORY,
