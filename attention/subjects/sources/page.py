@@ -5,14 +5,14 @@ import streamlit as st
 from attention.app.controls import widgets
 from attention.app.shell import frame
 from attention.app.state.view import View
-from attention.subjects.sources.steps import sources
+from attention.subjects.sources.steps import source
 from attention.subjects.sources.words import as_html
 
 
 def one_source(view: View) -> None:
     """The choice of a document, then all its steps."""
     name = widgets.widget(view, "document", label_visibility="collapsed", width="content")
-    st.html(as_html(sources()[name]))
+    st.html(as_html(source(name)))
 
 
 def draw_page(file: str) -> None:

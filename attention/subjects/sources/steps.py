@@ -64,7 +64,7 @@ class Step:
         if self.numbers[-1].isalpha() or "×" in self.numbers:
             return self.numbers
         cells = re.split("[;|]", self.numbers)[0].split()
-        more = " …" if len(self.numbers.split()) > min(len(cells), 4) else ""
+        more = "\u2002…" if len(self.numbers.split()) > min(len(cells), 4) else ""
         return shown("\u2002".join(cells[:4])) + more
 
 
@@ -87,18 +87,20 @@ class Source:
 
 
 @cache
-def sources() -> Mapping[str, Source]:
-    """All documents by name, in the order of their files."""
-    files = sorted(Path(__file__).parent.glob("*.yaml"))
-    read = [_source(yaml.safe_load(file.read_text("utf-8"))) for file in files]
-    return {source.name: source for source in read}
+def files() -> Mapping[str, Path]:
+    """The file of each document by its name, which is its first line."""
+    every = sorted(Path(__file__).parent.glob("*.yaml"))
+    return {file.read_text("utf-8").split("\n")[0].removeprefix("name: "): file for file in every}
 
 
-def _source(read: Mapping[str, Any]) -> Source:
+@cache
+def source(name: str) -> Source:
+    """The document of that name. Raises KeyError where there is none."""
+    read = yaml.safe_load(files()[name].read_text("utf-8"))
     sections = [
         Section(part["title"], [_step(step) for step in part["steps"]]) for part in read["sections"]
     ]
-    return Source(read["name"], read["title"], read["about"], sections)
+    return Source(name, read["title"], read["about"], sections)
 
 
 def _step(read: Mapping[str, Any]) -> Step:
@@ -107,8 +109,8 @@ def _step(read: Mapping[str, Any]) -> Step:
 
 
 def names() -> tuple[str, ...]:
-    """Names of all documents."""
-    return tuple(sources())
+    """Names of all documents, in the order of their files."""
+    return tuple(files())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from attention.subjects.sources.steps import KINDS, Source, Step, sources
+from attention.subjects.sources.steps import KINDS, Source, Step, names, source
 
 NAMES = {"claim": "of unseeded numbers: the claim alone"}
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -68,10 +68,10 @@ def _lines() -> Iterator[str]:
     yield ""
     for kind, told in KINDS.items():
         yield f"- *{NAMES.get(kind, kind)}*: {told}"
-    for source in sources().values():
-        yield from ("", f"## {source.name}", "", f"*{source.title}*. {source.about}")
+    for one in map(source, names()):
+        yield from ("", f"## {one.name}", "", f"*{one.title}*. {one.about}")
         count = 0
-        for section in source.sections:
+        for section in one.sections:
             yield from ("", f"### {section.title}", "")
             yield from ("| step | | number | kind | |", "| --- | --- | --- | --- | --- |")
             for step in section.steps:

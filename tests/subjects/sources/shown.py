@@ -9,18 +9,18 @@ import torch
 from torch import Tensor
 
 from attention.figures.matrix import read_stack
-from attention.subjects.sources.steps import Step, sources
+from attention.subjects.sources.steps import Step, names, source
 from tests.running import App, opened
 
 
 def every_step() -> Iterator[tuple[str, Step]]:
     """Each step and each mistake of all documents, with a name that finds it again."""
-    for source in sources().values():
-        steps = (step for section in source.sections for step in section.steps)
+    for name in names():
+        steps = (step for section in source(name).sections for step in section.steps)
         for count, step in enumerate(steps, 1):
-            yield f"{source.name} {count}", step
+            yield f"{name} {count}", step
             for at, mistake in enumerate(step.mistakes, 1):
-                yield f"{source.name} {count}, mistake {at}", mistake
+                yield f"{name} {count}, mistake {at}", mistake
 
 
 def tensor_on(app: App, name: str) -> Tensor:
