@@ -1,4 +1,7 @@
-"""The table of docs/links.md as the declarations have it: what every link sent relies on."""
+"""The table of docs/links.md as the declarations have it: what every link sent relies on.
+
+docs/pages.md and docs/sources.md are written from declarations too.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from attention.app.state.pages import PAGES, SHARED, EmbedSettings
 from attention.core.settings import Setting, Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.pipeline import Selection
+from attention.subjects.sources.words import as_markdown
 
 ABOVE_PAGES = "| page | what it shows |\n|---|---|\n"
 HEADER = ("name", "what it sets", "default", "values", "belongs to")
@@ -82,13 +86,14 @@ def published_pages(text: str) -> list[str]:
 
 
 def write(root: Path) -> None:
-    """Write all tables anew, in docs/links.md and docs/pages.md."""
+    """Write all tables anew, in docs/links.md and docs/pages.md, and docs/sources.md."""
     links, listed = root / "docs" / "links.md", root / "docs" / "pages.md"
     before = links.read_text("utf-8").split(f"| {' | '.join(HEADER)} |")[0]
     links.write_text(f"{before}{markdown()}\n", "utf-8")
     text = listed.read_text("utf-8")
     rows = "\n".join(published_pages(text))
     listed.write_text(text.replace(rows, "\n".join(pages())), "utf-8")
+    (root / "docs" / "sources.md").write_text(as_markdown(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -179,6 +179,7 @@ MEANINGS: dict[str, dict[str, Any]] = {
     "learning?task=repetition&learn_steps=300": {"task": "repetition", "learn_steps": "300"},
     "operations?operation=softmax&softmax_dim=1": {"operation": "softmax", "softmax_dim": "1"},
     "identities?claim=merge&claim_d_k=5": {"claim": "merge", "claim_d_k": 5},
+    "sources?document=GloVe+notebook": {"document": "GloVe notebook"},
     "guide?chapter=scores&guess=0": {"chapter": "scores", "guess": 0},
 }
 
