@@ -50,7 +50,7 @@ def results(made: Made | Refused, settings: OperationSettings, refused: str = ""
             else [Words(" ".join(made.words), "info")]
         ),
         *figures,
-        Words(f"Colours are darkest at a size of {darkest}." if darkest else "", hint=hint),
+        Words(f"Full colour: {darkest}." if darkest else "", hint=hint),
         sizes(settings, [name for name in CHANGES if name in typed]),
     )
 
