@@ -52,7 +52,7 @@ def test_the_page_opens_on_a_product_one_can_follow():
 def test_all_matrices_of_a_stack_have_one_scale_of_colours_which_is_told():
     app = opened("operations", bmm_b="1 0; 0 1; 2 -1 | 0 0; 0 0; 0 0")
     assert [[part["most"] for part in row.header["parts"]] for row in app.rows] == [[6, 2, 16]] * 2
-    assert any("at a size of 6 in A, 2 in B, 16 in C." in words for words in app.told)
+    assert any("Full colour: 6 in A, 2 in B, 16 in C." in words for words in app.told)
 
 
 @over("name", OPERATIONS)
