@@ -36,6 +36,32 @@ class OwnMatrixSettings:
     )
 
 
+# Matrices to start from, by title; each W that is not named is the identity, each mask all ones.
+PRESETS = {
+    "Identity for each W": {},
+    "PyTorch notebook’s input": {
+        "own_x": "0.2688 0.3804 -1.7762 0.8495; -0.1935 -0.3447 -0.3844 0.7467; "
+        "1.3795 -0.3551 0.0151 -1.9090"
+    },
+    "Ten equal keys": {
+        "own_x": "; ".join(f"1 {value}" for value in range(10)),
+        "own_W_q": "1 1; 0 0",
+        "own_W_k": "1 1; 0 0",
+        "own_W_v": "0 1 2 3; 4 4 4 4",
+        "own_mask": "; ".join(["1 1 0 0 0 0 0 0 0 0"] * 10),
+    },
+}
+
+
+def preset(title: str, x: str) -> dict[str, str]:
+    """Matrices of a preset as text, by setting; x: the present X. Raises MatrixError for one that
+    cannot be read."""
+    found = {"own_x": x} | PRESETS[title]
+    tokens, d_model = read_matrix(found["own_x"]).shape
+    identity, ones = write_matrix(torch.eye(d_model)), write_matrix(torch.ones(tokens, tokens))
+    return dict.fromkeys(("own_W_q", "own_W_k", "own_W_v"), identity) | {"own_mask": ones} | found
+
+
 class OwnParameters(QueryKeyValue):
     """Query, key and value attention with given matrices W_q, W_k (d_model, d_k), W_v."""
 

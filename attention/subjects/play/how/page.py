@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from attention.app.components.inputs import examples
 from attention.app.components.scene import draw
 from attention.app.components.turns import Handler
 from attention.app.controls import grids, widgets
 from attention.app.state import session
 from attention.app.state.openings import ALL_WORDS
 from attention.app.state.view import View
-from attention.core.settings import settings_of
+from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.figures.matrices import Matrices
-from attention.figures.scene import scene
+from attention.figures.matrix import MatrixError
+from attention.figures.scene import Words, scene
 from attention.figures.stacks import resized
 from attention.figures.word_rows import WordRows
 from attention.pipeline import Result
@@ -28,6 +31,7 @@ from attention.subjects.play.how.rows import computation_of, stage_names
 from attention.subjects.play.scene import mixture
 
 OWN = settings_of(OwnMatrixSettings)
+RUNS = "Query, key and value attention: q = x W_q, k = x W_k, v = x W_v, without a bias."
 
 
 def draw_how(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
@@ -93,6 +97,9 @@ def draw_own(view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in filter(view.applies, view.page.beside(view)):
             widgets.widget(view, name, narrow=True, width=170)
+    if not view.hidden & OWN.keys():
+        titles = ["Illustrated example", *own_matrices.PRESETS]
+        examples("Try:", titles, lambda at: take_preset(titles[at]), key="examples")
     with st.container():
         read = own_matrices.read_own_matrices(own_settings)
         problems = read if isinstance(read, dict) else {}
@@ -103,12 +110,12 @@ def draw_own(view: View) -> None:
             trace = own_matrices.attend_over(read, view.settings().scale_factor)
             settings = view.of(StepSettings)
             done = Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
+            draw(scene(Words(RUNS)), key="own_runs")
             draw_matrices(view, done, min(view["query"], len(read.names) - 1))
     if not view.hidden & OWN.keys():
-        with st.expander("The matrices as text, and a way back"):
+        with st.expander("The matrices as text"):
             for name in OWN:
                 widgets.widget(view, name)
-            st.button("Start over with the example", on_click=start_over)
 
 
 def edit(name: str, text: str) -> None:
@@ -126,10 +133,14 @@ def resize(name: str, change: str) -> None:
         edit(name, text)
 
 
-def start_over() -> None:
-    """Put the example back, within a callback."""
-    for name, about in OWN.items():
-        session.choose(name, about.default)
+def take_preset(title: str) -> None:
+    """Take the matrices of a preset, the example's where it has no such name, within a callback."""
+    texts: dict[str, Value] = {name: about.default for name, about in OWN.items()}
+    if title in own_matrices.PRESETS:
+        with contextlib.suppress(MatrixError):  # of an X that cannot be read the example stays
+            texts |= own_matrices.preset(title, session.view()["own_x"])
+    for name, text in texts.items():
+        session.choose(name, text)
 
 
 def offer_own(view: View) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch.testing import assert_close
 
 from attention.app.state.openings import ALL_WORDS
@@ -160,7 +161,7 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
     type_in(app, 0, 1, 1, "cat")
     assert app.values["own_x"] == "1 0 1 0; 0 cat 0 2; 1 1 1 1"
     assert app.sent["typed_matrices"].header["parts"][0]["texts"] == [*"10100", "cat", *"021111"]
-    app.press("Start over with the example")
+    app.take("Illustrated example")
     app.resize("own_x", "− row")
     assert app.query_params["own_x"] == "1 0 1 0; 0 2 0 2"
     assert app.query_params["own_mask"] == "1 1; 1 1"
@@ -168,3 +169,15 @@ def test_an_edited_matrix_is_taken_over_cell_by_cell_and_the_mask_follows_its_ro
     type_in(app, 4, 0, 1, "0")
     assert app.query_params["own_mask"] == "1 0; 1 1"
     assert wrong(app.resize("own_x", "− column")) == {"own_W_q", "own_W_k", "own_W_v"}
+
+
+def test_presets_begin_with_the_identity_or_with_the_numbers_of_a_document():
+    app = own(step="scores").take("Identity for each W")
+    x = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])
+    assert_close(shown(app).result, x @ x.T)
+    app.take("PyTorch notebook’s input")
+    assert_close(shown(app).result[0], torch.tensor([4.0935, 1.1339, -1.4127]), atol=3e-4, rtol=0)
+    app.take("Ten equal keys").choose("step", "output")
+    assert_close(shown(app).result, torch.tensor([[2.0, 3, 4, 5]]).expand(10, 4))
+    app.choose("own_x", "1 cat").take("Identity for each W")
+    assert app.values["own_x"] == OwnMatrixSettings().own_x
