@@ -107,7 +107,7 @@ class LessonSettings:
 class ReaderSettings:
     """What a reader has chosen in the open chapter's figure, and in all chapters at first."""
 
-    figure_head: int = whole(-1, "Head of the figure", -1, 255, help="-1: the chapter's own.")
+    figure_head: int = whole(-1, "Head of the figure", -1, 49, help="-1: the chapter's own.")
     answered: str = text("", "First choices", 80, help="As a code. Copied links leave it out.")
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from attention.app.cached.runs import sequence_tokens
 from attention.app.components.scene import draw as draw_scene
 from attention.app.controls import long_text_box, widgets
 from attention.app.shell.heading import glossary
@@ -84,7 +85,8 @@ def controls(view: View, result: Result | None) -> None:
             widgets.widget(view, head, help=None, width=96)
         _reader_menu(view, width=170)
         for name in others:
-            widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
+            width = 340 if name == "mask" and len(view[name]) > 1 else 150
+            widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=width)
         _more(view)
         if result is not None:
             widgets.widget(
@@ -96,6 +98,8 @@ def controls(view: View, result: Result | None) -> None:
                 label_visibility="collapsed",
                 width="content",
             )
+    if view.applies("cells") and "cells" not in view.hidden:
+        widgets.cell_grid(view, sequence_tokens)
 
 
 def _more(view: View) -> None:

@@ -52,6 +52,13 @@ def test_the_switch_of_one_word_and_all_stands_right_below_the_folds(fold):
         assert names[names.index("fold") + 1] == "words"
 
 
+def test_cells_of_a_mask_are_clicked_where_the_mask_is_chosen():
+    app = opened("explore", s="a b", vectors="random").choose("mask", ["causal", "cells"])
+    app.tell("mask_grid", "paint", {"cells": [[1, 0]], "allowed": False})
+    assert app.query_params["cells"]
+    assert "mask_grid" not in opened("explore", mask="cells", hide="cells").sent
+
+
 def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_of_them():
     app = opened("explore", s="the cat walks on the street", variant="talking", query=1)
     picture = app.sent["picture"]
