@@ -22,6 +22,8 @@ from attention.app.state.openings import (
     opening,
 )
 from attention.app.state.view import View
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
 from attention.figures import layer_words
 from attention.figures.scene import PageButton, scene
 from attention.pipeline import Result
@@ -137,8 +139,21 @@ def _reader_menu(view: View, width: int) -> None:
         shown = variant if model == NONE else widgets.AS_TRAINED
         options = (widgets.AS_TRAINED, *about.choices)
         with st.container(key=READER, width=width):
-            its = session.bound(READER, shown, partial(_take_reader, variant))
-            st.selectbox(about.label, options, options.index(shown), **its)
+            take, random = partial(_take_reader, variant), view["parameters"] == "seeded"
+            its = session.bound(READER, shown, take, labels=random)
+            told = partial(_told, random)
+            st.selectbox(about.label, options, options.index(shown), format_func=told, **its)
+
+
+def _told(random: bool, name: str) -> str:
+    """A variant as the menu has it: its name, what it does, and if its matrices are random.
+
+    random: whether matrices are drawn at random where there are any.
+    """
+    if name not in VARIANTS:
+        return name
+    drawn = random and "parameters" in settings_of(VARIANTS[name].Config)
+    return " · ".join([name, VARIANTS[name].does, *(["random"] if drawn else [])])
 
 
 def _take_reader(before: str, chosen: str) -> None:

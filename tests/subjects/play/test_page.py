@@ -33,7 +33,7 @@ def test_only_settings_that_mean_something_are_shown(link, present, absent):
 
 
 @over("variant", VARIANTS)
-def test_each_variant_says_under_the_sentence_what_it_does_and_if_its_matrices_are_random(variant):
+def test_each_variant_says_in_the_menu_and_below_what_it_does_and_if_it_is_random(variant):
     does = VARIANTS[variant].does
     assert 3 <= len(does.split()) <= 6
     app = opened("explore", s="the cat sat", variant=variant)
@@ -41,6 +41,8 @@ def test_each_variant_says_under_the_sentence_what_it_does_and_if_its_matrices_a
     assert said.startswith(f"{VARIANTS[variant].title} on word vectors: {does}.")
     random = runs.result_of(app.view.settings()).layer.origin == "seeded"
     assert said.endswith(" random here and have learned nothing.") == random
+    (listed,) = (each for each in app.controls["reader"].options if each.startswith(f"{variant} "))
+    assert listed == f"{variant} · {does}{' · random' if random else ''}"
 
 
 @over("fold", [HOW, HEADS, AGAINST])
