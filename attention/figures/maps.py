@@ -68,6 +68,7 @@ def word_map(
     reach: points that the plane is to have room for besides.
     """
     named = {spot.name for spot in spots if spot.kind != "token"}
+    greatest = max(spots, key=lambda spot: abs(spot.weight)).name if spots else ""
     ends = (
         ["bottom center", "top center"] if end[1] >= start[1] else ["top center", "bottom center"]
     )
@@ -83,7 +84,7 @@ def word_map(
         spot: labels.fit(spot.x, spot.y, spot.name, _size(spot) / 2)
         or (
             labels.over(spot.x, spot.y, spot.name, _size(spot) / 2)
-            if spot.kind == "probe"
+            if spot.kind == "probe" or spot.name == greatest
             else None
         )
         for spot in sorted(spots, key=lambda spot: FIRST_NAMED.index(spot.kind))

@@ -236,9 +236,14 @@ def unfolded(page: Page, name: str) -> Any:
     return field
 
 
+def _named(option: str) -> re.Pattern[str]:
+    """An option, with or without words on it behind a dot."""
+    return re.compile(rf"^{re.escape(option)}( · |$)")
+
+
 def expect_listed(page: Page, name: str, option: str) -> None:
     """Until that option of a list to open is the chosen one."""
-    expect(page.locator(f".st-key-{name} input[role=combobox]")).to_have_value(option)
+    expect(page.locator(f".st-key-{name} input[role=combobox]")).to_have_value(_named(option))
 
 
 def choice(page: Page, name: str, option: str) -> Any:
@@ -259,7 +264,7 @@ def choice(page: Page, name: str, option: str) -> Any:
             return bool(options.count())
 
         eventually(page, opened, True)
-        return options.get_by_text(option, exact=True)
+        return options.get_by_text(_named(option))
     group = field.locator("[role=radiogroup], [role=toolbar]")
     # Focus scrolls to what is chosen, away from under the pointer, where that is out of sight.
     group.evaluate("group => group.scrollIntoView({ block: 'center' })")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy
@@ -83,3 +84,13 @@ def test_text_in_a_cell_is_marked_and_the_rest_lives(open_page):
     assert search(page)["own_x"].startswith("3 0 1 0;")
     page.get_by_role("button", name="Back to the sentence").click()
     expect(page.locator(".word").first).to_be_visible()
+
+
+def test_terms_are_folded_at_first_and_have_a_shade_where_they_are_cut(open_page):
+    page = open_page(link(fold="how", words="all words"))
+    table = page.locator(".working .numbers")
+    expect(table).to_be_hidden()
+    page.locator(".working summary").click()
+    expect(table.locator("tfoot")).to_be_visible()
+    assert table.evaluate("table => table.scrollHeight > table.clientHeight")
+    expect(table).to_have_css("background-image", re.compile("linear-gradient"))

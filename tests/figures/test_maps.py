@@ -67,6 +67,13 @@ def test_in_a_crowd_words_stand_at_corners_and_those_without_room_say_theirs_whe
     assert len(written([Spot(name, x, y, "after") for name, x, y in around])) == 5
 
 
+def test_the_greatest_token_has_its_name_also_in_a_crowd():
+    crowd = [Spot(f"word{at}", 0.0, 3.0, "token", 0.5) for at in range(9)]
+    parts = word_map("apple", [*crowd, Spot("great", 0.0, 3.0, "token", 0.51)], START, END).data
+    assert "" in parts[0].text
+    assert parts[0].text[-1] == "great"
+
+
 def test_other_tokens_are_dots_as_large_as_their_weights_and_named_once():
     tokens = [Spot("pear", 2.0, 3.0, "token", 0.25), Spot("sugar", -2.0, -3.0, "token", 0.01)]
     parts = word_map("apple", [Spot("pear", 2.0, 3.0, "before"), *tokens], START, END).data

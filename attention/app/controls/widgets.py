@@ -206,7 +206,7 @@ def parts_beside(view: View) -> list[Part]:
             if name == "model":
                 words = functools.partial(model_words, view)
                 parts.append(Part(name, words, view[name], "words"))
-            if name == "cells":
+            if name == "cells" and not view.calm:
                 sequences = two_sequences if page.attention == "cross" else sequence_tokens
                 grid = functools.partial(cell_grid, view, sequences)
                 parts.append(Part(name, grid, (tuple(map(tuple, sequences(view))), view[name])))

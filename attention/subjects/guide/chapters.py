@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from attention.core.limits import OWN_LESSONS_VARIABLE as OWN_LESSONS_VARIABLE
 from attention.core.settings import choice, text, whole
+from attention.core.variants import MAX_HEADS
 from attention.inputs.text import plain
 
 GUIDE = Path(__file__).parent / "lessons"
@@ -107,7 +108,9 @@ class LessonSettings:
 class ReaderSettings:
     """Choices of a reader: in the open chapter's figure, and in all chapters at first."""
 
-    figure_head: int = whole(-1, "Head of the figure", -1, 255, help="-1: the chapter's own.")
+    figure_head: int = whole(
+        -1, "Head of the figure", -1, MAX_HEADS - 1, help="-1: the chapter's own."
+    )
     answered: str = text("", "First choices", 80, help="As a code. Copied links leave it out.")
 
 

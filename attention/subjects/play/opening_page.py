@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from attention.app.cached.runs import sequence_tokens
 from attention.app.components.scene import draw as draw_scene
 from attention.app.controls import long_text_box, widgets
 from attention.app.shell.heading import glossary
@@ -21,6 +22,8 @@ from attention.app.state.openings import (
     opening,
 )
 from attention.app.state.view import View
+from attention.core.settings import settings_of
+from attention.core.variants import VARIANTS
 from attention.figures import layer_words
 from attention.figures.scene import PageButton, scene
 from attention.pipeline import Result
@@ -84,7 +87,8 @@ def controls(view: View, result: Result | None) -> None:
             widgets.widget(view, head, help=None, width=96)
         _reader_menu(view, width=170)
         for name in others:
-            widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=150)
+            width = 340 if name == "mask" and len(view[name]) > 1 else 150
+            widgets.widget(view, name, narrow=True, listed=True, boxed=True, help=None, width=width)
         _more(view)
         if result is not None:
             widgets.widget(
@@ -96,6 +100,8 @@ def controls(view: View, result: Result | None) -> None:
                 label_visibility="collapsed",
                 width="content",
             )
+    if view.applies("cells") and "cells" not in view.hidden:
+        widgets.cell_grid(view, sequence_tokens)
 
 
 def _more(view: View) -> None:
@@ -133,8 +139,21 @@ def _reader_menu(view: View, width: int) -> None:
         shown = variant if model == NONE else widgets.AS_TRAINED
         options = (widgets.AS_TRAINED, *about.choices)
         with st.container(key=READER, width=width):
-            its = session.bound(READER, shown, partial(_take_reader, variant))
-            st.selectbox(about.label, options, options.index(shown), **its)
+            take, random = partial(_take_reader, variant), view["parameters"] == "seeded"
+            its = session.bound(READER, shown, take, labels=random)
+            told = partial(_told, random)
+            st.selectbox(about.label, options, options.index(shown), format_func=told, **its)
+
+
+def _told(random: bool, name: str) -> str:
+    """A variant as the menu has it: its name, what it does, and if its matrices are random.
+
+    random: whether matrices are drawn at random where there are any.
+    """
+    if name not in VARIANTS:
+        return name
+    drawn = random and "parameters" in settings_of(VARIANTS[name].Config)
+    return " · ".join([name, VARIANTS[name].does, *(["random"] if drawn else [])])
 
 
 def _take_reader(before: str, chosen: str) -> None:

@@ -33,7 +33,7 @@ def test_only_settings_that_mean_something_are_shown(link, present, absent):
 
 
 @over("variant", VARIANTS)
-def test_each_variant_says_under_the_sentence_what_it_does_and_if_its_matrices_are_random(variant):
+def test_each_variant_says_in_the_menu_and_below_what_it_does_and_if_it_is_random(variant):
     does = VARIANTS[variant].does
     assert 3 <= len(does.split()) <= 6
     app = opened("explore", s="the cat sat", variant=variant)
@@ -41,6 +41,8 @@ def test_each_variant_says_under_the_sentence_what_it_does_and_if_its_matrices_a
     assert said.startswith(f"{VARIANTS[variant].title} on word vectors: {does}.")
     random = runs.result_of(app.view.settings()).layer.origin == "seeded"
     assert said.endswith(" random here and have learned nothing.") == random
+    (listed,) = (each for each in app.controls["reader"].options if each.startswith(f"{variant} "))
+    assert listed == f"{variant} · {does}{' · random' if random else ''}"
 
 
 @over("fold", [HOW, HEADS, AGAINST])
@@ -50,6 +52,13 @@ def test_the_switch_of_one_word_and_all_stands_right_below_the_folds(fold):
         seen = [item for item in app.main if getattr(item, "key", None) not in (None, "selection")]
         names = [*dict.fromkeys(str(item.key).partition(":")[0] for item in seen)]
         assert names[names.index("fold") + 1] == "words"
+
+
+def test_cells_of_a_mask_are_clicked_where_the_mask_is_chosen():
+    app = opened("explore", s="a b", vectors="random").choose("mask", ["causal", "cells"])
+    app.tell("mask_grid", "paint", {"cells": [[1, 0]], "allowed": False})
+    assert app.query_params["cells"]
+    assert "mask_grid" not in opened("explore", mask="cells", hide="cells").sent
 
 
 def test_weights_that_are_mixed_across_heads_are_shown_as_the_vector_is_summed_of_them():
