@@ -52,8 +52,7 @@ function build({ root, content, send }) {
   const side = make("div", "side", body)
   const bars = make("div", "bars", side)
   const large = make("div", "large", side)
-  // In the focus order it follows the head, wherever it stands.
-  const main = make("button", "switch", null, { type: "button", role: "switch", tabIndex: 1 })
+  const main = make("button", "switch", null, { type: "button", role: "switch" })
   make("i", "", main, { ariaHidden: "true" })
   make("span", "", main)
   make("small", "", main)
@@ -180,7 +179,6 @@ function lay({ map, content }) {
     const marks = [off.includes(head) && "off", head === greatest && "strongest"]
     tile.ariaLabel = [tile.ariaLabel, ...marks].filter(Boolean).join(", ")
     tile.setAttribute("aria-keyshortcuts", "Space X")
-    if (!tile.tabIndex) tile.tabIndex = 1
   }
 }
 

@@ -171,7 +171,7 @@ def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes():
 def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one():
     packaged(cross_words.TRANSLATOR.name)
     for page in PAGES:
-        link = parse_qs(page.opens()) if page.opens else {}
+        link = parse_qs(page.opens("")) if page.opens else {}
         assert read_link(link, lambda vectors: 50) == (link, [])
         assert not page.models or link["model"] != [NONE]
         assert page.name != "cross" or link["cross"] == [cross_words.TRANSLATED]
