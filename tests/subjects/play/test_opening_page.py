@@ -171,7 +171,7 @@ def test_a_chosen_word_stays_chosen_while_the_sentence_around_it_changes():
 def test_a_bare_address_leads_to_a_trained_model_wherever_there_can_be_one():
     packaged(cross_words.TRANSLATOR.name)
     for page in PAGES:
-        link = parse_qs(page.opens("")) if page.opens else {}
+        link = parse_qs(page.opens(""))
         assert read_link(link, lambda vectors: 50) == (link, [])
         assert not page.models or link["model"] != [NONE]
         assert page.name != "cross" or link["cross"] == [cross_words.TRANSLATED]
@@ -187,7 +187,7 @@ def test_by_the_menu_play_begins_as_its_bare_address_does():
 
 def opening_link() -> str:
     opens = page_named("explore").opens
-    return opens()
+    return opens("")
 
 
 @over("link", [{"variant": "multihead"}, {"scale": "none"}, {"hide": "scale"}])
