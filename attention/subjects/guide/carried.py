@@ -63,6 +63,14 @@ def unpack(packed: str) -> str:
         raise ValueError("the link carries no lesson that can be read; is it whole?") from None
 
 
+def is_whole(packed: str) -> bool:
+    """True if a link carries a text that can be read."""
+    try:
+        return bool(unpack(packed))
+    except ValueError:
+        return False
+
+
 @functools.lru_cache(maxsize=256)  # up to 6 kB each
 def told(packed: str) -> tuple[str, str] | None:
     """The title of a lesson that a link carries, and a line on it; None where there is none."""

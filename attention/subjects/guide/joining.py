@@ -25,6 +25,7 @@ def enter(view: View) -> View:
     has told the class before."""
     room = CLASSES.find(view["room"])
     if room is None:
+        _say_there_is_none(view)
         return view
     if view["lesson"] == "guide" and room.lesson[0] != "guide":
         for name, value in zip(("lesson", "carried"), room.lesson, strict=True):
@@ -41,9 +42,18 @@ def tell(view: View) -> None:
     if not name:
         return
     code = chapter_page.result_code(view)[0] if chapter_page.learner(view) else ""
-    told = "class" if CLASSES.tell(name, _pupil(), code, address()) else "no_class"
-    words = chapter_page.words_of(view)[told].format(name=name)
-    draw(scene(note(words)), key="told_to_class")
+    if CLASSES.tell(name, _pupil(), code, address()):
+        words = chapter_page.words_of(view)["class"].format(name=name)
+        draw(scene(note(words)), key="told_to_class")
+    elif CLASSES.find(name):  # it takes nobody else
+        _say_there_is_none(view)
+
+
+def _say_there_is_none(view: View) -> None:
+    """Say that the class of the link, if there is one, is not open."""
+    if name := view["room"]:
+        words = chapter_page.words_of(view)["no_class"].format(name=name)
+        draw(scene(note(words)), key="told_to_class")
 
 
 def offer_to_send(view: View, chapter: Chapter) -> None:

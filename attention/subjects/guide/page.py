@@ -23,10 +23,17 @@ from attention.figures.head_grid import HeadGrid
 from attention.figures.scene import Scene, note, scene
 from attention.figures.word_rows import Slider, WordRows
 from attention.pipeline import Settings
-from attention.subjects.guide import chapter_page, chosen_lesson, fitting, joining, model_window
+from attention.subjects.guide import (
+    carried,
+    chapter_page,
+    chosen_lesson,
+    fitting,
+    joining,
+    model_window,
+)
 from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
-from attention.subjects.guide.chapters import LIGHTS, WORDLESS, Chapter, languages
+from attention.subjects.guide.chapters import CARRIED, LIGHTS, WORDLESS, Chapter, languages
 from attention.subjects.guide.figures import NextPieces
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
@@ -36,6 +43,7 @@ from attention.subjects.model.figures import ModelWindow
 from attention.training import TrainingSettings
 
 WORKED_OUT = {"finale": fitting.is_worked_out, "window": model_window.is_worked_out}
+CUT = "This link is cut: ask your teacher for it again."
 TITLES = {page.name: page.title for page in PAGES}
 ADDRESSES = {page.name: "." if page.first else page.name for page in PAGES}
 
@@ -43,6 +51,9 @@ ADDRESSES = {page.name: "." if page.first else page.name for page in PAGES}
 def guide(view: View) -> None:
     """The open chapter: its words, its figure, its question."""
     view = chapter_page.enter(joining.enter(view))
+    if view["lesson"] == CARRIED and not carried.is_whole(view["carried"]):
+        st.info(CUT)
+        return
     lesson = chosen_lesson.lesson(view)
     tell(*(f"This lesson has a mistake. {problem}" for problem in lesson.problems), key="mistakes")
     chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())

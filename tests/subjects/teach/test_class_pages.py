@@ -341,11 +341,17 @@ def counts(app: App, name: str) -> list[int]:
     return [int(count) for _, *cells in lines for count in cells[:1]]
 
 
+def test_of_a_cut_link_a_pupil_reads_whom_to_ask_and_nothing_of_files():
+    cut = opened("guide", lesson=CARRIED, carried=pack(EXAMPLE)[:-9])
+    assert [item.value for item in cut.info] == ["This link is cut: ask your teacher for it again."]
+    assert not (cut.notes or cut.radio or cut.button)
+
+
 def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses():
     key = new_key()
     room = name_of(key)
     early = opened("guide", room=room)
-    assert f"Class {room} is not open here" in early.notes[-1]
+    assert f"Class {room} is not open here" in early.notes[0]
     teacher = asked(room=room, teacher=key)
     assert f"/guide?room={room}" in teacher.said
     first, second = (opened("guide", room=room) for _ in range(2))
