@@ -45,14 +45,11 @@ def ours(inputs: list[torch.Tensor], temperature: float, p: float, seed: int) ->
     return drop(trace, p, torch.Generator().manual_seed(seed))
 
 
-CODES = [
-    f"import torch\nfrom {source}\n\n{getsource(item)}"
-    for source, item in (
-        ("torch import Tensor, nn", ScaledDotProductAttention),
-        ("attention.core.functional import Trace, attend, drop", ours),
-    )
-]
-EVEN = "−10⁹ for every key makes the weights of the reference even; ours are 0."
+CODES = (
+    "import torch\nfrom torch import Tensor, nn\n\n" + getsource(ScaledDotProductAttention),
+    "import torch\nfrom attention.core.functional import Trace, attend, drop\n\n" + getsource(ours),
+)
+EVEN = "−10⁹ for every key gives all the same weight in the reference, a mean of the values; "
 LIGHTS: Sequence[Lights] = ("row", "", "column", "row")
 
 
@@ -86,7 +83,7 @@ def make_parity(settings: OperationSettings) -> Made:
         output,
         reference,
         (),
-        empty_rows(mask[:, 0] == 1, EVEN) + [drops] * bool(p),
+        empty_rows(mask[:, 0] == 1, EVEN + "ours gives 0.") + [drops] * bool(p),
         whose="The reference’s answer",
         codes=CODES,
     )
