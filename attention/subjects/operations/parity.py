@@ -39,7 +39,7 @@ class ScaledDotProductAttention(nn.Module):
 
 
 def ours(inputs: list[torch.Tensor], temperature: float, p: float, seed: int) -> Trace:
-    """The same by `attend`. inputs: q, k, v and mask, each (batch, heads, rows, columns)."""
+    """Attention by `attend`. inputs: q, k, v and mask, each (batch, heads, rows, columns)."""
     q, k, v, mask = inputs
     trace = attend(q, k, v, scale=1 / temperature, mask=mask == 1)
     return drop(trace, p, torch.Generator().manual_seed(seed))
@@ -49,7 +49,7 @@ CODES = (
     "import torch\nfrom torch import Tensor, nn\n\n" + getsource(ScaledDotProductAttention),
     "import torch\nfrom attention.core.functional import Trace, attend, drop\n\n" + getsource(ours),
 )
-EVEN = "−10⁹ for every key gives all the same weight in the reference, a mean of the values; "
+EVEN = "the reference, with −10⁹ for every key, weighs all alike (an even mean); ours gives 0."
 LIGHTS: Sequence[Lights] = ("row", "", "column", "row")
 
 
@@ -83,7 +83,7 @@ def make_parity(settings: OperationSettings) -> Made:
         output,
         reference,
         (),
-        empty_rows(mask[:, 0] == 1, EVEN + "ours gives 0.") + [drops] * bool(p),
+        empty_rows(mask[:, 0] == 1, EVEN) + [drops] * bool(p),
         whose="The reference’s answer",
         codes=CODES,
     )

@@ -185,7 +185,9 @@ def test_a_query_that_sees_nothing_gets_the_mean_from_the_reference_and_0_from_o
     assert answer.ours[1, 2].eq(0).all()
     torch.testing.assert_close(answer.torchs[1, 2], SEQUENCES[2][1].mean(0))
     torch.testing.assert_close(answer.ours[0], answer.torchs[0])
-    assert ["for query 2 of sequence 1: −10⁹" in note for note in answer.notes] == [True]
+    assert [
+        "for query 2 of sequence 1: the reference, with −10⁹" in note for note in answer.notes
+    ] == [True]
     assert not answer.agrees
 
 

@@ -99,16 +99,12 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name):
 
 
 def test_parity_has_a_mask_or_none_in_the_link_and_a_seed_where_it_drops():
-    app = opened("operations", operation="parity").take("no mask")
-    assert app.query_params["parity_mask"] == ""
     link = {"operation": "parity", "parity_mask": ""}
-    for shown in (app, opened("operations", **link)):
-        assert [part["name"] for part in shown.rows[0].header["parts"]] == [
-            *"qkv",
-            "reference",
-            "ours",
-        ]
-        assert "dropout_seed" not in shown.values
+    for app in (opened("operations", **link), opened("operations", operation="parity")):
+        parts = app.take("no mask").sent["picture_0"].header["parts"]
+        assert [part["name"] for part in parts] == [*"qkv", "reference", "ours"]
+        assert app.query_params["parity_mask"] == ""
+        assert "dropout_seed" not in app.values
     assert "dropout_seed" in opened("operations", **link, dropout=0.5).values
 
 
