@@ -4,7 +4,7 @@ An operation takes numbers as text (see attention.figures.matrix) and gives pict
 of a chosen cell or slice, and both answers. Text that cannot be used comes back as words, never
 as an error.
 
-Doors to other pages: none.
+Doors to other pages: two_sequences.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from attention.core.settings import Value, settings_of
 from attention.figures.matrix import Matrix, MatrixError
 from attention.figures.stacks import TypedMatrix, typed_stack
 from attention.subjects.operations.answers import Contrast, Made, Refused
+from attention.subjects.operations.parity import make_parity
 from attention.subjects.operations.products import make_bmm, make_transpose
-from attention.subjects.operations.settings import CHANGES, OperationSettings
+from attention.subjects.operations.settings import CHANGES, PARITY, OperationSettings
 from attention.subjects.operations.softmaxes import (
     make_masked_softmax,
     make_sequence_mask,
@@ -131,6 +132,18 @@ OPERATIONS = {
             "beyond the keys": {"valid_lens": "2 99", "valid_lens_2d": "1 99; 2 4"},
         },
     ),
+    "parity": Operation(
+        "The module that many repositories of transformers in PyTorch share, beside ours on the "
+        "same numbers: a temperature, as a rule √d_k, −10⁹ for scores of hidden keys, and dropout "
+        "of weights (Vaswani et al. 2017, eq. 1).",
+        r"\operatorname{dropout}(\operatorname{softmax}(q k^\top / T))\, v",
+        (*PARITY, "parity_temperature", "dropout", "dropout_seed"),
+        make_parity,
+        {
+            "no mask": {"parity_mask": ""},
+            "a query that sees nothing": {"parity_mask": "1 1 1 1 0; 0 0 0 0 0; 1 1 1 1 0"},
+        },
+    ),
 }
 
 
@@ -153,7 +166,8 @@ def given(settings: OperationSettings, made: Made | Refused) -> list[list[Matrix
     for name in OPERATIONS[settings.operation].inputs:
         applies = about[name].applies(partial(getattr, settings))
         stack = typed_stack(name, getattr(settings, name)) if name in CHANGES else None
-        if applies and name not in shown and stack is not None:
+        taken = getattr(settings, name) != "" or isinstance(made, Refused)  # no mask is none
+        if applies and name not in shown and stack is not None and taken:
             rows.append(stack.every(about[name].label))
     return rows
 

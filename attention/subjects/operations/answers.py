@@ -35,7 +35,8 @@ class Made:
     shapes: before and after; pictures: rows of matrices, of which the last can be chosen in;
     hint: what choosing there shows; working: (picture, row, column) -> how that came about;
     call: torch's own; ours, torchs: both answers, of one shape; answer: torch's, to be drawn;
-    notes: what a reader should know of these numbers; contrast: a common mistake beside it.
+    notes: what a reader should know of these numbers; contrast: a common mistake beside it;
+    whose: the other answer, in words; codes: shown side by side.
     """
 
     shapes: str
@@ -48,6 +49,8 @@ class Made:
     answer: Sequence[Matrix | str]
     notes: Sequence[str] = ()
     contrast: Contrast | None = None
+    whose: str = "Torch’s own answer"
+    codes: Sequence[str] = ()
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -80,7 +83,7 @@ class Made:
             return "Nothing to compare: torch has no number here."
         where = ", where it has numbers" if self.torchs.isnan().any() else ""
         words = f"Greatest difference from ours{where}: {whole_number(self.difference)}"
-        return f"Torch’s own answer is the same. {words}" if self.agrees else words
+        return f"{self.whose} is the same. {words}" if self.agrees else words
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ PAGE = Page(
     "operations",
     "Operations",
     "`bmm`, `transpose`, `softmax` along any dimension, temperature, sequence masks and masked "
-    "softmax, each checked against torch; numbers of your sentence, or typed over in the "
-    "coloured matrices",
+    "softmax, each checked against torch, and a reference module beside ours; numbers "
+    "of your sentence, or typed over in the coloured matrices",
     purpose="The operations attention is made of, on numbers of your own.",
     words=(
         "dot product",

@@ -48,6 +48,9 @@ def operation_page(view: View) -> None:
             answer(made, settings)
         if isinstance(made, Made) and made.contrast:
             draw(scenes.mistake(made.contrast), key="mistake")
+        if isinstance(made, Made) and made.codes:
+            for column, code in zip(st.columns(2), made.codes, strict=True):
+                column.code(code, wrap_lines=True)
     with text, st.expander("The same as text"):
         for name in filter(view.applies, operation.inputs):
             if name in CHANGES:
@@ -68,6 +71,8 @@ def introduction(view: View, operation: operations.Operation) -> None:
     words.text(operation.why)
     formula.latex(operation.formula)
     others = [name for name in operation.inputs if name not in CHANGES and view.applies(name)]
+    if not view["dropout"]:
+        others = [name for name in others if name != "dropout_seed"]
     if others:
         with st.container(horizontal=True, gap="large", key="inputs"):
             for name in others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 
 import torch
@@ -51,20 +52,6 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
     names = [names_of(name, stack) for name, stack in (("A", a), ("B", b), ("C", ours))]
     of_a, of_b = typed(settings, "bmm_a"), typed(settings, "bmm_b")
 
-    def working(batch: int, row: int, column: int) -> Working:
-        left, right = a[batch, row], b[batch, :, column]
-        return Working(
-            f"{names[2][batch]} in row {row}, column {column}: row {row} of {names[0][batch]} "
-            f"meets column {column} of {names[1][batch]}, number by number.",
-            [f"m = {m}" for m in range(len(left))],
-            {
-                f"row {row} of A": left.tolist(),
-                f"column {column} of B": right.tolist(),
-                "product": (left * right + 0.0).tolist(),  # −0.0 + 0.0 is 0.0
-            },
-            totals=["sum", "", "", whole_number(float(ours[batch, row, column]))],
-        )
-
     return Made(
         f"{shapes} → {shape_of(ours)}: the two {a.shape[2]}s meet and are gone.",
         [
@@ -78,11 +65,30 @@ def make_bmm(settings: OperationSettings) -> Made | Refused:
             for batch in range(len(a))
         ],
         "Point at a cell of C to see which row meets which column; choose it for its sum.",
-        working,
+        partial(row_by_column, ("A", "B", "C"), a, b, "m ="),
         call,
         ours,
         torchs,
         side_by_side("torch.bmm(a, b)", torchs),
+    )
+
+
+def row_by_column(
+    called: Sequence[str], a: Tensor, b: Tensor, term: str, batch: int, row: int, column: int
+) -> Working:
+    """The working of one number of a product. called: a, b and the product; term: of the sum."""
+    left, right = a[batch, row], b[batch, :, column]
+    x, y, product = (names_of(name, a)[batch] for name in called)
+    return Working(
+        f"{product} in row {row}, column {column}: row {row} of {x} meets column {column} of {y}, "
+        "number by number.",
+        [f"{term} {m}" for m in range(len(left))],
+        {
+            f"row {row} of {called[0]}": left.tolist(),
+            f"column {column} of {called[1]}": right.tolist(),
+            "product": (left * right + 0.0).tolist(),  # −0.0 + 0.0 is 0.0
+        },
+        totals=["sum", "", "", whole_number(float((left * right).sum()))],
     )
 
 

@@ -105,7 +105,7 @@ def working(made: Made, settings: OperationSettings) -> Scene:
 
 def of_torch(made: Made) -> Scene:
     """Difference of torch's own answer from ours, and its numbers where they are others."""
-    if made.agrees:
+    if made.agrees or not made.answer:
         return scene(Words(made.compared, "told"))
     return scene(
         titled("Torch’s own answer"),

@@ -11,6 +11,7 @@ from attention.app.state.view import View
 from attention.core.settings import Value
 from attention.inputs.text import tokenize
 from attention.pipeline import Settings
+from attention.subjects.operations.settings import PARITY
 
 MOST = 5  # words, and numbers of each
 TITLE = "your sentence"
@@ -48,6 +49,10 @@ def numbers_of(view: View) -> Mapping[str, tuple[str, Values]]:
         "masked_softmax": (
             f"The scaled scores of {named}, its last word hidden as if it were padding.",
             {"masked_scores": _text(scores), **fewer},
+        ),
+        "parity": (
+            f"q, k and v have {cut}.",
+            dict.fromkeys(PARITY, _text(vectors)) | {"parity_mask": ""},
         ),
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attention.core.settings import choice, decimal, text, whole
+from attention.core.settings import choice, decimal, same_as, text, whole
 from attention.figures.matrix import MatrixError
 from attention.figures.stacks import (
     HELP,
@@ -18,6 +18,10 @@ from attention.figures.stacks import (
     read_row,
     typed_stack,
 )
+from attention.subjects.two_sequences.words import CrossSettings
+
+PARITY = ("parity_q", "parity_k", "parity_v", "parity_mask")
+OF_PARITY = ("operation", "parity")
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class OperationSettings:
     operation: str = choice(
         "bmm",
         "Operation",
-        ("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax"),
+        ("bmm", "transpose", "softmax", "temperature", "sequence_mask", "masked_softmax", "parity"),
         names={
             "bmm": "bmm; batched matrix multiplication, matmul",
             "transpose": "transpose; k.T",
@@ -35,6 +39,8 @@ class OperationSettings:
             "temperature": "Temperature of a softmax",
             "sequence_mask": "SequenceMask; valid lengths",
             "masked_softmax": "Masked softmax; padding",
+            "parity": "Parity with a reference module; ScaledDotProductAttention, temperature, "
+            "dropout",
         },
     )
     bmm_a: str = text(
@@ -100,6 +106,21 @@ class OperationSettings:
         when=("lens_dim", "2-D"),
         help="A row for each sequence, a whole number for each of its queries: 1 3; 2 4.",
     )
+    parity_q: str = text("1 0; 0 1; 1 1", "q", MAX_TEXT, when=OF_PARITY, help=HELP)
+    parity_k: str = text("2 0; 0 2; 1 1; -1 0; 3 3", "k", MAX_TEXT, when=OF_PARITY, help=HELP)
+    parity_v: str = text("1 0; 0 1; 1 1; 2 0; 5 5", "v", MAX_TEXT, when=OF_PARITY, help=HELP)
+    parity_mask: str = text(
+        "1 1 1 1 0; 1 1 1 1 0; 1 1 1 1 0",
+        "mask",
+        MAX_TEXT,
+        when=OF_PARITY,
+        help="A row for each query: 1 for each key it may attend to, 0 for others. Empty: no mask.",
+    )
+    parity_temperature: float = decimal(
+        0.0, "Temperature, 0 = √d_k", 0.0, 10.0, 0.05, exact=True, when=OF_PARITY
+    )
+    dropout: float = same_as(CrossSettings, "dropout")
+    dropout_seed: int = same_as(CrossSettings, "dropout_seed")
     operation_batch: int = whole(0, "Matrix", 0, MAX_NUMBERS - 1)
     operation_row: int = whole(1, "Row", 0, MAX_NUMBERS - 1)
     operation_column: int = whole(0, "Column", 0, MAX_NUMBERS - 1)
@@ -149,4 +170,5 @@ CHANGES = {
     "masked_scores": STACK,
     "valid_lens": STACK[2:4],
     "valid_lens_2d": STACK[:4],
+    **dict.fromkeys(PARITY, STACK),
 }

@@ -326,17 +326,15 @@ def make_masked_softmax(settings: OperationSettings) -> Made:
         ours,
         torchs,
         side_by_side("torch", torchs, kind="share", most=1.0),
-        _empty(mask),
+        empty_rows(mask, "our weights are zeros, torch’s are 0 ÷ 0 (NaN)."),
     )
 
 
-def _empty(mask: Tensor) -> list[str]:
-    """A word on the queries of a (batch, queries, keys) mask that may look at nothing."""
+def empty_rows(mask: Tensor, words: str) -> list[str]:
+    """Words on the queries of a (batch, queries, keys) mask that may look at nothing, if any."""
     left = (~mask.any(-1)).nonzero().tolist()
     if not left:
         return []
     named = ", ".join(f"query {row} of sequence {batch}" for batch, row in left[:MAX_DRAWN])
     more = f" and {len(left) - MAX_DRAWN} more" if len(left) > MAX_DRAWN else ""
-    return [
-        f"Nothing to attend to for {named}{more}: our weights are zeros, torch’s are 0 ÷ 0 (NaN)."
-    ]
+    return [f"Nothing to attend to for {named}{more}: {words}"]

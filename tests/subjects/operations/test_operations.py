@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core.settings import settings_of
 from attention.figures.matrix import read_stack, write_matrix
@@ -23,7 +24,7 @@ from attention.subjects.operations import (
     clamped,
     prepare,
 )
-from attention.subjects.operations.settings import CHANGES
+from attention.subjects.operations.settings import CHANGES, PARITY
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.properties import given
@@ -38,6 +39,7 @@ CHOICES: dict[str, dict[str, tuple[Any, ...]]] = {
     "temperature": {"temperature": (0.05, 0.5, 1.0, 10.0)},
     "sequence_mask": {"lens_dim": ("1-D", "2-D")},
     "masked_softmax": {"lens_dim": ("1-D", "2-D")},
+    "parity": {"dropout": (0.0, 0.5)},
 }
 EVERY_CASE = [
     {"operation": name, **example, choice: value}
@@ -46,7 +48,9 @@ EVERY_CASE = [
     for choice, values in CHOICES.get(name, {"operation": (name,)}).items()
     for value in values
 ]
+LENGTHS = (torch.arange(5) < torch.tensor([[[3]], [[5]]])).expand(2, 3, 5).float()
 MENUS = ("operation", "lens_dim", "transpose_dims", "softmax_dim")
+SEQUENCES = drawn(2, 3, 7), drawn(2, 5, 7, seed=1), drawn(2, 5, 11, seed=2), LENGTHS
 chosen = {name: st.sampled_from(SCHEMA[name].choices) for name in MENUS}
 anything = st.text("0123456789 .;|,-_e", max_size=30) | st.sampled_from(HOSTILE)
 sizes = st.integers(1, 5)
@@ -150,6 +154,53 @@ def test_an_entropy_near_0_is_that_of_float64():
     assert answer.difference <= 1e-6
 
 
+def attended(**settings: Any) -> Made:
+    """Parity of 2 sequences, with 3 queries and 5 keys each, d_k 7 and d_v 11."""
+    texts = dict(zip(PARITY, map(text_of, SEQUENCES), strict=True))
+    return made(operation="parity", **texts | settings)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7, 3.0])
+def test_the_reference_and_ours_are_torchs_attention_at_any_temperature(temperature):
+    q, k, v, mask = SEQUENCES
+    for text, allowed in ((text_of(mask), mask == 1), ("", None)):
+        answer = attended(parity_mask=text, parity_temperature=temperature)
+        how = {"attn_mask": allowed, "scale": 1 / temperature if temperature else None}
+        expected = scaled_dot_product_attention(q, k, v, **how)
+        for found in (answer.ours, answer.torchs):
+            torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
+        assert answer.compared.startswith("The reference’s answer is the same. Greatest difference")
+
+
+def test_dropout_of_one_seed_drops_the_same_weights_in_the_reference_and_ours():
+    one, other = (attended(dropout=0.5, dropout_seed=seed) for seed in (3, 5))
+    torch.testing.assert_close(one.ours, one.torchs, atol=1e-6, rtol=0)
+    assert not torch.allclose(one.ours, other.ours)
+    assert ["the same seed, 3, both drop the same weights" in note for note in one.notes] == [True]
+
+
+def test_a_query_that_sees_nothing_gets_the_mean_from_the_reference_and_0_from_ours():
+    mask = SEQUENCES[3].index_put((torch.tensor(1), torch.tensor(2)), torch.tensor(0.0))
+    answer = attended(parity_mask=text_of(mask))
+    assert answer.ours[1, 2].eq(0).all()
+    torch.testing.assert_close(answer.torchs[1, 2], SEQUENCES[2][1].mean(0))
+    torch.testing.assert_close(answer.ours[0], answer.torchs[0])
+    assert [
+        "for query 2 of sequence 1: the reference, with −10⁹" in note for note in answer.notes
+    ] == [True]
+    assert not answer.agrees
+
+
+def test_the_codes_of_parity_run_alone_and_give_both_answers():
+    known: dict[str, Any] = {}
+    for code in attended().codes:
+        exec(code, known)
+    inputs = [part[:, None] for part in SEQUENCES]
+    reference = known["ScaledDotProductAttention"](7**0.5, 0.0, 0)(*inputs)
+    torch.testing.assert_close(reference[:, 0], attended().torchs)
+    torch.testing.assert_close(known["ours"](inputs, 7**0.5, 0.0, 0).output[:, 0], attended().ours)
+
+
 @given(b=st.integers(1, 4), n=sizes, m=sizes, p=sizes, seed=st.integers(0, 99), data=st.data())
 @hypothesis_settings(max_examples=40)
 def test_our_answers_are_torchs_for_any_shape_wherever_torch_has_a_number(b, n, m, p, seed, data):
@@ -178,7 +229,8 @@ def test_every_working_of_every_example_recomputes(case):
     refusing = {"1 0; 0 1; 2 -1; 5 5 | 3 1; 0 2; 1 1; 5 5", "1 0; 0 1; 2 -1"}
     assert isinstance(answer, Refused) == (case.get("bmm_b") in refusing)
     if isinstance(answer, Made):
-        assert answer.difference is None or answer.difference <= 1e-6
+        hidden = "0 0 0 0 0" in case.get("parity_mask", "")
+        assert hidden or answer.difference is None or answer.difference <= 1e-6
         for index in product(*map(range, answer.sizes)):
             recompute(case["operation"], answer, index)
 
@@ -187,7 +239,7 @@ def recompute(operation: str, answer: Made, index: tuple[int, ...]) -> None:
     work = answer.working(*index)
     columns: dict[str, list[Any]] = {name: list(cells) for name, cells in work.columns.items()}
     match operation:
-        case "bmm":
+        case "bmm" | "parity":
             left, right, products = columns.values()
             assert products == pytest.approx([a * b for a, b in zip(left, right, strict=True)])
             assert totals(work)["product"] == approx(sum(products))
@@ -275,6 +327,16 @@ def found(pattern: str, words: str) -> str:
         (
             {"operation": "masked_softmax", "lens_dim": "2-D", "valid_lens_2d": "1 2 3; 1 2 3"},
             r"each query .* valid_lens \(2, 2\), got \(2, 3\)",
+        ),
+        ({"operation": "parity", "parity_k": "1"}, r"k must have shape \(1, 1, 2\) .*\(1, 1, 1\)"),
+        (
+            {"operation": "parity", "parity_v": "1 2"},
+            r"v must have shape \(1, 5, 2\) .*\(1, 1, 2\)",
+        ),
+        ({"operation": "parity", "parity_mask": "1 1"}, r"mask .* \(1, 3, 5\) .*got \(1, 1, 2\)"),
+        (
+            {"operation": "parity", "parity_mask": "1 1 1 1 0; 1 1 2 1 0; 1 1 1 1 0"},
+            r"mask must hold 1 \(may attend\) and 0 \(hidden\) alone, got 2",
         ),
     ],
 )

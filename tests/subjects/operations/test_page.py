@@ -77,7 +77,8 @@ def test_whoever_comes_with_a_sentence_finds_its_numbers():
 @over("name", OPERATIONS)
 def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name):
     app = opened("operations", operation=name)
-    assert (app.values["operation"], len(app.latex), len(app.code)) == (name, 1, 1)
+    assert (app.values["operation"], len(app.latex)) == (name, 1)
+    assert len(app.code) == (2 if name == "parity" else 1)
     texts = {text for text in OPERATIONS[name].inputs if text in CHANGES} - {"valid_lens_2d"}
     assert {box.key.partition(":")[0] for box in app.text_input} == texts
     expect_each_typed_once(app, texts)
@@ -88,13 +89,23 @@ def test_an_operation_has_grids_torchs_answer_and_examples_to_take(name):
         beside = made.contrast.pictures if made.contrast else ()
         app.take(taken)
         settings = OperationSettings(name, **changed)
-        torchs = [] if made.agrees else [made.answer]
+        torchs = [] if made.agrees or not made.answer else [made.answer]
         shown = (*operations.given(settings, made), *made.pictures, *torchs, *beside)
         expected = [numbers_of(parts) for parts in shown]
         assert_close([row.matrices for row in app.rows], expected, equal_nan=True)
         assert made.compared in app.told
         expect_each_typed_once(app, texts)
     assert app.query_params.keys() <= {"operation"}
+
+
+def test_parity_has_a_mask_or_none_in_the_link_and_a_seed_where_it_drops():
+    link = {"operation": "parity", "parity_mask": ""}
+    for app in (opened("operations", **link), opened("operations", operation="parity")):
+        parts = app.take("no mask").sent["picture_0"].header["parts"]
+        assert [part["name"] for part in parts] == [*"qkv", "reference", "ours"]
+        assert app.query_params["parity_mask"] == ""
+        assert "dropout_seed" not in app.values
+    assert "dropout_seed" in opened("operations", **link, dropout=0.5).values
 
 
 def test_sizes_that_do_not_meet_show_torchs_own_words_beside_ours_and_mend():
