@@ -344,7 +344,7 @@ def counts(app: App, name: str) -> list[int]:
 def test_of_a_cut_link_a_pupil_reads_whom_to_ask_and_nothing_of_files():
     cut = opened("guide", lesson=CARRIED, carried=pack(EXAMPLE)[:-9])
     assert [item.value for item in cut.info] == ["This link is cut: ask your teacher for it again."]
-    assert not (cut.notes or cut.radio or cut.button)
+    assert not [*cut.notes, *cut.radio, *cut.button]
 
 
 def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses():
