@@ -153,13 +153,13 @@ function move(view, event) {
 
 /** @type {(view: View, item: Item) => Promise<void>} */
 async function copy({ content, button, said }, { told, text }) {
+  said.textContent = "" // so that the same words are told again
   const done = await copied(text(content))
   const seen = told === LINK.told ? "Copy the address bar" : "Could not copy"
   button.textContent = done ? "Copied" : seen
   said.textContent = done ? `Copied the ${told}.` : `The ${told} could not be copied.`
   setTimeout(() => {
     button.textContent = LINK.name
-    said.textContent = ""
   }, 2000)
 }
 
