@@ -41,6 +41,11 @@ test("on the page that is open all that is set stays, but for a link that says a
   assert.equal(leadsTo(how, here, "model"), kept)
   const bare = here.replace("explore", "")
   assert.equal(leadsTo(how, bare, "explore"), kept)
+  const masks = { link: "guide?chapter=masks&guess=&query=", whole: false }
+  const answered = "http://a.example/base/guide?chapter=softmax&guess=1&query=3&lang=de"
+  const chapter = "http://a.example/base/guide?chapter=masks"
+  assert.equal(leadsTo(masks, answered, "explore"), `${chapter}&lang=de`)
+  assert.equal(leadsTo(masks, here, "explore"), chapter)
   const whole = "http://a.example/base/explore?fold=how"
   assert.equal(leadsTo({ ...how, whole: true }, here, "explore"), whole)
   assert.equal(leadsTo(how, "http://a.example/base/model?s=a+cat", "explore"), whole)

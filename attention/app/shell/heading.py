@@ -42,18 +42,8 @@ PAPER = {
 # Told by their titles, or where one is on a page: no part of a caption.
 TOLD_APART = (
     *("variant", "model", "layer", "scale"),
-    *(
-        "compare",
-        "lesson",
-        "chapter",
-        "guess",
-        "answered",
-        "map",
-        "fold",
-        "words",
-        "differs",
-        "head_by",
-    ),
+    *("compare", "lesson", "chapter", "guess", "answered"),
+    *("map", "fold", "words", "differs", "head_by"),
 )
 KEPT = ", ".join(
     (

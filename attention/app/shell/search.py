@@ -43,9 +43,8 @@ def _options(page: Page, declared: Declared) -> Iterator[Place]:
     """The options of a page's settings that have names."""
     for name, about in declared.items():
         for option, names in about.searched.items():
-            title, _, more = names.partition("; ")
             link = urlencode(_needed(name) | {name: option})
-            yield Place(title, f"{page.title} · {about.label}", f"{page.name}?{link}", more)
+            yield Place.named(names, f"{page.title} · {about.label}", f"{page.name}?{link}")
 
 
 def _needed(name: str) -> dict[str, str]:

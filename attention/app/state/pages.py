@@ -31,6 +31,12 @@ class Place(NamedTuple):
     names: str = ""
     whole: bool = False
 
+    @classmethod
+    def named(cls, names: str, told: str, link: str) -> Place:
+        """A place with the names that `Setting.names` has: its title, others behind "; "."""
+        title, _, more = names.partition("; ")
+        return cls(title, told, link, more)
+
 
 @dataclass(frozen=True, eq=False)
 class Page:

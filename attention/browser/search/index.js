@@ -1,11 +1,11 @@
 import { component } from "../shared/component.js"
 import { childrenOf, make, makeShape } from "../shared/elements.js"
+import { isAlone } from "../shared/projecting.js"
 
 /** @import { FoundHeader } from "../messages.js"
     @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-const FIELDS = "input, textarea, select, [contenteditable]"
 const MOST = 8
 const SLIPS = 4 // letters of a word from which on one may be wrong
 
@@ -34,13 +34,10 @@ function build({ root, content }) {
   input.addEventListener("input", () => draw(view))
   dialog.addEventListener("keydown", (event) => move(view, event))
   dialog.addEventListener("click", ({ target }) => {
-    if (target === dialog || target !== input) dialog.close() // what is behind it, or a hit
+    if (target !== input) dialog.close() // what is behind it, or a hit
   })
   document.addEventListener("keydown", (event) => {
-    const path = event.composedPath()
-    const typing = path.some((part) => part instanceof Element && part.matches(FIELDS))
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return
-    if (!frame.isConnected) return
+    if (event.key !== "/" || !isAlone(event) || !frame.isConnected || dialog.open) return
     event.preventDefault()
     open(view)
   })
@@ -86,13 +83,14 @@ function move({ input, list }, event) {
 }
 
 /** The address of a place: on the page that is open all that is set stays, unless the link of the
-    place says all; first: the page at the address without a name.
+    place says all, and what it has blank goes; first: the page at the address without a name.
     @type {(place: FoundHeader, here: string, first: string) => string} */
 export function leadsTo({ link, whole }, here, first) {
   const [there, now] = [new URL(link, here), new URL(here)]
   const [name, open] = [there, now].map(({ pathname }) => pathname.split("/").at(-1) || first)
   const settings = name === open && !whole ? [...now.searchParams] : []
   for (const [name] of there.searchParams) now.searchParams.delete(name)
+  for (const [name, text] of [...there.searchParams]) if (!text) there.searchParams.delete(name)
   for (const [name, text] of settings)
     if (now.searchParams.has(name)) there.searchParams.append(name, text)
   return there.href

@@ -9,11 +9,7 @@ export function listenToProjector() {
   if (listening) return
   listening = true
   document.addEventListener("keydown", (event) => {
-    const typing = event
-      .composedPath()
-      .some((part) => part instanceof Element && part.matches(FIELDS))
-    const other = event.ctrlKey || event.metaKey || event.altKey || event.repeat
-    if (typing || other || event.key.toLowerCase() !== KEY) return
+    if (!isAlone(event) || event.key.toLowerCase() !== KEY) return
     const on = document.documentElement.classList.toggle("projected")
     document.querySelector(".projector-hint")?.remove()
     if (!on) return
@@ -21,4 +17,12 @@ export function listenToProjector() {
     Object.assign(hint, { className: "projector-hint", textContent: HINT, role: "status" })
     document.body.append(hint)
   })
+}
+
+/** Whether a key is pressed once, alone, and typed into no field.
+    @type {(event: KeyboardEvent) => boolean} */
+export function isAlone(event) {
+  const path = event.composedPath()
+  const typing = path.some((part) => part instanceof Element && part.matches(FIELDS))
+  return !(typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat)
 }

@@ -8,12 +8,15 @@ from attention.subjects.guide.carried import CarriedSettings
 from attention.subjects.guide.chapters import LessonSettings, ReaderSettings
 from attention.subjects.guide.classes import ClassSettings
 
+# What is chosen in a lesson and its chapter goes as another one is opened.
+ANEW = "lesson=&carried=&guess=&figure_head=&query="
+
 
 def _places() -> list[Place]:
     """The chapters of the guide."""
     chapters = chosen_lesson.lesson({"lesson": "guide", "lang": "en", "carried": ""}).chapters
     return [
-        Place(each.title, f"Guide · {each.plain_question}", f"guide?chapter={each.name}")
+        Place(each.title, f"Guide · {each.plain_question}", f"guide?chapter={each.name}&{ANEW}")
         for each in chapters
     ]
 

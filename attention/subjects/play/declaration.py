@@ -31,10 +31,9 @@ def _places() -> list[Place]:
         Place("Matrices of your own", PLAY, "explore?input=matrices", "numbers by hand, Q K V")
     ]
     for step, names in SEARCHED.items():
-        title, _, more = names.partition("; ")
         variant = "&variant=multihead" if step == "joined" else ""
         link = f"explore?fold=how&step={step}{variant}"
-        found.append(Place(title, f"{PLAY} · How", link, more))
+        found.append(Place.named(names, f"{PLAY} · How", link))
     return found
 
 
