@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 import attention
-from attention.analysis import means_on_corpus
 from attention.changing.answers import answer_at
+from attention.changing.corpus import on_corpus
 from attention.trained import sources
 from benchmarks.capture import smollm2
 
@@ -37,7 +37,7 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
 def main() -> None:
     """Print both costs; ends with a word where one is too high, or the numbers differ."""
     model, own = smollm2(), sources.load(sources.SMOLLM2.about.name)
-    measured = means_on_corpus.on_corpus(own.about.name)
+    measured = on_corpus(own.about.name)
     assert measured is not None
     run = own.run(TEXT)
     metric, piece = answer_at(own, run, -1)

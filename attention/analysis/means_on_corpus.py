@@ -1,44 +1,28 @@
-"""Means of the heads over packaged sentences, and effects of all heads on a few answers.
+"""Measure the means of the heads over packaged sentences, and effects on a few answers.
 
-`python -m attention.analysis.means_on_corpus` measures the packaged models anew and writes
-`means_on_corpus.safetensors`.
+`python -m attention.analysis.means_on_corpus` measures the packaged models anew and writes what
+`changing.corpus` reads.
 """
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.changing.answers import answer_at, beside_likeliest
+from attention.changing.corpus import EFFECTS, FILE, MEANS, OnCorpus
 from attention.changing.effects import effects, means
 from attention.trained import sources
 from attention.trained.models import Model
 from attention.trained.sources import EN_PT, MINILM, SMOLLM2
 
-FILE = Path(__file__).with_suffix(".safetensors")
 MEANS_OVER = 20  # the first sentences
 LOSSES_OVER = 30  # the sentences behind these, on which a team's cost is measured
 MEASURED = (SMOLLM2.about.name, MINILM.about.name, EN_PT.about.name)
-WAYS = ("mean", "zero")
-
-
-@dataclass(frozen=True, eq=False)
-class OnCorpus:
-    """Mean outputs of heads, and their effects on answers.
-
-    means: of each layer (heads, 1, width), see `effects.means`; effects: by sentence, of each head
-    set to its mean (layers, heads, 2), see `answers.beside_likeliest`.
-    """
-
-    means: list[Tensor]
-    effects: dict[str, Tensor]
 
 
 def measured(model: Model) -> OnCorpus:
@@ -57,25 +41,13 @@ def _effects(model: Model, to: Any) -> dict[str, Tensor]:
     return found
 
 
-@functools.cache
-def on_corpus(model: str) -> OnCorpus | None:
-    """Measurements of a packaged model, None for others."""
-    if model not in MEASURED:
-        return None
-    tensors = load_file(FILE)
-    return OnCorpus(
-        list(tensors[f"{model}.means"]),
-        {text: tensors[f"{model}.effects.{text}"] for name, text in ANSWERED if name == model},
-    )
-
-
 def main() -> None:
     """Measure the packaged models, and write what was found."""
     tensors = {}
     for name in MEASURED:
         found = measured(sources.load(name))
-        tensors[f"{name}.means"] = torch.stack(found.means)
-        tensors |= {f"{name}.effects.{text}": each for text, each in found.effects.items()}
+        tensors[f"{name}.{MEANS}"] = torch.stack(found.means)
+        tensors |= {f"{name}.{EFFECTS}.{text}": each for text, each in found.effects.items()}
         print(f"{name}: {len(found.means)} layers", flush=True)
         save_file({key: each.contiguous() for key, each in tensors.items()}, FILE)
 

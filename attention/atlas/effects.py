@@ -9,18 +9,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.analysis import means_on_corpus
 from attention.atlas.claims import NEEDED
 from attention.atlas.corpus import Corpus, CorpusItem
 from attention.atlas.passport import HALVES, Cost, Effects, Kind, Mean, Text, Turned
 from attention.atlas.stages import Subject
 from attention.atlas.statistics import clear_of, mean_of
 from attention.changing.answers import Metric, answer_at
-from attention.changing.change import Head, changes
+from attention.changing.change import CORPUS, ZERO, Head, changes
 from attention.changing.effects import effects, losses_after
 from attention.trained.models import Model, Run
 
-MEAN, ZERO = means_on_corpus.WAYS
 POINT = 0.01
 AGREED = 5  # decimals
 MOST = 5  # prompts that hang on a head, and their controls
@@ -31,7 +29,7 @@ Raw = Sequence[dict[str, Tensor]]
 
 def ways(subject: Subject, asked: CorpusItem) -> dict[str, Any]:
     """Replacements of heads on a text, by name, see `changing.change.Change`."""
-    return {MEAN: subject.means} | ({ZERO: "zero"} if asked.by_zero else {})
+    return {CORPUS: subject.means} | ({ZERO: ZERO} if asked.by_zero else {})
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class OnAnswers:
     """
 
     name: str = "effects"
-    version: int = 1
+    version: int = 2
 
     def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         return corpus.prompts
@@ -64,7 +62,7 @@ class Elsewhere:
     (heads,), see `answers.loss_of`."""
 
     name: str = "elsewhere"
-    version: int = 1
+    version: int = 2
 
     def texts(self, corpus: Corpus) -> Sequence[CorpusItem]:
         return corpus.elsewhere
@@ -120,14 +118,14 @@ def summarised(
     turned: of prompts what `random_rotation.OnRandomRotation` measured, (heads,).
     """
     corpus = subject.corpus
-    by_mean = torch.stack([one[MEAN] for one in on_answers])
+    by_mean = torch.stack([one[CORPUS] for one in on_answers])
     by_zero = [one.get(ZERO) for one in on_answers]
     costs = {
         way: [
             (asked.half, one.get(way))
             for asked, one in zip(corpus.elsewhere, elsewhere, strict=True)
         ]
-        for way in (MEAN, ZERO)
+        for way in (CORPUS, ZERO)
     }
     found = {}
     for at, head in enumerate(subject.heads):
@@ -146,7 +144,7 @@ def summarised(
             tuple(means),
             tuple(each for each in zeros if each is not None),
             kinds,
-            paid[MEAN],
+            paid[CORPUS],
             paid[ZERO],
             hangs,
             controls_of(corpus.prompts, means, hangs),

@@ -1,7 +1,7 @@
 """Sentences whose answer a head decides, each with that head and the answer without it.
 
 `python -m attention.atlas.exhibits` measures them anew, by the effects in
-`analysis.means_on_corpus`, and writes `exhibits.json`.
+`changing.corpus`, and writes `exhibits.json`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import torch
 
-from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.sentences import ANSWERED
 from attention.atlas.deciding import deciding, looks_at_words
 from attention.changing.answers import answer_at
+from attention.changing.corpus import on_corpus
 from attention.trained import sources
 from attention.trained.models import Model, Transformer
 

@@ -16,11 +16,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from attention.analysis import means_on_corpus
 from attention.atlas.corpus import Corpus, CorpusItem
 from attention.atlas.passport import Text
 from attention.atlas.twin import twins_of
 from attention.changing.change import Head
+from attention.changing.corpus import on_corpus
 from attention.changing.effects import means
 from attention.changing.known import Progress
 from attention.trained.models import Model, tensors_of
@@ -48,7 +48,7 @@ class Subject:
     def means(self) -> list[Tensor]:
         """Mean outputs of heads, of each layer (heads, 1, width), see `effects.means`; of
         packaged models those that come with the library."""
-        found = means_on_corpus.on_corpus(self.model.about.name)
+        found = on_corpus(self.model.about.name)
         if found is not None:
             return found.means
         return means(self.model, self.corpus.means_over, "output")

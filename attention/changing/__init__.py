@@ -7,7 +7,7 @@ before the first change). All else asks both by one protocol, `experiment.Experi
 are judged, `effects` measures each head in turn, `team` finds those that are needed together,
 `transplants` gives a model the heads of another one, `paths` patches what enters blocks, `votes`
 are what heads add to a logit, by `residual` where layers are known, `erasing` takes a piece out of
-a sentence.
+a sentence, `corpus` are the means over packaged sentences.
 
-May import: core, capture, trained; torch.
+May import: core, capture, trained; torch, safetensors.
 """

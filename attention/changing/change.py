@@ -19,7 +19,8 @@ from attention.trained.models import Run
 
 PARTS = ("output", "queries", "keys", "values", "weights")  # of a head
 PATH = ("x", "attended", "middle", "fed")  # of a layer of a known model, see `LayerRun`
-WORDS = '"zero", "mean", a number, a tensor, means (one tensor per layer) or another run'
+CORPUS, ZERO, TEXT = "corpus", "zero", "text"  # ways to set heads that are off
+WORDS = '"zero", "text", a number, a tensor, means (one tensor per layer) or another run'
 Chosen = Sequence[int] | slice | None  # None: all of them
 BEHIND_THE_FIRST = slice(1, None)  # the first token, where padding stands before it
 Head = tuple[int, int]  # (layer, head)
@@ -30,18 +31,18 @@ class Change:
     """A part of one layer, set to something else. All that follows from it is worked out anew.
 
     layer: its number, or the name of a module that attends; part: one of `PARTS` of some heads, or
-    one of `PATH`, which has no heads; to: "zero"; "mean", over all positions but the first; a
-    number; a tensor that broadcasts to (heads, positions, width), of `PATH` to (positions,
-    d_model); means, of each layer (heads, 1, width); tensors by (layer, head); or another run: of
-    a known model a `Run`, of others a recording. heads, positions: which heads, and which queries
-    or, of keys and values, which keys; None = all, with means all positions but the first, which
-    often takes a role of its own (Xiao et al. 2023). forwards: which calls of a module, counted
-    from 0. Raises ValueError where there is no such part.
+    one of `PATH`, which has no heads; to: "zero"; "text", the mean over the positions of this text
+    but the first; a number; a tensor that broadcasts to (heads, positions, width), of `PATH` to
+    (positions, d_model); means, of each layer (heads, 1, width); tensors by (layer, head); or
+    another run: of a known model a `Run`, of others a recording. heads, positions: which heads, and
+    which queries or, of keys and values, which keys; None = all, with means all positions but the
+    first, which often takes a role of its own (Xiao et al. 2023). forwards: which calls of a
+    module, counted from 0. Raises ValueError where there is no such part.
     """
 
     layer: int | str
     part: str = "output"
-    to: Any = "zero"
+    to: Any = ZERO
     heads: Chosen = None
     positions: Chosen = None
     forwards: Collection[int] | None = None
@@ -112,7 +113,7 @@ Intervention = Sequence[Change | Token]
 
 def changes(
     off: Collection[tuple[int | str, int]],
-    to: Any = "zero",
+    to: Any = ZERO,
     part: str = "output",
     positions: Chosen = None,
     forwards: Collection[int] | None = None,
@@ -184,7 +185,7 @@ def _part_of(run: Run, layer: int, part: str) -> Tensor:
 def _check_replacement(to: Any, part: str) -> None:
     """Raise ValueError where a part cannot be set to it."""
     word = isinstance(to, str)
-    known = to in ("zero", "mean") if word else isinstance(to, Real | Tensor | Recording | Run)
+    known = to in (ZERO, TEXT) if word else isinstance(to, Real | Tensor | Recording | Run)
     several = [*to.values()] if isinstance(to, Mapping) else to
     if not known and not word and isinstance(several, Sequence) and len(several):
         for each in several:
@@ -192,7 +193,7 @@ def _check_replacement(to: Any, part: str) -> None:
                 raise ValueError(f"means must be tensors, got {each!r:.60}")
     elif not known or isinstance(to, bool):
         raise ValueError(f"to must be {WORDS}, got {to!r:.60}")
-    if part == "weights" and (to == "mean" if word else isinstance(to, Sequence)):
+    if part == "weights" and (to == TEXT if word else isinstance(to, Sequence)):
         raise ValueError(
             "to must be a number, a tensor or another run for weights, which have no mean, got "
             f"{to!r:.60}"
@@ -201,7 +202,7 @@ def _check_replacement(to: Any, part: str) -> None:
 
 def _spares_the_first(to: Any) -> bool:
     """True for means, with which the first position stays as it is unless positions are given."""
-    return to == "mean" if isinstance(to, str) else isinstance(to, Sequence)
+    return to == TEXT if isinstance(to, str) else isinstance(to, Sequence)
 
 
 def _value_of(to: Any, place: Place) -> Tensor | float:
@@ -210,7 +211,7 @@ def _value_of(to: Any, place: Place) -> Tensor | float:
     Raises ValueError where there are none for these heads.
     """
     if isinstance(to, str):
-        return 0.0 if to == "zero" else _mean(place)
+        return 0.0 if to == ZERO else _mean(place)
     if isinstance(to, Real):
         return float(to)
     if isinstance(to, Tensor):

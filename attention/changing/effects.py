@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,27 @@ from attention.capture.calls import Call
 from attention.capture.recording import Recording
 from attention.changing.answers import Answer, loss_of, loss_of_tokens
 from attention.changing.batches import given_to, read
-from attention.changing.change import PARTS, PATH, Change, Chosen, Head, changes, part_of
+from attention.changing.change import (
+    CORPUS,
+    PARTS,
+    PATH,
+    TEXT,
+    ZERO,
+    Change,
+    Chosen,
+    Head,
+    changes,
+    check_part,
+    part_of,
+)
+from attention.changing.corpus import measured_models, on_corpus
 from attention.changing.experiment import Experiment, experiment
 from attention.changing.explicit import keys_of
 from attention.changing.hooked import Met, change, changed
 from attention.changing.known import Known, Progress, run_of
 from attention.changing.returned import Returned
 from attention.core.arguments import must_be, must_be_several
-from attention.core.printing import shapes
+from attention.core.printing import listed, shapes
 from attention.trained.models import Model, Run
 
 
@@ -28,11 +41,12 @@ from attention.trained.models import Model, Run
 class Effects:
     """An answer as it is, and the same for each head of each layer with that head changed.
 
-    before: of the run as it is, (…); after (layers, heads, …).
+    before: of the run as it is, (…); after (layers, heads, …); to: the way, see `way_of`.
     """
 
     before: Tensor
     after: Tensor
+    to: str
 
     @property
     def change(self) -> Tensor:
@@ -40,7 +54,7 @@ class Effects:
         return self.after - self.before
 
     def __repr__(self) -> str:
-        return f"{shapes(self)[:-1]}, change={tuple(self.change.shape)})"
+        return f"{shapes(self)[:-1]}, change={tuple(self.change.shape)}, to={self.to!r})"
 
     def strongest(self, count: int) -> list[Head]:
         """So many (layer, head) whose change moves an answer of one number most, in order."""
@@ -54,7 +68,7 @@ def effects(
     inputs: Any,
     answer: Answer,
     *,
-    to: Any = "zero",
+    to: Any = None,
     part: str = "output",
     positions: Chosen = None,
     layers: Sequence[int] | None = None,
@@ -67,12 +81,14 @@ def effects(
     inputs: what the model takes, batch first, or a text for its `tokenizer`; of this project's
     models a text or a run; answer: an id or a word, its probability at the last token; two of them,
     the difference of their logits; or a function of the outputs that gives (entries,), of this
-    project's models one of the last hidden states. Of others both are means over the entries. to,
-    part, positions: see `Change`; layers: which, None = all; off: heads changed in `before`
-    already, and in all runs. Returns `before` (…), `after` and `change` (layers, heads, …). Runs go
-    as batches, from the first changed layer on where the model allows it. With heads set to zero or
-    a mean it is ablation (Michel et al. 2019), to another run activation patching (Vig et al.
-    2020). Raises ValueError where layers have different numbers of heads, or the model is training.
+    project's models one of the last hidden states. Of others both are means over the entries. to:
+    see `Change`, or "corpus", the mean over packaged sentences: usual of packaged models, of others
+    `to` must be named; part, positions: see `Change`; layers: which, None = all; off: heads changed
+    in `before` already, and in all runs. Returns `before` (…), `after` and `change` (layers, heads,
+    …). Runs go as batches, from the first changed layer on where the model allows it. With heads
+    set to zero or a mean it is ablation (Michel et al. 2019), to another run activation patching
+    (Vig et al. 2020). Raises ValueError where layers have different numbers of heads, `to` is not
+    named, or the model is training.
     """
     inputs = read(model, inputs, tokenizer)
     asked = experiment(model, inputs, answer, tokenizer)
@@ -82,7 +98,7 @@ def effects(
     if len({asked.counts[layer] for layer in chosen}) != 1:
         counts = {layer: asked.counts[layer] for layer in chosen}
         raise ValueError(f"layers must have as many heads, or be chosen by layers=…, got {counts}")
-    to = replacement(model, inputs, to, part)
+    way, to = way_of(to), replacement(model, inputs, to, part)
     if off:
         asked = asked.beside(changes(off, to, part, positions))
     several = [
@@ -91,12 +107,39 @@ def effects(
         for head in range(asked.counts[layer])
     ]
     after = asked.after(several, progress)
-    return Effects(asked.before, after.unflatten(0, (len(chosen), -1)))
+    return Effects(asked.before, after.unflatten(0, (len(chosen), -1)), way)
 
 
 def replacement(model: nn.Module | Model, inputs: Any, to: Any, part: str = "output") -> Any:
-    """Replacement of heads: "mean" becomes the means over these inputs."""
-    return means(model, [inputs], part) if isinstance(to, str) and to == "mean" else to
+    """Replacement of heads: "corpus" and None become the packaged means of a model, "text" those
+    over these inputs. Raises ValueError where there are none."""
+    check_part(part)
+    if not (to is None or isinstance(to, str)) or to == ZERO:
+        return to
+    if to == TEXT:
+        return means(model, [inputs], part)
+    there = isinstance(model, Model) and part == "output" and on_corpus(model.about.name)
+    if not there or to not in (None, CORPUS):
+        of = listed(measured_models())
+        raise ValueError(
+            f'to must be "{ZERO}", "{TEXT}", means of attention.means(model, texts), a number, a '
+            f'tensor, another run, or "{CORPUS}" of heads of {of}, got {to!r}'
+        )
+    return there.means
+
+
+def way_of(to: Any) -> str:
+    """The way to set heads in a word: "corpus", "text", "zero", "means", "another run", a number or
+    "a tensor"."""
+    if isinstance(to, str):
+        return to
+    if to is None:
+        return CORPUS
+    if isinstance(to, Run | Recording):
+        return "another run"
+    if isinstance(to, Sequence):
+        return "means"
+    return "a tensor" if isinstance(to, Tensor | Mapping) else f"{to:g}"
 
 
 @torch.no_grad()

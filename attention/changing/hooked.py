@@ -19,7 +19,7 @@ from attention.capture.calls import Call, Function, Masks
 from attention.capture.kernels import Recurrent
 from attention.capture.runs import CROSS
 from attention.capture.watching import Frame, Watch, paths_of
-from attention.changing.change import BEHIND_THE_FIRST, PATH, Change, Chosen, Place, changes
+from attention.changing.change import BEHIND_THE_FIRST, PATH, ZERO, Change, Chosen, Place, changes
 from attention.changing.explicit import keys_of, weights_of
 from attention.changing.returned import FORMS, CannotChange, Entering, Returned
 from attention.core.arguments import must_be
@@ -32,7 +32,7 @@ def change(
     model: nn.Module,
     *,
     off: Collection[tuple[int | str, int]],
-    to: Any = "zero",
+    to: Any = ZERO,
     part: str = "output",
     positions: Chosen = None,
     forwards: Collection[int] | None = None,

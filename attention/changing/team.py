@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from attention.changing.answers import Answer
 from attention.changing.batches import read
-from attention.changing.change import Change, Head, changes
-from attention.changing.effects import losses_after, replacement
+from attention.changing.change import ZERO, Change, Head, changes
+from attention.changing.effects import losses_after, replacement, way_of
 from attention.changing.experiment import Experiment, experiment
 from attention.changing.known import Known, Progress
 from attention.core.arguments import must_be
@@ -59,7 +59,7 @@ def greedily(most: int, step: Callable[[Sequence[Found]], Found | None]) -> Iter
         yield one
 
 
-def estimated_effects(asked: Known, off: Collection[Head] = (), to: Any = "zero") -> Tensor:
+def estimated_effects(asked: Known, off: Collection[Head] = (), to: Any = ZERO) -> Tensor:
     """An estimate of by how much an answer changes as each head is switched off beside others.
 
     (layers, heads). To first order: the gradient of the answer by a head's output, times the step
@@ -106,7 +106,7 @@ def candidates(
 def next_head(
     asked: Experiment,
     off: Collection[Head] = (),
-    to: Any = "zero",
+    to: Any = ZERO,
     *,
     effects: Tensor | None = None,
     sign: int = 1,
@@ -174,7 +174,7 @@ class Team:
     off: (layer, head); before: the answer of the whole model; after: (heads,); elsewhere, error:
     by how many nats a token other texts cost more without the team, mean and standard error, None
     where none were given; chance: the answers without as many other heads of the same layers,
-    (teams,), see `other_teams`.
+    (teams,), see `other_teams`; to: the way, see `effects.way_of`.
     """
 
     off: tuple[Head, ...]
@@ -183,6 +183,7 @@ class Team:
     elsewhere: float | None
     error: float | None
     chance: Tensor
+    to: str
 
 
 @torch.no_grad()
@@ -192,7 +193,7 @@ def team(
     answer: Answer,
     *,
     most: int = 3,
-    to: Any = "zero",
+    to: Any = None,
     elsewhere: Sequence[Any] = (),
     draws: int = DRAWS,
     seed: int = 0,
@@ -209,7 +210,8 @@ def team(
     if len(elsewhere) == 1:
         raise ValueError("elsewhere must be two inputs or more, for a standard error, got 1")
     inputs, *elsewhere = (read(model, each, tokenizer) for each in (inputs, *elsewhere))
-    asked, to = experiment(model, inputs, answer, tokenizer), replacement(model, inputs, to)
+    asked = experiment(model, inputs, answer, tokenizer)
+    way, to = way_of(to), replacement(model, inputs, to)
     found = [*greedily(most, lambda found: next_head(asked, [one.head for one in found], to))]
     off = [one.head for one in found]
     others = [changes(each, to) for each in other_teams(off, asked.counts, draws, seed)]
@@ -223,4 +225,5 @@ def team(
         float(costs.mean()) if len(costs) else None,
         float(costs.std() / len(costs) ** 0.5) if len(costs) else None,
         asked.after(others).cpu() if off and others else torch.empty(0),
+        way,
     )

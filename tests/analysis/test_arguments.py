@@ -105,7 +105,7 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
     rf"heads {NUMBERS}\[0\], or a slice, got \[0\.5\]": [lambda: Change(0, heads=anything([0.5]))],
     rf"positions {NUMBERS}\[0\], or a slice, got 1 \(int\)": [
         lambda: Change(0, positions=anything(1)),
-        lambda: effects(model(), run(), metric, positions=anything(1)),
+        lambda: effects(model(), run(), metric, to="zero", positions=anything(1)),
     ],
     "positions must be among 8, counted from 0, got 99": [
         lambda: effects(model(), run(), metric, to=run(), positions=[99])
@@ -115,8 +115,8 @@ REFUSED: dict[str, list[Callable[[], Any]]] = {
     r"to must broadcast to \(positions, d_model\) = \(8, 330\) of the fed of layer 1, got \(1, 8, "
     r"330\)": [lambda: hide(Change(1, "fed", torch.ones(1, 8, 330)))],
     "means must be tensors, got 1": [lambda: Change(0, to=[1, 2])],
-    'to must be "zero", "mean", a number, .*, got None': [lambda: Change(0, to=None)],
-    'to must be "zero", "mean", a number, .*, got True': [lambda: Change(0, to=True)],
+    'to must be "zero", "text", a number, .*, got None': [lambda: Change(0, to=None)],
+    'to must be "zero", "text", a number, .*, got True': [lambda: Change(0, to=True)],
     r"piece must be a whole number \(answers\.piece_id gives that of a text\), got 'x'": [
         lambda: Token(0, anything("x"))
     ],

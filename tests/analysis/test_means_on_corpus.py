@@ -6,11 +6,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER, on_corpus
+from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER
 from attention.analysis.sentences import ANSWERED, SENTENCES
 from attention.atlas.earned import costs_of
 from attention.changing.answers import answer_at, beside_likeliest
 from attention.changing.change import Head, changes
+from attention.changing.corpus import on_corpus
 from attention.changing.effects import effects, losses_after, means
 from attention.changing.known import Known, states_without
 from attention.changing.team import CANDIDATES, other_teams
@@ -95,3 +96,36 @@ def test_one_head_turns_german_into_spanish_and_no_other_of_its_layer_does():
     others = [said_without(BERLIN, other)[2] for other in other_teams([(23, 4)], 9)]
     assert len(others) == 8
     assert all(abs(before - after) <= 0.06 for after in others)
+
+
+FIVE = "Two plus three equals"
+KEYS = "The keys to the old wooden cabinet"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "head", "with_all", "left"),
+    [
+        (KEYS, " are", (26, 0), 0.156, {None: 0.059, "zero": 0.066, "text": 0.108}),
+        (FIVE, " five", (0, 6), 0.187, {None: 0.008, "zero": 0.002, "text": 0.180}),
+    ],
+)
+def test_a_packaged_model_begins_with_its_means_over_packaged_sentences(
+    text, answer, head, with_all, left
+):
+    model, layer = packaged("smollm2"), head[0]
+    for to, expected in left.items():
+        found = effects(model, text, answer, to=to, layers=[layer])
+        assert found.to == (to or "corpus")
+        assert float(found.before) == pytest.approx(with_all, abs=6e-4)
+        assert float(found.after[0, head[1]]) == pytest.approx(expected, abs=6e-4)
+
+
+def test_a_model_without_packaged_means_asks_for_the_way_by_name():
+    with pytest.raises(
+        ValueError, match='"corpus" of heads of en-pt, minilm and smollm2, got None'
+    ):
+        effects(packaged("constructed"), "the dog", 5)
+    with pytest.raises(ValueError, match=r"to must be .* got 'mean'"):
+        effects(packaged("smollm2"), KEYS, " are", to="mean")
+    with pytest.raises(ValueError, match=r"to must be .* got 'corpus'"):
+        effects(packaged("smollm2"), KEYS, " are", to="corpus", part="values")

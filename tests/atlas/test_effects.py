@@ -103,11 +103,11 @@ def test_raw_numbers_become_the_effects_of_each_head():
     subject = Subject(model, Corpus(sentences, PROMPTS, ("a b",)))
     ways = torch.arange(8.0)[:, None] * torch.tensor([-0.01, 0.0, 0.01, -0.02])
     raw = [
-        {"piece": torch.tensor(7), "mean": row, **({"zero": 3 * row} if asked.by_zero else {})}
+        {"piece": torch.tensor(7), "corpus": row, **({"zero": 3 * row} if asked.by_zero else {})}
         for row, asked in zip(ways, PROMPTS, strict=True)
     ]
     grown = [
-        {"mean": torch.full((4,), growth), "zero": torch.zeros(4)}
+        {"corpus": torch.full((4,), growth), "zero": torch.zeros(4)}
         for growth in (0.0199, 0.0299, 0.0201, 0.0301)
     ]
     turns = dict(zip(PROMPTS[:4], 2 * ways, strict=False))
@@ -161,7 +161,7 @@ def test_effects_are_those_of_the_switches(tmp_path):
     (asked,) = subject.corpus.prompts
     run = model.run(asked.text)
     metric, piece = answer_at(model, run, -1)
-    for way, replacement in (("mean", subject.means), ("zero", "zero")):
+    for way, replacement in (("corpus", subject.means), ("zero", "zero")):
         for layer in range(2):
             expected = changed_heads(model, run, metric, to=replacement, layers=[layer]).change[0]
             torch.testing.assert_close(raw[0][way][3 * layer : 3 * layer + 3], expected)
@@ -203,8 +203,8 @@ def test_a_model_that_transformers_runs_has_effects(name, tmp_path):
     raw = [effects.OnAnswers().measure(subject, one) for one in texts.prompts]
     grown = [effects.Elsewhere().measure(subject, one) for one in texts.elsewhere]
     for one in (*raw, *grown):
-        assert one["mean"].shape == (len(subject.heads),)
-        assert one["mean"].isfinite().all()
-    assert any(one["mean"].any() for one in raw)
+        assert one["corpus"].shape == (len(subject.heads),)
+        assert one["corpus"].isfinite().all()
+    assert any(one["corpus"].any() for one in raw)
     assert list(effects.summarised(subject, raw, grown, {})) == subject.heads
     assert len(effects.prompts_of(subject, raw)) == 4

@@ -3,9 +3,9 @@
 import pytest
 from torch.testing import assert_close
 
-from attention.analysis.means_on_corpus import on_corpus
 from attention.atlas.exhibits import exhibit, exhibits
 from attention.changing.answers import answer_at
+from attention.changing.corpus import on_corpus
 from attention.changing.known import states_without
 from tests.trained.packaged import packaged, run_model
 

@@ -113,7 +113,7 @@ def test_packaged_effects_and_rows_of_attention_are_measured_again():
     packaged(model)
     subject, atlas = Wanted(model).subject(), files.read(files.packaged()[model])
     (asked,) = subject.corpus.prompts[7:8]
-    found = effects.OnAnswers().measure(subject, asked)["mean"].tolist()
+    found = effects.OnAnswers().measure(subject, asked)["corpus"].tolist()
     same([one.effects.by_mean[7] for one in atlas.passports], found)
     for one in atlas.passports[:: len(atlas.passports) // 5]:
         row = one.rows[0]

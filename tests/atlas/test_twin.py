@@ -151,7 +151,7 @@ def test_a_step_that_is_not_turned_is_the_one_to_the_mean(monkeypatch):
     random = random_rotation.OnRandomRotation().measure(subject, asked)["turned"]
     monkeypatch.setattr(random_rotation, "rotations", lambda layer, heads, width: torch.eye(width))
     straight = random_rotation.OnRandomRotation().measure(subject, asked)["turned"]
-    by_mean = effects.OnAnswers().measure(subject, asked)["mean"]
+    by_mean = effects.OnAnswers().measure(subject, asked)["corpus"]
     torch.testing.assert_close(straight, by_mean, rtol=1e-4, atol=1e-6)
     assert not torch.allclose(random, by_mean, atol=1e-4)
 

@@ -53,7 +53,7 @@ def test_a_marked_softmax_is_kept_and_changed_as_torchs_own_function(way, tmp_pa
         plain = net(x)
         with torch.no_grad(), attention.capture(values=True, strict=True) as run:
             assert torch.equal(net(x), plain)
-        changed = [attention.effects(net, x, summed, to="mean").change]
+        changed = [attention.effects(net, x, summed, to="text").change]
         for part in ("output", "values", "weights"):
             with torch.no_grad(), attention.change(net, off={(1, 2)}, part=part, to=0.5):
                 changed.append(net(x))

@@ -196,7 +196,7 @@ def test_padding_counts_for_no_mean_and_the_first_position_stays():
     mean = torch.cat(rows).mean(0)
     found = attention.means(model, [inputs])
     torch.testing.assert_close(found[0][4, 0], mean)
-    with attention.change(model, off={(0, 4)}, to="mean"):
+    with attention.change(model, off={(0, 4)}, to="text"):
         by_word = model(**inputs)[0]
     with attention.change(model, off={(0, 4)}, to=found):
         by_means = model(**inputs)[0]
@@ -214,7 +214,7 @@ def test_behind_padding_the_first_token_stays_as_it_does_without_any():
     padded |= {"attention_mask": mask, "position_ids": (mask.cumsum(-1) - 1).clamp_min(0)}
     ends = []
     for inputs in ({"input_ids": ids}, padded):
-        with attention.change(model, off={(0, 4), (1, 2)}, to="mean"):
+        with attention.change(model, off={(0, 4), (1, 2)}, to="text"):
             ends.append(model(**inputs).logits[:, -6:])
     torch.testing.assert_close(*ends, atol=1e-5, rtol=1e-5)
 
@@ -229,7 +229,7 @@ BEHIND = {  # a gate or a norm, by which a layer's heads enter its output projec
 }
 
 
-@over("name, to", [(name, to) for name in BEHIND for to in ("zero", "mean", "means", "run")])
+@over("name, to", [(name, to) for name in BEHIND for to in ("zero", "text", "means", "run")])
 @torch.no_grad()
 def test_a_head_is_changed_as_it_is_handed_on_and_no_other_one(name, to):
     family, layer, head = BEHIND[name]
@@ -248,8 +248,8 @@ def test_a_head_is_changed_as_it_is_handed_on_and_no_other_one(name, to):
     with attention.change(model, off={(layer, head)}, to=put.get(to, to)):
         model(ids[0])
     expected = now.clone()
-    mean = (now if to == "mean" else there)[:, 1:, some].mean(1, keepdim=True)
-    if to in ("mean", "means"):
+    mean = (now if to == "text" else there)[:, 1:, some].mean(1, keepdim=True)
+    if to in ("text", "means"):
         expected[:, 1:, some] = mean
     else:
         expected[..., some] = there[..., some] if to == "run" else 0

@@ -47,17 +47,19 @@ def test_an_effect_is_that_of_a_run_of_its_own(part, kind):
             assert_close(found.after[head], kind.without([head], to, part=part), **NEAR)
         assert float(found.change.abs().max()) > 1e-5, (part, to)
     if means:
-        by_word = attention.effects(kind.model, kind.inputs, kind.answer, to="mean", part=part)
+        by_word = attention.effects(kind.model, kind.inputs, kind.answer, to="text", part=part)
         assert_close(by_word.after, found.after)
 
 
 def test_effects_beside_heads_that_are_off_are_those_of_all_of_these(kind):
     first, *_, last = every_head(kind)
-    found = attention.effects(kind.model, kind.inputs, kind.answer, off=[first, last])
+    found = attention.effects(kind.model, kind.inputs, kind.answer, off=[first, last], to="zero")
     assert_close(found.before, kind.without([first, last]), **NEAR)
     for head in every_head(kind):
         assert_close(found.after[head], kind.without({first, last, head}), **NEAR)
-    one = attention.effects(kind.model, kind.inputs, kind.answer, off=[first, last], layers=[1])
+    one = attention.effects(
+        kind.model, kind.inputs, kind.answer, off=[first, last], layers=[1], to="zero"
+    )
     assert_close(one.after[0], found.after[1], **NEAR)
 
 
@@ -70,7 +72,7 @@ def test_a_part_of_all_heads_as_in_the_other_run_reaches_its_positions_alone(kin
 
 
 def test_the_strongest_heads_come_in_the_order_of_their_effects(kind):
-    found = attention.effects(kind.model, kind.inputs, kind.answer)
+    found = attention.effects(kind.model, kind.inputs, kind.answer, to="zero")
     order = found.change.abs().flatten().sort(descending=True).values
     strongest = found.strongest(3)
     assert [abs(float(found.change[head])) for head in strongest] == order[:3].tolist()
@@ -95,7 +97,7 @@ def test_a_path_carries_an_answer_where_the_tokens_differ(kind):
 
 def test_a_team_is_found_step_by_step_and_doubted(kind):
     found = attention.team(
-        kind.model, kind.inputs, kind.answer, most=2, elsewhere=kind.texts, draws=3
+        kind.model, kind.inputs, kind.answer, most=2, elsewhere=kind.texts, draws=3, to="zero"
     )
     off: list[Head] = []
     for step in range(2):
@@ -155,7 +157,7 @@ def test_a_search_by_candidates_takes_the_worst_of_those_it_tries(kind):
     if not kind.known:
         return
     one = Known(kind.model, kind.inputs, lambda states: -asked(kind).metric(states))
-    alone = attention.effects(kind.model, kind.inputs, one.metric).change
+    alone = attention.effects(kind.model, kind.inputs, one.metric, to="zero").change
     first = team.next_head(one, effects=alone, sign=-1)
     assert float(alone[first.head]) == float(alone.max())
     assert first.metric == pytest.approx(-float(kind.without([first.head])), abs=1e-5)
@@ -203,10 +205,14 @@ def test_a_text_is_read_by_its_tokenizer():
     ask = {"answer": " word", "tokenizer": lambda text, **_: {"input_ids": several[text]}}
     a, b = ({"input_ids": several[text]} for text in "ab")
     for call, texts, ids in (
-        (lambda x: attention.effects(one, x, to="mean", **ask).change, ["a"], [a]),
+        (lambda x: attention.effects(one, x, to="text", **ask).change, ["a"], [a]),
         (lambda x: attention.votes(one, x, **ask).heads, ["a"], [a]),
         (lambda *two: attention.patch_path(one, *two, **ask), ["a", "b"], [a, b]),
-        (lambda *two: attention.team(one, two[0], elsewhere=two, **ask).elsewhere, "ab", [a, b]),
+        (
+            lambda *two: attention.team(one, two[0], elsewhere=two, to="zero", **ask).elsewhere,
+            "ab",
+            [a, b],
+        ),
         (lambda x: transplants(one, one, x, **ask).base, ["a"], [a]),
     ):
         assert_close(call(*texts), call(*ids))
@@ -222,7 +228,7 @@ def test_effects_of_some_layers_run_no_block_before_them_again():
         block.mix.register_forward_hook(lambda module, given, y, at=at: lengths[at].append(len(y)))
         for at, block in enumerate(net)
     ]
-    attention.effects(net, x, summed, layers=[1])
+    attention.effects(net, x, summed, layers=[1], to="zero")
     for hook in hooks:
         hook.remove()
     assert lengths == [[2], [2, 6], [2, 6]]
@@ -253,7 +259,7 @@ def test_heads_whose_keys_are_pooled_are_changed_at_every_query():
         changed = (net[0](x) - x).unflatten(-1, (3, 4))[:, :, 1]
     assert (changed == 0).all(-1).any(0).nonzero().flatten().tolist() == [0, 6]
     mean = attention.means(net, [x])[0][1, 0]
-    with torch.no_grad(), attention.change(net[0], off=[(0, 1)], to="mean"):
+    with torch.no_grad(), attention.change(net[0], off=[(0, 1)], to="text"):
         changed = (net[0](x) - x).unflatten(-1, (3, 4))[:, :, 1]
     assert_close(changed[:, 1:], mean.expand(2, 6, 4))
-    assert float(attention.effects(net, x, summed).change[0].abs().min()) > 1e-3
+    assert float(attention.effects(net, x, summed, to="zero").change[0].abs().min()) > 1e-3

@@ -110,7 +110,7 @@ def test_nothing_is_left_behind_after_an_exception():
 
     for _ in range(2):
         with pytest.raises(KeyError, match="answer"):
-            attention.effects(net, x, fails)
+            attention.effects(net, x, fails, to="zero")
         with pytest.raises(KeyError, match="user"), attention.change(net, off={(0, 1)}):
             raise KeyError("of the user")
     assert nn.Module.__call__ is call
@@ -140,7 +140,7 @@ def changes(**said):
 
 
 def effects(**said):
-    given = {"model": net(), "inputs": inputs(), "answer": summed} | said
+    given = {"model": net(), "inputs": inputs(), "answer": summed, "to": "zero"} | said
     return lambda: attention.effects(**given)
 
 
@@ -165,12 +165,12 @@ WRONG = {
     "a number for pairs": (changes(off=[3]), r"off must be a list, each a tuple, as \[\(layer"),
     "a triple": (changes(off=[(0, 1, 2)]), r"pairs \(layer, head\), got \(0, 1, 2\)"),
     "an unknown part": (changes(part="scores"), "output, queries, keys, values, .*got 'sc"),
-    "an unknown word": (changes(to="nothing"), 'to must be "zero", "mean".*got \'nothing\''),
+    "an unknown word": (changes(to="nothing"), 'to must be "zero", "text".*got \'nothing\''),
     "means of fewer heads": (changes(to=[MEANS[0][:1]]), "means must have head 1 of layer 0"),
     "another width": (changes(to=torch.zeros(5)), r"\(2, 7, 4\) of the output.*got \(5,\)"),
     "a mean of weights": (
-        changes(part="weights", to="mean"),
-        "for weights, which have no mean, got .mean.",
+        changes(part="weights", to="text"),
+        "for weights, which have no mean, got .text.",
     ),
     "positions behind the end": (
         changes(positions=[9]),
@@ -185,7 +185,7 @@ WRONG = {
     "heads not kept": (changes(to=recorded(heads=[0], values=True)), r"one of \[0\].*got 1"),
     "a compiled model": (compiled, "cannot be changed: .*runs compiled"),
     "attention by hand": (
-        lambda: attention.effects(model(ByHand()), inputs(), summed),
+        lambda: attention.effects(model(ByHand()), inputs(), summed, to="zero"),
         r"got \[0\]; cannot be changed: 0.mix computes a softmax .* attention.mark",
     ),
     "dropout within": (dropping, r"no dropout within its function, got 0.5: call model.eval\(\)"),
@@ -214,7 +214,7 @@ WRONG = {
         r"inputs must be a str or a Run \(a text, or model.run\(text\)\), got \['the dog'\]",
     ),
     "layers not in an own model": (
-        lambda: attention.effects(sources.load("constructed"), "the dog", 5, layers=[9]),
+        lambda: attention.effects(sources.load("constructed"), "the dog", 5, layers=[9], to="zero"),
         r"layers must be among \d that ran, got \[9\]",
     ),
     "a tensor for a recording": (
@@ -222,7 +222,7 @@ WRONG = {
         r"from_ must be a Recording \(capture\(values=True\) makes one\), got tensor",
     ),
     "one text elsewhere": (
-        lambda: attention.team(net(), inputs(), summed, elsewhere=[inputs()]),
+        lambda: attention.team(net(), inputs(), summed, elsewhere=[inputs()], to="zero"),
         "elsewhere must be two inputs or more, for a standard error, got 1",
     ),
     "a path while training": (

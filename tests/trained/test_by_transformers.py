@@ -100,7 +100,7 @@ def test_heads_that_are_off_cost_it_the_same_one_by_one_and_all_together(both):
         other = model.run(text.replace("cat", "dog").replace("France", "Spain"))
         found.append(
             [
-                effects(model, run, metric, layers=layers).change,
+                effects(model, run, metric, layers=layers, to="zero").change,
                 states_without(model, run, whole, "zero"),
                 states_without(model, run, [(last, 1)], other),
                 estimated_effects(Known(model, run, metric), [(last, 0)]),

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 import torch
 
 from attention.analysis.heads import NAMINGS
-from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.names import WORDS, holds, targets_of
 from attention.atlas.earned import names_of
 from attention.atlas.sentences import word_of
+from attention.changing.corpus import on_corpus
 from attention.changing.known import Progress, states_without
 from attention.changing.votes import votes
 from attention.core.printing import distinct_names, percent

@@ -15,7 +15,7 @@ from attention.analysis import glances
 from attention.analysis.associations import methods_for
 from attention.analysis.dependencies import sentences_for
 from attention.analysis.glances import Glance
-from attention.analysis.means_on_corpus import MEANS_OVER, on_corpus
+from attention.analysis.means_on_corpus import MEANS_OVER
 from attention.analysis.study import most_trusted
 from attention.app.cached import kept
 from attention.app.cached.overviews import glances_of
@@ -27,8 +27,10 @@ from attention.atlas.deciding import Deciding
 from attention.atlas.earned import costs_of as costs_elsewhere
 from attention.atlas.passport import Cost
 from attention.atlas.sentences import word_of
+from attention.changing import change
 from attention.changing.answers import Metric, answer_at, beside_likeliest, metric_of_states
 from attention.changing.change import Head
+from attention.changing.corpus import on_corpus
 from attention.changing.effects import effects, means
 from attention.changing.erasing import can_erase, without_piece
 from attention.changing.known import Progress, check_same_length, states_without
@@ -46,6 +48,7 @@ from attention.subjects.model.options import (
     CHOSEN,
     IN_BASE,
     MEAN,
+    TEXT,
     WHOLE_MODEL,
     ZERO,
     read_off,
@@ -58,6 +61,7 @@ from attention.trained.models import Model, NoWords, Pieces, Transformer
 MAX_PIECES = 64
 LIKELIEST = 4
 TRIES = "Switching off one head after another"
+WORDS = {ZERO: change.ZERO, TEXT: change.TEXT}
 SINK = 2.0  # times an even spread
 MOST_DOTS = 24  # of a tile, a side
 
@@ -152,7 +156,7 @@ def replacement_of(asked: AnswerQuery) -> Any:
     """Replacement of heads that are off, see `changing.change.Change`."""
     if asked.of_a_run:
         return run_model(asked.other or asked.model, asked.second or asked.text)
-    return means_of(asked.model) if asked.way == MEAN else "zero"
+    return means_of(asked.model) if asked.way == MEAN else WORDS[asked.way]
 
 
 def metric_of(asked: AnswerQuery) -> tuple[Metric, int | None]:

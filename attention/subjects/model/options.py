@@ -22,7 +22,8 @@ LENSES = {
     ELSEWHERE: "looks elsewhere",
     WEIGHTS: "weights moved",
 }
-MEAN, ZERO, AS_IN = "their mean", "zero", "as in another sentence"
+MEAN, ZERO, AS_IN = "their mean over packaged sentences", "zero", "as in another sentence"
+TEXT = "their mean over this text"
 AS_OTHER = "as in another model"
 IN_BASE, SWITCHED_OFF = "its base's, or off", "off"
 DECIDES, CHOSEN = "the one that decides", "the chosen one"
@@ -65,9 +66,9 @@ class SwitchSettings:
     off_to: str = choice(
         MEAN,
         "They are set to",
-        (MEAN, ZERO, AS_IN),
-        help="their mean: over packaged sentences. zero: that also takes away what a head gives "
-        "to every sentence, and later layers expect.",
+        (MEAN, ZERO, TEXT, AS_IN),
+        help="zero also takes away what a head gives to every sentence, and later layers expect; "
+        "the mean over this text removes only what varies along it.",
     )
     heads_of: str = choice(
         IN_BASE,

@@ -60,7 +60,7 @@ def test_its_answer_all_heads_and_lenses_are_in_the_window(neox):
     run = neox.run(SENTENCE)
     metric, piece = answer_at(neox, run, -1)
     assert piece is not None
-    last = effects(neox, run, metric, layers=[2]).change[0]
+    last = effects(neox, run, metric, layers=[2], to="zero").change[0]
     assert_close(effects_of(app)[-4:], last, atol=1e-5, rtol=1e-3)
     (trained,) = header["bars"]
     assert trained["shares"][0] == pytest.approx(float(metric(run.hidden)), rel=1e-4)

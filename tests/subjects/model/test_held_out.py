@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attention.analysis.means_on_corpus import on_corpus
 from attention.analysis.sentences import SENTENCES
 from attention.app.state.openings import OPENINGS
 from attention.changing.answers import answer_at
+from attention.changing.corpus import on_corpus
 from attention.changing.known import states_without
 from attention.subjects.model import numbers
 from attention.subjects.model.known_heads import EXAMPLES

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.analysis import glances
-from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER, OnCorpus, on_corpus
+from attention.analysis.means_on_corpus import LOSSES_OVER, MEANS_OVER
 from attention.analysis.sentences import SENTENCES
 from attention.analysis.study import most_trusted
 from attention.app.cached import runs
@@ -22,6 +22,7 @@ from attention.atlas.sentences import title as titled
 from attention.changing import effects as changing
 from attention.changing.answers import answer_at, metric_of_states
 from attention.changing.change import changes
+from attention.changing.corpus import OnCorpus, on_corpus
 from attention.changing.erasing import without_piece
 from attention.changing.known import states_without
 from attention.changing.votes import votes
