@@ -13,6 +13,7 @@ NEEDED = 0.05  # of an answer: a kind of prompts that loses less does not need a
 NEEDED_ELSEWHERE = 0.03  # nats a piece: sentences at large that lose less do not need it
 MOVED_ELSEWHERE = 0.02  # of a cosine: the same of models whose answer is a vector
 DECIDES = 0.5  # of an answer: no more is left of it without a head that decides it
+SURVIVES = 0.05  # of a probability: what each test must take, for a head to decide an answer
 MOVES = 0.05  # of a cosine: a head that moves a vector less does not decide it
 AS_COSTLY = 0.8  # of what the most costly head costs: one that costs less is not shown in its place
 SURE = 0.3  # of a probability: an answer below is a guess

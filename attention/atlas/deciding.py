@@ -1,16 +1,22 @@
-"""The head that is shown for an answer, of all that were switched off one by one."""
+"""The head that is shown for an answer, of all that were switched off one by one, and its tests."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
 
 import torch
 from torch import Tensor
 
 from attention.analysis.glances import rows_of_each
-from attention.atlas.claims import AS_COSTLY, DECIDES, MOVES
-from attention.changing.change import Head
+from attention.atlas.claims import AS_COSTLY, DECIDES, MOVES, SURVIVES
+from attention.changing.change import CORPUS, TEXT, ZERO, Change, Head
+from attention.changing.known import Known
 from attention.trained.models import Run
+
+OTHERS = "others"  # as in other sentences
+TESTED = (CORPUS, ZERO, OTHERS)
 
 
 @dataclass(frozen=True)
@@ -18,12 +24,19 @@ class Deciding:
     """The head that is shown for an answer.
 
     costs: by how much the answer's metric gets worse without it, and without each that costs about
-    as much, the most costly first; decides: if one of them decides the answer.
+    as much, the most costly first; decides: if one of them decides the answer by the way tested;
+    tests: of each that was tested in several ways those by which it does not, see `failed`.
     """
 
     head: Head
     costs: tuple[tuple[Head, float], ...]
     decides: bool
+    tests: tuple[tuple[Head, tuple[str, ...]], ...] = ()
+
+    @property
+    def fails(self) -> tuple[str, ...] | None:
+        """The tests that the first of `costs` does not survive, None where it was not tested."""
+        return dict(self.tests).get(self.costs[0][0])
 
 
 def deciding(changes: Tensor, before: float, sign: int, looks: Tensor) -> Deciding | None:
@@ -80,3 +93,35 @@ def looks_at_words(run: Run, position: int) -> Tensor:
         elsewhere = last.layer.crosses and not one.layer.crosses
         found.append(row.masked_fill(special, 0).amax(-1) * (not elsewhere))
     return torch.stack(found)
+
+
+def in_each_way(
+    asked: Known, head: Head, means: Sequence[Tensor], others: Tensor
+) -> dict[str, float]:
+    """The answer without a head, in each of several ways.
+
+    "corpus", "zero" and "text": see `change.Change`, means: over packaged sentences; "others": at
+    the last token as in other sentences, whose outputs there are others (sentences, d_v): the
+    median of the answers.
+    """
+    layer, heads = head[0], [head[1]]
+    ways = {CORPUS: means, ZERO: ZERO, TEXT: TEXT}
+    runs = [Change(layer, to=to, heads=heads) for to in ways.values()]
+    runs += [Change(layer, to=output, heads=heads, positions=[-1]) for output in others]
+    after = asked.after([[run] for run in runs])
+    found = dict(zip(ways, after.tolist(), strict=False))
+    return {**found, OTHERS: median(after[len(ways) :].tolist())}
+
+
+def failed(before: float, after: Mapping[str, float]) -> tuple[str, ...]:
+    """The ways of `TESTED` by which an answer does not fall by `SURVIVES`."""
+    return tuple(way for way in TESTED if before - after[way] < SURVIVES)
+
+
+def surviving(found: Deciding, fails: Mapping[Head, tuple[str, ...]], looks: Tensor) -> Deciding:
+    """The same of the heads alone that survive every test, where some do. fails: of each head."""
+    costs = tuple(each for each in found.costs if not fails[each[0]])
+    if not costs:
+        return replace(found, tests=(*fails.items(),))
+    head = max((head for head, _ in costs), key=lambda head: float(looks[head]))
+    return Deciding(head, costs, True, (*fails.items(),))

@@ -8,14 +8,21 @@ import math
 import pytest
 import torch
 
+from attention.analysis.sentences import SENTENCES
 from attention.atlas import claims, files
 from attention.atlas.claims import elsewhere
-from attention.atlas.deciding import deciding
+from attention.atlas.deciding import Deciding, deciding, failed, in_each_way, surviving
 from attention.atlas.earned import costs_of, names_of
 from attention.atlas.passport import Cost, Mean
 from attention.atlas.sentences import claim_words
+from attention.changing.answers import answer_at
+from attention.changing.change import part_of
+from attention.changing.corpus import on_corpus
+from attention.changing.effects import effects
+from attention.changing.known import Known
 from tests.atlas.test_packaged import atlas_of
 from tests.cases import over
+from tests.trained.packaged import packaged, run_model
 
 NEEDED, MOVED = claims.NEEDED_ELSEWHERE, claims.MOVED_ELSEWHERE
 # Means and widths of both halves, and if the answer is a vector.
@@ -72,6 +79,38 @@ def test_the_head_shown_costs_about_as_much_as_any_and_looks_most_at_a_word(case
     expected = sorted((-each[head][0] for (_, head), _ in found.costs), reverse=True)
     assert [cost for _, cost in found.costs] == pytest.approx(expected)
     assert found.head in dict(found.costs)
+
+
+def test_a_head_decides_where_each_test_takes_five_points_and_another_gives_way_to_it():
+    both = Deciding((0, 1), (((0, 0), 0.4), ((0, 1), 0.35)), True)
+    after = {"corpus": 0.2, "zero": 0.3, "others": 0.551, "text": 0.6}
+    assert failed(0.6, after) == ("others",)
+    assert failed(0.6, {**after, "others": 0.549}) == ()
+    looks = torch.tensor([[0.9, 0.1]])
+    found = surviving(both, {(0, 0): ("others",), (0, 1): ()}, looks)
+    assert (found.head, found.costs, found.fails) == ((0, 1), both.costs[1:], ())
+    assert dict(found.tests) == {(0, 0): ("others",), (0, 1): ()}
+    none = surviving(both, {(0, 0): ("others",), (0, 1): ("zero",)}, looks)
+    assert (none.head, none.costs, none.fails) == (both.head, both.costs, ("others",))
+
+
+def test_the_tests_of_a_head_are_its_effects_by_each_way():
+    model, layer, head = packaged("smollm2"), 0, 6
+    runs = [run_model("smollm2", text) for text in SENTENCES[:3]]
+    others = torch.stack([part_of(run, layer, "output")[head, -1] for run in runs])
+    run = run_model("smollm2", "Two plus three equals")
+    metric, _ = answer_at(model, run, -1)
+    there = on_corpus("smollm2")
+    assert there is not None
+    found = in_each_way(Known(model, run, metric), (layer, head), there.means, others)
+
+    def after(to, **at):
+        return float(effects(model, run, metric, to=to, layers=[layer], **at).after[0, head])
+
+    for way in ("corpus", "zero", "text"):
+        assert found[way] == pytest.approx(after(way), abs=1e-6)
+    at_end = sorted(after(other, positions=[-1]) for other in others)
+    assert found["others"] == pytest.approx(at_end[1], abs=1e-6)
 
 
 def test_no_head_is_shown_before_all_are_tried_and_a_vector_is_decided_by_its_movement():

@@ -12,6 +12,7 @@ from attention.subjects.model.options import (
     LENSES,
     LOOKS,
     LOST,
+    MEAN,
     PASSPORTS,
     SAYS,
     WEIGHTS,
@@ -48,7 +49,7 @@ class Answered:
     position: of the query in the sentence that the answer is about; word: the answer, for vectors
     the word that moves; before, now: the metric of `switches.answer_at`; likeliest: the likeliest
     next pieces as trained and now, (text, share, id) each, none for vectors; other: None where
-    heads are as in no other model.
+    heads are as in no other model; way: to set heads that are off.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class Answered:
     now: float
     likeliest: tuple[Sequence[tuple[str, float, int]], Sequence[tuple[str, float, int]]] = ((), ())
     other: Other | None = None
+    way: str = MEAN
 
     @property
     def is_vector(self) -> bool:

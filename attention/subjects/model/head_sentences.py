@@ -13,6 +13,8 @@ from attention.analysis.means_on_corpus import LOSSES_OVER
 from attention.analysis.names import WORDS
 from attention.analysis.study import Trusted
 from attention.atlas.claims import AS_MUCH, SURE
+from attention.atlas.claims import SURVIVES as LEAST
+from attention.atlas.deciding import OTHERS as IN_OTHERS
 from attention.atlas.deciding import Deciding
 from attention.atlas.earned import Earned
 from attention.atlas.passport import Mean
@@ -27,10 +29,11 @@ from attention.atlas.sentences import (
     quoted,
     say,
 )
+from attention.changing import change
 from attention.changing.change import Head
 from attention.core.printing import fixed, listed
 from attention.subjects.model.answers import Answered, kind_of
-from attention.subjects.model.options import LINK, LOOKS, LOST, SAYS
+from attention.subjects.model.options import AS_IN, LINK, LOOKS, LOST, MEAN, SAYS, TEXT, ZERO
 from attention.trained.models import Model
 
 LINKS = 0.1  # least weight of a head that links two words
@@ -57,9 +60,8 @@ HEADING: Sentences = {
     "Which of {count} heads moves the vector of {now.word:quoted} most?": lambda n: (
         n.now.is_vector and not n.found
     ),
-    "Head {found.costs[0][0]:head} moves the vector of {now.word:quoted} most{also}": lambda n: (
-        n.now.is_vector and n.found.decides
-    ),
+    "Head {found.costs[0][0]:head}, {set_to}, moves the vector of {now.word:quoted} "
+    "most{also}": lambda n: n.now.is_vector and n.found.decides,
     "No head alone moves the vector of {now.word:quoted} far: {found.head:head} moves it "
     "most": lambda n: n.now.is_vector and n.found.costs[0][1] > 0 and len(n.found.costs) == 1,
     "No head alone moves the vector of {now.word:quoted} far": lambda n: n.now.is_vector,
@@ -68,7 +70,11 @@ HEADING: Sentences = {
     ),
     "{now.word:Quoted} fits many sentences: it says little of this one": lambda n: n.now.is_poor,
     "Which of {count} heads decides {now.word:quoted}?": lambda n: not n.found,
-    "{now.word:Quoted} hangs on head {found.costs[0][0]:head}{also}": lambda n: n.found.decides,
+    "{now.word:Quoted} hangs on head {found.costs[0][0]:head}{also}": lambda n: (
+        n.found.decides and n.found.fails == ()
+    ),
+    "{now.word:Quoted} loses {costs[0]} with head {found.costs[0][0]:head} "
+    "{set_to}{fails}": lambda n: n.found.decides,
     "No single head decides {now.word:quoted}: find the team": otherwise,
 }
 ALSO: Sentences = {
@@ -78,6 +84,37 @@ ALSO: Sentences = {
     ),
     " ({costs[0]}), then {second:head} ({costs[1]})": otherwise,
 }
+# Ways to set a head that is off, behind its name; the first one is usual and not told there.
+SET_TO = {
+    MEAN: "set to its mean",
+    ZERO: "set to zero",
+    TEXT: "set to its mean over this text",
+    AS_IN: "as in the other sentence",
+}
+# The tests that a finding does not survive, behind it.
+FAILS = {
+    change.CORPUS: "not set to its mean",
+    change.ZERO: "not set to zero",
+    IN_OTHERS: "not as in other sentences",
+}
+WITH = "as trained"
+WAYS = {
+    change.CORPUS: "mean, packaged sentences",
+    change.ZERO: "zero",
+    IN_OTHERS: "ten other sentences",
+    change.TEXT: "mean, this text",
+}
+SURVIVES = "Does it survive?"
+SURVIVAL: Sentences = {
+    "{now.word:Quoted} falls by at least {least:points} points in each of the first three ways: "
+    "head {head:head} decides it. {ways_told}": lambda n: not n.fails,
+    "{now.word:Quoted} loses less than {least:points} points with head {head:head} {ways}: it is "
+    "not said to decide. {ways_told}": otherwise,
+}
+WAYS_TOLD = (
+    "Ten other sentences: the head's output at their last words, the median of the answers. The "
+    "mean over this text takes away only what varies along it, and is not counted."
+)
 PURPOSE: Sentences = {
     "{title} is surer at the endings below: choose one.": lambda n: n.poor,
     "{title} says the next word. Point at a head, switch it off.": lambda n: n.kind == "piece",
@@ -268,7 +305,16 @@ def heading(model: Model, now: Answered | None, found: Deciding | None) -> str:
     most = [*found.costs[:1], *sorted(found.costs[1:], key=lambda one: one[0] != found.head)][:2]
     costs = [f"{points(cost)} {now.unit}" for _, cost in most]
     also = say(ALSO, found=found, second=most[-1][0], costs=costs)
-    return say(HEADING, count=count, now=now, found=found, also=also)
+    fails = "".join(f"; {FAILS[way]}" for way in found.fails or ())
+    told = {"costs": costs, "also": also, "fails": fails, "set_to": SET_TO.get(now.way, "")}
+    return say(HEADING, count=count, now=now, found=found, **told)
+
+
+def survival_words(now: Answered, head: Head, fails: Sequence[str]) -> str:
+    """Say if an answer falls without a head in each of the ways tested."""
+    ways = " and ".join(FAILS[way].removeprefix("not ") for way in fails)
+    told = {"fails": fails, "ways": ways, "least": LEAST, "ways_told": WAYS_TOLD}
+    return say(SURVIVAL, now=now, head=head, **told)
 
 
 def purpose(model: Model, poor: bool = False) -> str:
@@ -297,7 +343,8 @@ def moves(before: float, after: float, least: int = 0) -> str:
 
 def fall_words(now: Answered, after: float, without: str, least: int = 0) -> str:
     """The answer without some heads, in a sentence. without: those heads; least: see `moves`."""
-    begin = say(BEGIN, heads=without, other=now.other)
+    how = "" if now.other or now.way == MEAN else f" ({SET_TO[now.way]})"
+    begin = say(BEGIN, heads=f"{without}{how}", other=now.other)
     return say(FALL, begin=begin, now=now, after=after, moves=moves(now.before, after, least))
 
 
@@ -400,6 +447,7 @@ def legends_of(now: Answered, darkest: Mapping[str, float], needed: bool) -> dic
     darkest: the number of the darkest tile by lens; needed: if some heads have a dot.
     """
     word, dot = quoted(now.word), " · dot: needed elsewhere" if needed else ""
+    dot += f" · off: {now.way}" if now.other is None else ""
     lost = say(LOST_TILES, vector=now.is_vector, word=word, most=darkest[LOST], dot=dot)
     return {
         LOOKS: "a small map for each head: queries down, keys across · click two words to "

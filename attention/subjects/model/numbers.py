@@ -29,11 +29,11 @@ from attention.atlas.passport import Cost
 from attention.atlas.sentences import word_of
 from attention.changing import change
 from attention.changing.answers import Metric, answer_at, beside_likeliest, metric_of_states
-from attention.changing.change import Head
+from attention.changing.change import Head, part_of
 from attention.changing.corpus import on_corpus
 from attention.changing.effects import effects, means
 from attention.changing.erasing import can_erase, without_piece
-from attention.changing.known import Progress, check_same_length, states_without
+from attention.changing.known import Known, Progress, check_same_length, states_without
 from attention.changing.votes import votes
 from attention.core.printing import distinct_names
 from attention.hosting.jobs import Step
@@ -63,6 +63,7 @@ LIKELIEST = 4
 TRIES = "Switching off one head after another"
 WORDS = {ZERO: change.ZERO, TEXT: change.TEXT}
 SINK = 2.0  # times an even spread
+OTHERS = 10  # other sentences, as in which a head is tested
 MOST_DOTS = 24  # of a tile, a side
 
 
@@ -194,12 +195,13 @@ def answered(asked: AnswerQuery, off: tuple[Head, ...] = (), erased: int = -1) -
     kind, pieces, other = kind_of(model), run.inputs[-1].pieces, _other_of(asked)
     if kind != "piece":
         word = word_of(pieces.texts[asked.position])
-        return Answered(kind, asked.position, word, before, now, other=other)
+        return Answered(kind, asked.position, word, before, now, other=other, way=asked.way)
     assert isinstance(model, Transformer)
     assert piece is not None
     trained, changed = (_likeliest(model, each[asked.position]) for each in (run.hidden, states))
     (word,) = model.shown([piece])
-    return Answered(kind, asked.position, word_of(word), before, now, (trained, changed), other)
+    likeliest, word = (trained, changed), word_of(word)
+    return Answered(kind, asked.position, word, before, now, likeliest, other, asked.way)
 
 
 @kept(64)
@@ -264,7 +266,33 @@ def deciding_of(asked: AnswerQuery) -> Deciding | None:
         costs = -now.searched * changes[..., 0]
         head = divmod(int(costs.argmax()), costs.shape[1])
         return Deciding(head, ((head, float(costs.max())),), False)
-    return deciding.deciding(changes, now.before, now.sign, looks_at_words(asked))
+    looks = looks_at_words(asked)
+    found = deciding.deciding(changes, now.before, now.sign, looks)
+    if found is None or not found.decides or now.kind != "piece" or asked.of_a_run:
+        return found
+    fails = {head: deciding.failed(now.before, tested_of(asked, head)) for head, _ in found.costs}
+    return deciding.surviving(found, fails, looks)
+
+
+@kept(256)
+def tested_of(asked: AnswerQuery, head: Head) -> Mapping[str, float]:
+    """The answer without a head in each of several ways, see `deciding.in_each_way`."""
+    model, run = load_model(asked.model), run_model(asked.model, asked.text)
+    others = [each[head] for text, each in last_outputs(asked.model).items() if text != asked.text]
+    known = Known(model, run, metric_of(asked)[0])
+    return deciding.in_each_way(known, head, means_of(asked.model), torch.stack(others[:OTHERS]))
+
+
+@kept(16)
+@torch.no_grad()
+def last_outputs(name: str) -> Mapping[str, Tensor]:
+    """The outputs of all heads at the last token of some packaged sentences, (layers, heads, d_v),
+    one more than are asked for, by sentence."""
+    runs = {text: run_model(name, text) for text in sentences_for(name)[: OTHERS + 1]}
+    return {
+        text: torch.stack([part_of(run, at, "output")[:, -1] for at in range(len(run.inputs))])
+        for text, run in runs.items()
+    }
 
 
 @kept(256)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from attention.app.cached import overviews, runs
 from attention.app.state.shared import load_model
 from attention.app.state.view import View
+from attention.atlas.deciding import failed
 from attention.atlas.exhibits import Exhibit, exhibits
-from attention.atlas.sentences import apart, word_of
+from attention.atlas.sentences import apart, name_of, quoted, word_of
 from attention.core.printing import distinct_names, number
 from attention.figures.card import card_words
 from attention.figures.chart import Chart
@@ -25,9 +26,10 @@ from attention.subjects.model.figures import (
     TeamFilm,
 )
 from attention.subjects.model.reasons import guess_lines, length_rows, part_bars
-from attention.subjects.model.window import WindowState, explore_link
+from attention.subjects.model.window import WindowState, explore_link, tested_head
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
+SURVIVAL_APART = (5, 7)
 NUMBERS_APART = (7, 5)  # shares of the width, of a chart and of the table beside it
 
 
@@ -40,10 +42,25 @@ def window(
     answer = head_sentences.answer_words(shown.model)
     return scene(
         figure,
+        *survival(view, shown),
         film,
         Words(answer) if answer else None,
         *map(note, () if result is None else result.notes),
     )
+
+
+def survival(view: View, shown: WindowState) -> list[Figure | Row]:
+    """The answer without the head that is found, by each way to set it."""
+    head, now = tested_head(view, shown), shown.answered
+    if head is None:
+        return []
+    after = numbers.tested_of(shown.asked, head)
+    answers = {head_sentences.WITH: now.before}
+    answers |= {words: after[way] for way, words in head_sentences.WAYS.items()}
+    column = {f"{quoted(now.word)} with head {name_of(head)} at": [*answers.values()]}
+    told = Words(head_sentences.survival_words(now, head, failed(now.before, after)))
+    table = Table("does it survive", [*answers], column, digits=3, shares=True, key="survival")
+    return [heading(head_sentences.SURVIVES), Row([table, told], SURVIVAL_APART)]
 
 
 def to_play(view: View) -> Scene:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -36,6 +37,13 @@ def test_a_share_is_read_as_what_it_is(share):
     else:
         read = float(words.removesuffix(" %")) / 100
         assert read == pytest.approx(share, abs=0.0051 if share >= 0.0995 else 0.00051)
+
+
+@over("way", [*head_sentences.SET_TO])
+def test_a_way_to_set_heads_that_is_not_usual_is_told_behind_their_names(way):
+    words = head_sentences.fall_words(replace(answer(0.75, 0.25), way=way), 0.25, "head 23.4")
+    how = "" if way == options.MEAN else f" ({head_sentences.SET_TO[way]})"
+    assert words == f"Without head 23.4{how} “Paris” falls from 75 % to 25 %."
 
 
 near = st.one_of(shares, st.integers(0, 40).map(lambda step: 0.15 + step / 4000))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attention.atlas.deciding import Deciding
@@ -16,14 +18,19 @@ def answered(kind: str = "piece", word: str = "west", share: float = 0.97) -> An
     return Answered(kind, 4, word, share, share)
 
 
-ONE = Deciding((1, 2), (((1, 2), 0.5),), True)
-TWO = Deciding((1, 2), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True)
-SECOND = Deciding((0, 1), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True)
+ONE = Deciding((1, 2), (((1, 2), 0.5),), True, (((1, 2), ()),))
+MEAN_ALONE = replace(ONE, tests=(((1, 2), ("zero", "others")),))
+UNTESTED = replace(ONE, tests=())
+TWO = Deciding((1, 2), (((1, 2), 0.5), ((2, 3), 0.45), ((0, 1), 0.42)), True, (((1, 2), ()),))
+SECOND = replace(TWO, head=(0, 1))
 NONE = Deciding((1, 2), (((1, 2), 0.05),), False)
 NO_TWO = Deciding((1, 2), (((1, 2), 0.05), ((2, 3), 0.04)), False)
 TITLES = {
     ("piece", "west", 0.97, None): "Which of 72 heads decides “west”?",
     ("piece", "west", 0.97, ONE): "“west” hangs on head 1.2",
+    ("piece", "west", 0.97, MEAN_ALONE): "“west” loses 50 points with head 1.2 set to its mean; "
+    "not set to zero; not as in other sentences",
+    ("written", "west", 0.97, UNTESTED): "“west” loses 50 points with head 1.2 set to its mean",
     ("piece", "west", 0.97, TWO): "“west” hangs on head 1.2 (50 points), then 2.3 (45 points)",
     ("piece", "west", 0.97, SECOND): "“west” hangs on head 1.2 (50 points), then 0.1 (42 points), "
     "which looks at a word",
@@ -31,9 +38,9 @@ TITLES = {
     ("piece", "west", 0.12, ONE): "“west” is a guess: 12 %",
     ("piece", "the", 0.9, ONE): "“the” fits many sentences: it says little of this one",
     ("vector", "west", 0.0, None): "Which of 72 heads moves the vector of “west” most?",
-    ("vector", "west", 0.0, ONE): "Head 1.2 moves the vector of “west” most",
-    ("vector", "west", 0.0, TWO): "Head 1.2 moves the vector of “west” most (50 %), then 2.3 "
-    "(45 %)",
+    ("vector", "west", 0.0, UNTESTED): "Head 1.2, set to its mean, moves the vector of “west” most",
+    ("vector", "west", 0.0, TWO): "Head 1.2, set to its mean, moves the vector of “west” most "
+    "(50 %), then 2.3 (45 %)",
     ("vector", "west", 0.0, NO_TWO): "No head alone moves the vector of “west” far",
     (
         "vector",

@@ -101,8 +101,6 @@ def test_a_held_out_sentence_opens_on_its_last_word_and_a_head_that_costs_it_abo
         assert not {"layer", "head", "head_by"} & {*app.query_params}
         title = app.heading[0]
         assert ("is a guess" in title) == (before < 0.3)
-        if "hangs on" in title or "No single" in title:
+        if "guess" not in title and "fits many" not in title:
             halved, led = found[:, 0] <= before / 2, found[:, 1] > found[:, 0]
-            assert ("hangs on" in title) == bool((halved | led)[near].any())
-        if "hangs on" in title:
-            assert ("about as much" in title) == (int(near.sum()) > 1)
+            assert ("No single" not in title) == bool((halved | led)[near].any())

@@ -205,11 +205,9 @@ def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_
     assert any("python -m attention.atlas minilm" in words for words in app.missing)
 
 
-def test_of_two_heads_that_cost_as_much_the_one_that_looks_at_a_word_is_shown():
+def test_of_heads_that_cost_as_much_one_that_survives_every_test_is_shown():
     app = at_once(model="smollm2", s="The opposite of good is")
-    assert app.heading[0] == (
-        "“bad” hangs on head 1.6 (30 points), then 24.7 (30 points), which looks at a word"
-    )
+    assert app.heading[0] == "“bad” hangs on head 24.7 (30 points), then 29.7 (25 points)"
     assert header(app)["chosen"] == 24 * 9 + 7
     assert header(app)["told"]["lost"][24 * 9 + 7].startswith(
         "Without head 24.7 “bad” falls from 59 % to 30 %. From “is” it looks most at “good” (96 %)."
