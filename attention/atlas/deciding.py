@@ -98,7 +98,7 @@ def looks_at_words(run: Run, position: int) -> Tensor:
 def in_each_way(
     asked: Known, head: Head, means: Sequence[Tensor], others: Tensor
 ) -> dict[str, float]:
-    """The answer without a head, in each of several ways.
+    """Switch a head off in each of several ways, and give the answers.
 
     "corpus", "zero" and "text": see `change.Change`, means: over packaged sentences; "others": at
     the last token as in other sentences, whose outputs there are others (sentences, d_v): the
@@ -119,7 +119,7 @@ def failed(before: float, after: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def surviving(found: Deciding, fails: Mapping[Head, tuple[str, ...]], looks: Tensor) -> Deciding:
-    """The same of the heads alone that survive every test, where some do. fails: of each head."""
+    """Keep to the heads that survive every test, where some do. fails: those of each head."""
     costs = tuple(each for each in found.costs if not fails[each[0]])
     if not costs:
         return replace(found, tests=(*fails.items(),))
