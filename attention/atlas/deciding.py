@@ -102,10 +102,12 @@ def in_each_way(
 
     "corpus", "zero" and "text": see `change.Change`, means: over packaged sentences; "others": at
     the last token as in other sentences, whose outputs there are others (sentences, d_v): the
-    median of the answers.
+    median of the answers. A text of one token has no mean.
     """
     layer, heads = head[0], [head[1]]
     ways = {CORPUS: means, ZERO: ZERO, TEXT: TEXT}
+    if len(asked.run.pieces.ids) == 1:
+        del ways[TEXT]
     runs = [Change(layer, to=to, heads=heads) for to in ways.values()]
     runs += [Change(layer, to=output, heads=heads, positions=[-1]) for output in others]
     after = asked.after([[run] for run in runs])

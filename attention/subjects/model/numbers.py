@@ -108,6 +108,8 @@ def answer_query(view: View) -> AnswerQuery:
     way, second, other = view["off_to"], "", other_model(view)
     if other:
         way = AS_OTHER
+    if way == TEXT and any(len(one.pieces.ids) == 1 for one in run.inputs):
+        raise ValueError("A mean over this text needs two words: type one more.")
     if way == AS_IN:
         second = plain(view["off_second"])
         if not second.strip():

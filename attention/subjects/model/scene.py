@@ -56,7 +56,7 @@ def survival(view: View, shown: WindowState) -> list[Figure | Row]:
         return []
     after = numbers.tested_of(shown.asked, head)
     answers = {head_sentences.WITH: now.before}
-    answers |= {words: after[way] for way, words in head_sentences.WAYS.items()}
+    answers |= {words: after[way] for way, words in head_sentences.WAYS.items() if way in after}
     column = {f"{quoted(now.word)} with head {name_of(head)} at": [*answers.values()]}
     told = Words(head_sentences.survival_words(now, head, failed(now.before, after)))
     table = Table("does it survive", [*answers], column, digits=3, shares=True, key="survival")

@@ -205,6 +205,22 @@ def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_
     assert any("python -m attention.atlas minilm" in words for words in app.missing)
 
 
+def test_one_word_has_no_mean_over_its_text_and_is_tested_by_the_other_ways():
+    app = opened("model", model="smollm2", s="Once", off_to=options.TEXT)
+    assert any("needs two words" in words for words in app.notes)
+    asked = model_numbers.AnswerQuery("smollm2", "Once", -1, options.ZERO)
+    assert {*model_numbers.tested_of(asked, (23, 4))} == {"corpus", "zero", "others"}
+
+
+def test_a_finding_is_shown_by_each_way_and_names_the_tests_that_it_fails():
+    table = at_once(model="smollm2", s="The opposite of good is").sent["survival"].header
+    names = ["as trained", *head_sentences.WAYS.values()]
+    assert [line[0] for line in table["lines"]] == names
+    app = at_once(model="smollm2", s="The opposite of good is", layer=1, head=6)
+    assert any("points with head 1.6 as in other sentences" in words for words in app.told)
+    assert "survival" not in at_once(model="smollm2", s="The opposite of good is", layer=3).sent
+
+
 def test_of_heads_that_cost_as_much_one_that_survives_every_test_is_shown():
     app = at_once(model="smollm2", s="The opposite of good is")
     assert app.heading[0] == "“bad” hangs on head 24.7 (30 points), then 29.7 (25 points)"
