@@ -106,9 +106,9 @@ WAYS = {
 }
 SURVIVES = "Does it survive?"
 SURVIVAL: Sentences = {
-    "{now.word:Quoted} falls by at least {least:points} points in each of the first three ways: "
+    "{now.word:Quoted} falls by at least {least} points in each of the first three ways: "
     "head {head:head} decides it. {ways_told}": lambda n: not n.fails,
-    "{now.word:Quoted} loses less than {least:points} points with head {head:head} {ways}: it is "
+    "{now.word:Quoted} loses less than {least} points with head {head:head} {ways}: it is "
     "not said to decide. {ways_told}": otherwise,
 }
 WAYS_TOLD = (
@@ -313,7 +313,7 @@ def heading(model: Model, now: Answered | None, found: Deciding | None) -> str:
 def survival_words(now: Answered, head: Head, fails: Sequence[str]) -> str:
     """Say if an answer falls without a head in each of the ways tested."""
     ways = " and ".join(FAILS[way].removeprefix("not ") for way in fails)
-    told = {"fails": fails, "ways": ways, "least": LEAST, "ways_told": WAYS_TOLD}
+    told = {"fails": fails, "ways": ways, "least": f"{100 * LEAST:g}", "ways_told": WAYS_TOLD}
     return say(SURVIVAL, now=now, head=head, **told)
 
 

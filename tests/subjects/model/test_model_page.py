@@ -217,7 +217,9 @@ def test_a_finding_is_shown_by_each_way_and_names_the_tests_that_it_fails():
     names = ["as trained", *head_sentences.WAYS.values()]
     assert [line[0] for line in table["lines"]] == names
     app = at_once(model="smollm2", s="The opposite of good is", layer=1, head=6)
-    assert any("points with head 1.6 as in other sentences" in words for words in app.told)
+    assert any(
+        "less than 5 points with head 1.6 as in other sentences" in words for words in app.told
+    )
     assert "survival" not in at_once(model="smollm2", s="The opposite of good is", layer=3).sent
 
 

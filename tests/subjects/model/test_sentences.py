@@ -68,7 +68,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         *(given(TITLE, {"kind": kind}) for kind in ("piece", "written", "vector")),
     ],
     "head_sentences.SURVIVAL": [
-        {"now": PIECE, "head": (1, 2), "least": 0.05, "fails": fails, "ways": ways, "ways_told": ""}
+        {"now": PIECE, "head": (1, 2), "least": "5", "fails": fails, "ways": ways, "ways_told": ""}
         for fails, ways in (((), ""), (("zero",), "set to zero"))
     ],
     "head_sentences.BEGIN": [{"heads": "head 1.2", "other": other} for other in (None, OTHER)],
