@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from attention.figures.matrix import (
-    MAX_CELLS,
     Matrix,
     MatrixError,
     cells,
@@ -59,13 +58,13 @@ def read_row(name: str, text: str) -> Tensor:
 STACK = ("+ row", "− row", "+ column", "− column", "+ matrix", "− matrix")
 
 
-def resized(text: str, change: str, alone: bool = False) -> str | None:
+def resized(text: str, change: str, most: int = MAX_NUMBERS) -> str | None:
     """The text of a stack after one of the changes in `STACK`, None where it cannot be made.
 
-    A row, or a column, comes to or leaves every matrix of the stack; what is new is 0. alone: as in
+    A row, or a column, comes to or leaves every matrix of the stack; what is new is 0. most: as in
     `typed_stack`.
     """
-    stack = _split(text, alone)
+    stack = _split(text)
     sign, _, what = change.partition(" ")
     if what == "matrix":
         stack = [*stack, stack[-1]] if sign == "+" else stack[:-1]
@@ -76,14 +75,14 @@ def resized(text: str, change: str, alone: bool = False) -> str | None:
     if not stack or not all(stack) or not all(row for matrix in stack for row in matrix):
         return None
     written = _joined(stack)
-    return written if typed_stack("", written, alone) else None
+    return written if typed_stack("", written, most) else None
 
 
-def _split(text: str, alone: bool) -> list[list[list[str]]]:
+def _split(text: str) -> list[list[list[str]]]:
     """The cells of a stack by matrix and row, whatever they hold; an empty one as `_`."""
     return [
         [[cell or "_" for cell in cells(line)] for line in part.strip().strip(";").split(";")]
-        for part in ([text] if alone else text.split("|"))
+        for part in text.split("|")
     ]
 
 
@@ -140,15 +139,10 @@ class TypedStack:
         ]
 
 
-def typed_stack(name: str, text: str, alone: bool = False) -> TypedStack | None:
-    """The cells that a text holds; None where there are too many to be shown.
-
-    alone: whether the text writes one matrix, of up to `MAX_CELLS` cells, and `|` stands for no
-    other.
-    """
-    stack = _split(text, alone)
+def typed_stack(name: str, text: str, most: int = MAX_NUMBERS) -> TypedStack | None:
+    """The cells that a text holds; None where there are too many to be shown, more than `most`."""
+    stack = _split(text)
     rows, columns = max(map(len, stack)), max(len(row) for matrix in stack for row in matrix)
-    most = MAX_CELLS if alone else MAX_NUMBERS
     if len(stack) > MAX_MATRICES or len(stack) * rows * columns > most:
         return None
     padded = [
@@ -159,9 +153,9 @@ def typed_stack(name: str, text: str, alone: bool = False) -> TypedStack | None:
     return TypedStack(name, every, torch.arange(len(every)).view(len(stack), rows, columns))
 
 
-def with_cell(text: str, place: int, typed: str, alone: bool = False) -> str:
+def with_cell(text: str, place: int, typed: str, most: int = MAX_NUMBERS) -> str:
     """The text of a stack in which another number was typed at a place of its `TypedStack`."""
-    stack = typed_stack("", text, alone)
+    stack = typed_stack("", text, most)
     if stack is None or place not in range(len(stack.cells)):
         return text
     every = [cell or "_" for cell in stack.cells]

@@ -10,23 +10,23 @@ from attention.app.state import session
 from attention.app.state.links import every_setting
 from attention.figures.matrices import Matrices, Resized, Sizes, TypedCell
 from attention.figures.scene import Scene
-from attention.figures.stacks import with_cell
+from attention.figures.stacks import MAX_NUMBERS, with_cell
 
 Edit = Callable[[str, str], None]
 
 
 def taken(
-    shown: Scene, put: Edit, resize: Edit, *, alone: bool = False
+    shown: Scene, put: Edit, resize: Edit, *, most: int = MAX_NUMBERS
 ) -> dict[str, dict[str, Handler]]:
     """Handlers of all that is typed and resized in a scene, by the keys of its figures.
 
     put: gets the name of a setting and its text with that cell; resize: the name of a stack and a
-    change to it; alone: as in `typed_stack`.
+    change to it; most: as in `typed_stack`.
     """
 
     def type_in(figure: Matrices, cell: TypedCell) -> None:
         name, place = figure.place_of(cell) or ("", 0)
-        put(name, with_cell(session.view()[name], place, cell["text"], alone))
+        put(name, with_cell(session.view()[name], place, cell["text"], most))
 
     def changed(answer: Resized) -> None:
         resize(answer["stack"], answer["change"])

@@ -13,6 +13,8 @@ def _is_translated(values: Values) -> bool:
 
 
 def _beside_cross(values: Values) -> Sequence[str]:
+    if values["cross"] == "numbers":
+        return ("variant", "scale", "factor", "seed")
     return () if _is_translated(values) else WITHOUT_MODELS
 
 
@@ -20,7 +22,8 @@ PAGE = Page(
     "cross",
     "Two sequences",
     "a translator's words, each with lines to those it is made from; queries from one "
-    "sentence, keys and values from another; batches with padding and valid lengths",
+    "sentence, keys and values from another; batches with padding and valid lengths, of "
+    "sentences or of numbers",
     purpose="One sentence looks at another: a translation at its original, or two of your own.",
     words=(
         "query",

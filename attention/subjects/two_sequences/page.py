@@ -15,6 +15,7 @@ from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session
 from attention.app.state.view import View
+from attention.core.settings import settings_of
 from attention.figures import layer_words
 from attention.figures.picture import AttentionPicture
 from attention.figures.result_pictures import weights_alone
@@ -24,7 +25,7 @@ from attention.subjects.two_sequences import crossing
 from attention.subjects.two_sequences import numbers as cross_numbers
 from attention.subjects.two_sequences import scene as scenes
 from attention.subjects.two_sequences import words as cross_words
-from attention.subjects.two_sequences.words import TRANSLATED, TRANSLATOR
+from attention.subjects.two_sequences.words import TRANSLATED, TRANSLATOR, CrossSettings
 from attention.trained.encoder_decoder import Decoded
 
 PAIRS = (
@@ -42,7 +43,11 @@ def choices(view: View) -> None:
         two_boxes(view)
     elif view["cross"] == "batch":
         text_boxes(view, target=260, batch="stretch", batch_lens=260)
-        lengths_to_try(view)
+        lengths_to_try(view, "batch_lens")
+        dropout(view)
+    elif view["cross"] == "numbers":
+        text_boxes(view, given_q=150, given_k=260, given_v="stretch", given_lens=130)
+        lengths_to_try(view, "given_lens")
         dropout(view)
 
 
@@ -88,14 +93,15 @@ def swap() -> None:
     take(view["memory"], view["target"])
 
 
-def lengths_to_try(view: View) -> None:
-    """Valid lengths to start from, those of the sentences first."""
+def lengths_to_try(view: View, name: str) -> None:
+    """Valid lengths to start from, the usual ones first. name: of their setting."""
     made = cross_numbers.cross_batch(view)
-    tries = ("", *(cross_words.lengths_to_try(made) if made else ()))
+    usual = str(settings_of(CrossSettings)[name].default)
+    tries = (usual, *(() if isinstance(made, str) else cross_words.lengths_to_try(made)))
     examples(
         "Valid lengths to try:",
         [text or "counted from the sentences" for text in tries],
-        lambda index: session.choose("batch_lens", tries[index]),
+        lambda index: session.choose(name, tries[index]),
         key="examples",
     )
 
@@ -157,8 +163,8 @@ def sentences(view: View) -> None:
 def batch(view: View) -> None:
     """Every sequence of the batch, and how a chosen number of the output comes about."""
     made = cross_numbers.cross_batch(view)
-    if made is None:
-        draw(scene(Words(scenes.NO_BATCH, "info")), key="empty")
+    if isinstance(made, str):
+        draw(scene(Words(made, "info")), key="empty")
         return
     sizes = made.trace.output.shape[1:]
 
@@ -186,7 +192,7 @@ def two_sequences(view: View) -> None:
     choices(view)
     if view["cross"] == TRANSLATED:
         draw_translation(view)
-    elif view["cross"] == "batch":
+    elif view["cross"] in ("batch", "numbers"):
         batch(view)
     else:
         sentences(view)
@@ -194,7 +200,9 @@ def two_sequences(view: View) -> None:
 
 def read(view: View) -> list[tuple[str, str]]:
     """The sentence that is translated, or the one that asks and the one that is asked."""
-    names = {TRANSLATED: ("s",), "batch": ()}.get(view["cross"], ("target", "memory"))
+    names = {TRANSLATED: ("s",), "batch": (), "numbers": ()}.get(
+        view["cross"], ("target", "memory")
+    )
     return [(name, view[name]) for name in names]
 
 

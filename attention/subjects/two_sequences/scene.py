@@ -10,7 +10,6 @@ from attention.subjects.two_sequences import words as cross_words
 from attention.subjects.two_sequences.words import Batch
 
 CELL = ("sequence", "row", "dimension")
-NO_BATCH = "A batch needs a sentence for the queries and at least one memory with a word in it."
 NO_MEMORY = "The memory is empty: there are no keys and values yet. Type a second sentence."
 NO_QUERIES = "The first sentence has no words yet, so there are no queries."
 
@@ -41,6 +40,7 @@ def batch(view: View, made: Batch) -> Scene:
         *map(note, made.notes),
         *result_words.unknown_words(made.unknown),
         *gone,
+        Words(cross_words.outputs(made), "told") if cross_words.outputs(made) else None,
         *lines,
         Words(cross_words.hatching_words(made)),
     )

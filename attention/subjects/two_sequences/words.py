@@ -14,11 +14,12 @@ from torchtext.vocab import Vectors
 
 from attention.core.functional import Trace, drop
 from attention.core.masks import combine, lengths
-from attention.core.printing import listed
+from attention.core.printing import listed, shown
 from attention.core.settings import choice, decimal, text, whole
 from attention.core.weighing import SOFTMAX
 from attention.figures.captions import EMPTY_ROW, MASK_NAMES
 from attention.figures.matrix import Matrix, MatrixError, cells
+from attention.figures.stacks import HELP, MAX_TEXT
 from attention.figures.tables import number
 from attention.figures.working import Working
 from attention.inputs.text import tokenize
@@ -33,7 +34,12 @@ TRANSLATED = "translated"
 TRANSLATOR = EN_PT.about
 PAD = "·pad·"
 MAX_SENTENCES, MAX_TOKENS, LONGEST_NAME = 6, 16, 24
+MOST_TOLD = 16  # numbers in a line
 LENGTHS = "One length per sequence: 2 6. Or one per query, a semicolon between sequences: 1 3; 2 2."
+GIVEN = ("cross", "numbers")
+# Numbers to begin with: ten keys that are alike, and values that count from 0 to 39.
+ONES = "; ".join(["1 1"] * 10)
+COUNTED = "; ".join(" ".join(map(str, range(at, at + 4))) for at in range(0, 40, 4))
 
 MASK_WORDS = {
     "causal": "Causal: query number i sees keys 0 to i.",
@@ -68,14 +74,15 @@ class CrossSettings:
     cross: str = choice(
         "sentences",
         "Show",
-        (TRANSLATED, "sentences", "batch"),
+        (TRANSLATED, "sentences", "batch", "numbers"),
         help="translated: a trained translator looks from its own words at those of the sentence. "
         "sentences: queries from one, keys and values from the other. batch: several "
-        "memories, padded to one length.",
+        "memories, padded to one length. numbers: a batch of queries, keys and values of your own.",
         names={
             TRANSLATED: "Translation; encoder-decoder, alignment",
             "sentences": "Two sentences; cross-attention, memory",
             "batch": "Batch; padding, valid lengths, dropout",
+            "numbers": "Batch of your own numbers; DotProductAttention, MLPAttention, Q K V",
         },
     )
     target: str = text("bonjour le monde", "Queries from", 5000)
@@ -99,6 +106,12 @@ class CrossSettings:
     batch_lens: str = text(
         "", "Valid lengths", 400, help=f"Empty: counted from the sentences. {LENGTHS}"
     )
+    given_q: str = text("1 1 | 1 1", "Queries", MAX_TEXT, when=GIVEN, help=HELP)
+    given_k: str = text(" | ".join([ONES] * 2), "Keys", MAX_TEXT, when=GIVEN, help=HELP)
+    given_v: str = text(" | ".join([COUNTED] * 2), "Values", MAX_TEXT, when=GIVEN, help=HELP)
+    given_lens: str = text(
+        "2 6", "Valid lengths", 400, when=GIVEN, help=f"Empty: all keys. {LENGTHS}"
+    )
     sequence: int = whole(0, "Sequence", 0, MAX_SENTENCES - 1, help="Of the batch, from 0.")
     row: int = whole(0, "Row", 0, 511)
     dimension: int = whole(0, "Dimension", 0, 299, help="Of the output, from 0.")
@@ -108,8 +121,8 @@ class CrossSettings:
 class Batch:
     """Attention over a padded batch, and what its parts are called.
 
-    titles: one name per sequence; queries: one name per query; keys: one name per key of each
-    sequence;
+    titles: one name per sequence, "" = none; queries: one name per query; keys: one name per key of
+    each sequence;
     own: how long each is by itself (batch,); valid_lens: (batch,) or (batch, queries);
     trace: of one head, scores (batch, queries, keys), mask expanded; masks: the names of those
     that join the lengths;
@@ -236,7 +249,7 @@ def pad_batch(
     memory = x.new_zeros(len(memories), longest, x.shape[-1])
     for row, (_, vectors) in zip(memory, memories, strict=True):
         row[: len(vectors)] = vectors
-    valid_lens = _lens(lens, torch.tensor(sizes), len(queries), longest, notes)
+    valid_lens = usable_lens(lens, torch.tensor(sizes), len(queries), longest, notes)
     layer = settings.variant_layer(x.shape[-1])
     head = min(settings.head, layer.heads - 1)
     with torch.no_grad():
@@ -305,7 +318,21 @@ def heading(batch: Batch, sequence: int) -> str:
         valid = f"valid length {int(lens)} of {n_keys}"
     else:
         valid = f"valid lengths {', '.join(map(str, lens.tolist()))} of {n_keys}, one per query"
-    return f"Sequence {sequence}, “{batch.titles[sequence]}”: {valid}"
+    title = f", “{batch.titles[sequence]}”" if batch.titles[sequence] else ""
+    return f"Sequence {sequence}{title}: {valid}"
+
+
+def outputs(batch: Batch) -> str:
+    """The outputs as they would be typed, matrices of the batch apart by |; "" where they are too
+    many to be read."""
+    output = batch.trace.output
+    if output.numel() > MOST_TOLD:
+        return ""
+    one_by_one = (
+        "; ".join(" ".join(f"{number:.5g}" for number in row) for row in one)
+        for one in output.tolist()
+    )
+    return shown(f"Output: {' | '.join(one_by_one)}")
 
 
 def overview(batch: Batch, sequence: int) -> list[Matrix | str]:
@@ -412,7 +439,7 @@ def _short(token: str) -> str:
     return token if len(token) <= LONGEST_NAME else token[: LONGEST_NAME - 1] + "…"
 
 
-def _lens(text: str, own: Tensor, n_queries: int, n_keys: int, notes: list[str]) -> Tensor:
+def usable_lens(text: str, own: Tensor, n_queries: int, n_keys: int, notes: list[str]) -> Tensor:
     """The lengths that `text` writes; `own` where it writes none, with a note if it tries to."""
     if not text.strip():
         return own

@@ -26,15 +26,17 @@ def every_step() -> Iterator[tuple[str, Step]]:
 def tensor_on(app: App, name: str) -> Tensor:
     """A matrix on a page, those of a stack together, 0 where masked: (batch, rows, columns).
 
+    The figures where it stands first count, those of a batch together, not a working further below.
     A row of matrices comes before pictures, and those before a column of a table.
     """
     named = re.compile(re.escape(name) + r"(\[\d+\])?")
-    found = [
-        matrix
-        for row in app.rows
-        for called, matrix in zip(row.names, row.matrices, strict=True)
-        if named.fullmatch(called)
-    ]
+    stacks: dict[str, list[Tensor]] = {}
+    for key, row in app.sent.items():
+        pairs = zip(row.names, row.matrices, strict=True) if "joins" in row.header else ()
+        for called, matrix in pairs:
+            if named.fullmatch(called):
+                stacks.setdefault(key.rstrip("0123456789"), []).append(matrix)
+    found = next(iter(stacks.values()), [])
     pictures = [part for part in app.sent.values() if name in part.header.get("sent", ())]
     found = found or [part.parts[name] for part in pictures[-1:]]
     found = found or [column(table[name]) for table in app.tables if name in table]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from torch.testing import assert_close
 
 from attention.pipeline import Settings
@@ -106,6 +107,30 @@ def test_what_is_not_here_is_answered_with_a_word_and_the_nearest_shown():
     ]
     (long, *_) = opened("cross", **BATCH, batch="cat " * 500).notes
     assert long == "Sequence 0 has 500 tokens; the first 16 are shown."
+
+
+def test_numbers_open_on_a_published_batch_with_its_outputs_in_sight():
+    app = opened("cross").choose("cross", "numbers")
+    assert app.query_params == {"cross": "numbers"}
+    assert app.told[0] == "Output: 2 3 4 5 | 10 11 12 13"
+    assert [row.matrices[-1].tolist() for row in rows(app)] == [
+        [pytest.approx([2, 3, 4, 5])],
+        [pytest.approx([10, 11, 12, 13])],
+    ]
+    assert {
+        "given_q",
+        "given_k",
+        "given_v",
+        "given_lens",
+        "variant",
+        "scale",
+    } <= app.controls.keys()
+    assert not app.controls.keys() & {"target", "batch", "batch_lens", "mask", "vectors"}
+    app.tell("sequence_1", "cell", [0, 2])
+    assert "Output of “q0” in sequence 1, dimension 2" in app.said
+    assert app.take("1; 3").told[0] == "Output: 0 1 2 3 | 4 5 6 7"
+    (wrong,) = opened("cross", cross="numbers", given_v="1 <i>").missing
+    assert wrong == "values: row 0, column 1 holds '<i>', which is no number."
 
 
 # A translation

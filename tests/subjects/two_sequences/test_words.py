@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from attention.core import masks
 from attention.core.functional import WeightsAlone, attend
@@ -17,6 +18,7 @@ from attention.figures.matrix import MatrixError
 from attention.pipeline import Settings
 from attention.subjects.two_sequences import crossing
 from attention.subjects.two_sequences import words as cross_words
+from attention.subjects.two_sequences.given import given_batch
 from attention.subjects.two_sequences.words import (
     PAD,
     Batch,
@@ -31,7 +33,7 @@ from tests.properties import given
 from tests.properties import settings as hypothesis_settings
 from tests.properties import strategies as st
 from tests.running import sent_as
-from tests.subjects.play.how.making import drawn, matrices, no_vectors
+from tests.subjects.play.how.making import GOLDENS, drawn, matrices, no_vectors
 
 QUERIES, D_MODEL = 3, 10
 
@@ -262,3 +264,55 @@ def test_the_link_of_the_greatest_weight_is_said_and_if_it_takes_away(weighing):
             assert crossing.strongest("ab", "cd", mixed) == crossing.strongest(
                 "ab", "cd", handed_on
             )
+
+
+# A batch of numbers
+
+
+def given_of(settings: Settings | None = None, /, **texts: Any) -> Batch:
+    return given_batch(settings or Settings(), CrossSettings(cross="numbers", **texts))
+
+
+@over("variant", ["dot", "additive", "gaussian", "cosine", "bilinear", "qkv", "multihead", "delta"])
+def test_keys_that_are_alike_give_the_mean_of_the_values_within_the_valid_length(variant):
+    """The toy of Dive into Deep Learning, of dot products and of an additive layer alike."""
+    published = GOLDENS["d2l_classic_toy"]
+    batch = given_of(Settings(variant=variant))
+    assert batch.trace.values.tolist() == torch.arange(40.0).view(1, 10, 4).repeat(2, 1, 1).tolist()
+    assert batch.valid_lens.tolist() == published["valid_lens"]
+    output = torch.tensor(published["output"], dtype=torch.float32)
+    torch.testing.assert_close(batch.trace.output, output, atol=published["atol"], rtol=0)
+    weights = torch.zeros(2, 1, 10)
+    weights[0, 0, :2], weights[1, 0, :6] = 1 / 2, 1 / 6
+    torch.testing.assert_close(batch.trace.weights, weights)
+    assert len(batch.notes) == (variant in ("qkv", "multihead", "delta"))
+
+
+def test_queries_keys_and_values_of_ones_own_meet_as_torch_has_them():
+    texts = {"given_q": "1 2; 0 1; -1 3 | 2 0; 1 1; 0 0", "given_k": "1 0; 2 1 | 0 1; 1 3"}
+    batch = given_of(**texts, given_v="1; 2 | 3; -4.5", given_lens="1 2 2; 2 0 1")
+    mask = masks.lengths(torch.tensor([[1, 2, 2], [2, 0, 1]]), 2)
+    trace = batch.trace
+    torch.testing.assert_close(
+        trace.output,
+        scaled_dot_product_attention(trace.queries, trace.keys, trace.values, mask).nan_to_num(),
+    )
+    assert (batch.queries, batch.keys) == (("q0", "q1", "q2"), (("k0", "k1"),) * 2)
+    assert cross_words.heading(batch, 1) == "Sequence 1: valid lengths 2, 0, 1 of 2, one per query"
+    assert cross_words.outputs(batch) == "Output: 1; 1.6698; 1.8044 | −3.0332; 0; 3"
+
+
+REFUSED = {
+    ("given_q", "1 1"): r"keys must be \(1, keys, 2\), got \(2, 10, 2\)",
+    ("given_q", "1 1 1 | 1 1 1"): r"keys must be \(2, keys, 3\), got \(2, 10, 2\)",
+    ("given_v", "1; 2 | 3; 4"): r"values must be \(2, 10, d_v\), got \(2, 2, 1\)",
+    ("given_k", "1 | 1 2"): r"keys: all matrices of a stack must have one shape",
+    ("given_v", "<b>"): r"values: row 0, column 0 holds '<b>'",
+    ("given_q", "|".join("1" * 7)): "a batch has at most 6 sequences here, got 7",
+}
+
+
+@over("case", REFUSED)
+def test_numbers_that_do_not_fit_together_are_refused_in_words(case):
+    with pytest.raises(MatrixError, match=REFUSED[case]):
+        given_of(**dict([case]))

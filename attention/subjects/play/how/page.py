@@ -19,7 +19,7 @@ from attention.app.state.view import View
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.figures.matrices import Matrices
-from attention.figures.matrix import MatrixError
+from attention.figures.matrix import MAX_CELLS, MatrixError
 from attention.figures.scene import Words, scene
 from attention.figures.stacks import resized
 from attention.figures.word_rows import WordRows
@@ -94,23 +94,29 @@ def draw_own(view: View) -> None:
     fit.
     """
     own_settings = view.of(OwnMatrixSettings)
+    read = own_matrices.read_own_matrices(own_settings)
+    batch = 1 if isinstance(read, dict) else len(read.x)
+    item = min(view["own_item"], batch - 1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in filter(view.applies, view.page.beside(view)):
             widgets.widget(view, name, narrow=True, width=170)
+        if batch > 1:
+            widgets.widget(view, "own_item", shown=item, width=170)
     if not view.hidden & OWN.keys():
         titles = ["Illustrated example", *own_matrices.PRESETS]
         examples("Try:", titles, lambda at: take_preset(titles[at]), key="examples")
     with st.container():
-        read = own_matrices.read_own_matrices(own_settings)
         problems = read if isinstance(read, dict) else {}
         shown = scenes.own_matrices(own_settings, problems, view.hidden)
-        draw(shown, key="own_matrices", taken=grids.taken(shown, edit, resize, alone=True))
+        taken = grids.taken(shown, edit, resize, most=MAX_CELLS)
+        draw(shown, key="own_matrices", taken=taken)
     with st.container():
         if not isinstance(read, dict):
-            trace = own_matrices.attend_over(read, view.settings().scale_factor)
+            trace = own_matrices.attend_over(read, view.settings().scale_factor, item)
             settings = view.of(StepSettings)
-            done = Computation(read.layer, trace, read.names, read.x, settings, numbered=True)
-            draw(scene(Words(RUNS)), key="own_runs")
+            done = Computation(read.layer, trace, read.names, read.x[item], settings, numbered=True)
+            one = f" X has {batch} matrices. Each attends within itself; X[{item}] is shown."
+            draw(scene(Words(RUNS + one * (batch > 1))), key="own_runs")
             draw_matrices(view, done, min(view["query"], len(read.names) - 1))
     if not view.hidden & OWN.keys():
         with st.expander("The matrices as text"):
@@ -128,7 +134,7 @@ def edit(name: str, text: str) -> None:
 
 def resize(name: str, change: str) -> None:
     """Resize a matrix, within a callback."""
-    text = resized(session.view()[name], change, alone=True)
+    text = resized(session.view()[name], change, MAX_CELLS)
     if text is not None:
         edit(name, text)
 

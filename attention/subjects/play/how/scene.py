@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from attention.core.settings import settings_of
 from attention.figures.matrices import Changes, Matrices, Sizes
-from attention.figures.matrix import Matrix
+from attention.figures.matrix import MAX_CELLS, Matrix
 from attention.figures.scene import Figure, Scene, Words, note, scene
 from attention.figures.stacks import STACK, resized, typed_stack
 from attention.figures.word_rows import WordRows
 from attention.subjects.play.how import Computation, Step, step
-from attention.subjects.play.how.own_matrices import OwnMatrixSettings
+from attention.subjects.play.how.own_matrices import STACKS, OwnMatrixSettings
 from attention.subjects.play.how.rows import name_of, stage_names, word_rows
 
 UNFIT = "The steps follow as soon as every matrix fits."
@@ -30,10 +30,11 @@ def own_matrices(
     about = settings_of(OwnMatrixSettings)
     for name in (name for name in about if name not in hidden):
         text, label = getattr(settings, name), about[name].label
-        if stack := typed_stack(name, text, alone=True):
+        if stack := typed_stack(name, text, MAX_CELLS):
             matrices += stack.every(label)
         if name != "own_mask":  # it follows X
-            possible = {change: resized(text, change, True) is not None for change in STACK[:4]}
+            changes = STACK if name in STACKS else STACK[:4]
+            possible = {change: bool(resized(text, change, MAX_CELLS)) for change in changes}
             sizes.append({"stack": name, "label": label, "changes": possible})
     return scene(
         Matrices(matrices, key="typed_matrices", of="given") if matrices else None,

@@ -13,6 +13,7 @@ from attention.core.functional import LongTrace, Trace, drop
 from attention.core.settings import choice, same_as, whole
 from attention.core.variants import Variant
 from attention.figures.matrix import Matrix
+from attention.figures.stacks import MAX_MATRICES
 from attention.figures.working import Working
 from attention.subjects.two_sequences.words import CrossSettings
 
@@ -55,6 +56,7 @@ class StepSettings:
     )
     step: str = choice("scores", "Step", STEPS)
     column: int = whole(-1, "Column", -1, 511, help="Of the number that is worked out; −1: none.")
+    own_item: int = whole(0, "Matrix of X", 0, MAX_MATRICES - 1, when=("input", "matrices"))
     dropout: float = same_as(CrossSettings, "dropout")
     dropout_seed: int = same_as(CrossSettings, "dropout_seed")
 

@@ -50,13 +50,25 @@ def test_the_example_gives_what_was_published():
 def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys():
     own = made(own_x="1 0 1 0; 0 2 0 2", own_mask="1 0; 1 1")
     assert own.names == ("x0", "x1")
-    assert own.mask.tolist() == [[True, False], [True, True]]
+    assert own.mask.tolist() == [[[True, False], [True, True]]]
     trace = attend_over(own, scale=None)
     assert trace.scale == pytest.approx(3**-0.5)
     assert trace.weights[0, 0].tolist() == [1, 0]
-    done = Computation(own.layer, trace, own.names, own.x, StepSettings())
+    done = Computation(own.layer, trace, own.names, own.x[0], StepSettings())
     words = step("masked", done).working(0, 1).text
     assert words.startswith("The query “x0” and the key “x1”: hidden, so the softmax gets −∞")
+
+
+def test_each_matrix_of_a_stack_attends_within_itself_under_a_mask_for_all_or_its_own():
+    parts, masks = ("1 0 1 0; 0 2 0 2", "1 1 1 1; 3 0 0 1"), ("1 0; 1 1", "1 1; 0 1")
+    for mask in (masks[0], " | ".join(masks)):
+        own = made(own_x=" | ".join(parts), own_mask=mask)
+        assert own.x.shape == (2, 2, 4)
+        for item, part in enumerate(parts):
+            alone = made(own_x=part, own_mask=masks[item] if "|" in mask else mask)
+            one, other = attend_over(own, 1.0, item), attend_over(alone, 1.0)
+            torch.testing.assert_close(one.output, other.output)
+            assert one.mask.tolist() == other.mask.tolist()
 
 
 @pytest.mark.parametrize(
@@ -91,6 +103,22 @@ BITS = "the mask holds 1 where a query may attend and 0 where it may not"
         ({"own_mask": "1 1; 1 1"}, "m", "X has 3 rows, so the mask is 3 × 3, got 2 × 2"),
         ({"own_x": "1 0 1 0"}, "m", "X has 1 rows, so the mask is 1 × 1, got 3 × 3"),
         ({"own_mask": "1 1 1; 1 2 1; 1 1 1"}, "m", BITS),
+        ({"own_W_q": "1;2;3;4|1;2;3;4"}, "q", "this is one matrix, got 2 of 8"),
+        (
+            {"own_x": "|".join(["1 0 1 0"] * 11), "own_mask": "1"},
+            "x",
+            "this is at most 10, of 400 numbers in all, got 11 of 44",
+        ),
+        (
+            {"own_x": "1 0 1 0 | 1 0 1 0; 1 1 1 1"},
+            "x",
+            "all matrices of a stack must have one shape, got [(1, 4), (2, 4)]",
+        ),
+        (
+            {"own_x": "1 0 1 0 | 0 1 0 1 | 1 1 1 1", "own_mask": "1 | 0"},
+            "m",
+            "X has 3 matrices, so the mask has 1 or 3, got 2",
+        ),
         ({"own_x": "; ".join(["1 0 1 0"] * 21)}, "x", "X may have at most 20 rows, got 21"),
     ],
 )
@@ -110,6 +138,9 @@ def test_matrices_that_do_not_fit_are_told_under_their_name(texts, under, proble
         ("1 _; 1 1", "1; 2; 3", "1 _; 1 1"),
         ("1 0; 1 1", "1; cat", "1 0; 1 1"),
         ("", "", ""),
+        ("1 0; 1 1", "1; 2 | 3; 4", "1 0; 1 1"),
+        ("1 0; 1 1 | 1 1; 1 0", "1 | 2 | 3", "1 | 1 | 1"),
+        ("1 0; 1 1 | 1 1; 1 0", "1; 2", "1 0; 1 1"),
     ],
 )
 def test_the_mask_takes_the_size_of_x_and_keeps_its_cells(mask, x, expected):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from torch.testing import assert_close
 
@@ -177,6 +178,11 @@ def test_presets_begin_with_the_identity_or_with_the_numbers_of_a_document():
     assert_close(shown(app).result, x @ x.T)
     app.take("PyTorch notebook’s input")
     assert_close(shown(app).result[0], torch.tensor([4.0935, 1.1339, -1.4127]), atol=3e-4, rtol=0)
+    app.choose("own_item", 1)
+    assert_close(shown(app).result[0], torch.tensor([4.6638, -1.8554, -3.3616]), atol=3e-4, rtol=0)
+    assert app.told[0].endswith("X has 2 matrices. Each attends within itself; X[1] is shown.")
+    assert "own_item" not in app.resize("own_x", "− matrix").controls
+    assert shown(app).result[0, 0] == pytest.approx(4.0935, abs=3e-4)
     app.take("Ten equal keys").choose("step", "output")
     assert_close(shown(app).result, torch.tensor([[2.0, 3, 4, 5]]).expand(10, 4))
     app.choose("own_x", "1 cat").take("Identity for each W")
