@@ -7,7 +7,7 @@ import { partsOf } from "../shared/figures.js"
 import { keepStepsOne } from "../shared/history.js"
 import { foldMenu } from "../shared/menu.js"
 import { fitPaper } from "../shared/printing.js"
-import { listenToProjector } from "../shared/projecting.js"
+import { listenToKeys } from "../shared/projecting.js"
 
 /** @import { CopyLinkHeader } from "../messages.js"
     @import { Mount, Root } from "../shared/component.js"
@@ -33,7 +33,7 @@ function draw(view) {
   bridgeCuts()
   keepStepsOne()
   foldMenu()
-  listenToProjector()
+  listenToKeys()
 }
 
 /** What stands on paper; the token chosen in the figures is known to the address alone.
