@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import html
 import re
+from email.message import Message
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attention.app.shell import heading
+from attention.app.shell import foot, heading
 from attention.app.state.glossary import GLOSSARY
 from attention.app.state.pages import page_named
 from attention.core import papers
 from attention.core.variants import VARIANTS
+from attention.subjects.guide.classes import HOURS
 from attention.subjects.model import numbers
 from attention.trained import sources
 from tests.app.test_every_page import every_page
@@ -149,3 +152,18 @@ def test_of_play_a_figure_stands_alone_if_it_is_there():
         "Play has no figure “window” to stand alone, only arcs, rows, heatmap, sum, heads, "
         "comparison, matrices."
     ]
+
+
+def test_the_foot_says_how_long_a_class_is_kept_and_where_the_project_is(tmp_path, monkeypatch):
+    assert f"for {HOURS} hours" in foot.STORED["A class"]
+    written = foot.PYPROJECT.read_text("utf-8").replace('address = ""', 'address = "https://a.org"')
+    (tmp_path / "pyproject.toml").write_text(written, "utf-8")
+    assert foot.source(tmp_path / "pyproject.toml") == "https://a.org"
+    installed = Message()
+    installed["Project-URL"] = "Issues, https://a.org/issues"
+    installed["Project-URL"] = "Source, https://a.org/<b>"
+    monkeypatch.setattr(foot, "metadata", lambda name: installed)
+    monkeypatch.setattr(foot, "source", partial(foot.source, tmp_path / "none"))
+    foot._foot.cache_clear()
+    assert 'href="https://a.org/&lt;b&gt;">Source</a>' in opened("cross").said
+    foot._foot.cache_clear()

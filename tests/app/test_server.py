@@ -13,12 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from starlette.requests import Request
 from streamlit import net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server import server_util
 
 from attention.app.components.answers import MAX_DROPPED
-from attention.app.shell import server
+from attention.app.shell import qr, server
 from attention.app.state import shared
 from attention.core.limits import Limits, read_limits
 from attention.hosting import reruns
@@ -216,3 +217,10 @@ def test_options_ask_no_other_host_and_need_limits_that_can_be_read(monkeypatch)
     monkeypatch.setattr(server, "limits", lambda: read_limits("tokens=2"))
     with pytest.raises(SystemExit, match="tokens must lie between 16 and 4096, got 2"):
         server.options()
+
+
+@pytest.mark.parametrize(("length", "status"), [(0, 400), (1, 200), (2953, 200), (2954, 400)])
+def test_the_qr_code_of_a_link_is_drawn_where_a_code_can_hold_it(length, status):
+    query = f"link={'a' * length}".encode()
+    answer = qr.answer(Request({"type": "http", "headers": [], "query_string": query}))
+    assert (answer.status_code, b"<svg" in answer.body) == (status, status == 200)

@@ -1,4 +1,4 @@
-"""The doors of the menu in Chromium, and P, which hides all that is not the page."""
+"""The doors of the menu in Chromium, P, which hides all that is not the page, and the foot."""
 
 import re
 
@@ -43,3 +43,24 @@ def test_p_hides_all_but_the_page_in_larger_type_and_shows_it_again(open_page):
     for part in chrome:
         expect(part).to_be_visible()
     assert page.evaluate(FONT) == before
+
+
+def test_a_question_mark_opens_the_shortcuts_where_nobody_types_it(open_page):
+    page = open_page("/cross?target=she+sat")
+    expect_rest(page)
+    shortcuts, button = page.locator("#shortcuts"), page.get_by_role("button", name="Shortcuts (?)")
+    box = page.get_by_label("Queries from", exact=True)
+    box.press("End")
+    box.press_sequentially("?")
+    expect(box).to_have_value(re.compile(r"\?$"))
+    expect(shortcuts).to_be_hidden()
+    box.blur()
+    for opened in (lambda: page.keyboard.press("?"), button.click, lambda: button.press("Enter")):
+        opened()
+        expect(shortcuts).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(shortcuts).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Shortcuts (?)")).to_be_focused()
+    page.keyboard.press("?")
+    expect(shortcuts).to_be_hidden()

@@ -1,10 +1,8 @@
-"""The window of a model in Chromium: heads, switches, words, links, a card, and slow answers."""
+"""The window of a model in Chromium: heads, switches, words, links, and slow answers."""
 
 from __future__ import annotations
 
 import re
-import struct
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -160,18 +158,6 @@ def test_one_tab_leads_to_the_head_space_switches_it_and_on_a_phone_arc_and_word
     switch.click()
     expect(switch).to_contain_text("head 28.3 is off")
     expect(switch).to_be_in_viewport()
-
-
-@pytest.mark.parametrize("link", ["/model?model=minilm&layer=3&head=1&query=2", "/"])
-def test_a_card_of_what_is_shown_is_a_picture_of_1200_by_630(open_page, link):
-    page = open_page(link)
-    expect(page.locator(".attention-cells, .sentence .word").first).to_be_visible()
-    page.get_by_role("button", name="More ways to share").click()
-    with page.expect_download() as saved:
-        page.get_by_role("menuitem", name="Save card as PNG").click()
-    data = Path(saved.value.path()).read_bytes()
-    assert data[:4] == b"\x89PNG"
-    assert struct.unpack(">II", data[16:24]) == (1200, 630)
 
 
 def test_a_tuned_model_stands_beside_its_base_and_a_switch_puts_a_head_of_that_back(open_page):

@@ -6,8 +6,8 @@ import {
   escaped,
   itemsOf,
   settingsOnPaper,
-  wholeView,
 } from "../../attention/browser/copy_link/index.js"
+import { wholeView } from "../../attention/browser/shared/copying.js"
 
 test("embed code shows the same address in a frame, escaped", () => {
   assert.equal(

@@ -15,7 +15,7 @@ from attention.app.controls.widgets import (
     sentence_box,
     settings_beside,
 )
-from attention.app.shell import doors, search, server
+from attention.app.shell import doors, foot, search, server
 from attention.app.shell.heading import (
     PageHeading,
     sharing,
@@ -72,6 +72,7 @@ def run() -> None:
                 with st.sidebar:
                     settings_beside(view)
             shown.run()
+            foot.draw()
         server.freeze()
         server.give_back()
 

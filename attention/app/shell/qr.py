@@ -7,6 +7,10 @@ import html
 import io
 
 import segno
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+MOST = 2953  # bytes that a code can hold
 
 
 def qr_code(link: str, told: str) -> str:
@@ -14,9 +18,22 @@ def qr_code(link: str, told: str) -> str:
 
     link: of 2,953 bytes at most.
     """
-    svg = io.BytesIO()
-    code = segno.make_qr(link, error="L", boost_error=False)
-    code.save(svg, kind="svg", border=4, light="#ffffff", dark="#000000", xmldecl=False)
-    packed = base64.b64encode(svg.getvalue()).decode()
+    packed = base64.b64encode(_svg(link)).decode()
     alt = html.escape(told, quote=True)
     return f'<img class="qr" src="data:image/svg+xml;base64,{packed}" alt="{alt}">'
+
+
+def answer(request: Request) -> Response:
+    """The QR code of a `link` as SVG, for the card of a view."""
+    link = request.query_params.get("link", "")
+    if not 0 < len(link.encode()) <= MOST:
+        return PlainTextResponse(f"link must have 1 to {MOST:,} bytes", 400)
+    return Response(_svg(link), media_type="image/svg+xml")
+
+
+def _svg(link: str) -> bytes:
+    svg = io.BytesIO()
+    code = segno.make_qr(link, error="L", boost_error=False)
+    looks = {"light": "#ffffff", "dark": "#000000", "xmldecl": False, "omitsize": True}
+    code.save(svg, kind="svg", border=4, **looks)
+    return svg.getvalue()

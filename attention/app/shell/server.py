@@ -17,12 +17,14 @@ from typing import Any
 import streamlit as st
 import torch
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
 
 from attention.app.components.answers import only_of_pages
 from attention.app.components.base import serve
+from attention.app.shell import qr
 from attention.app.shell.heading import APP
 from attention.app.state.pages import PAGES, first_page
 from attention.app.state.shared import load_model, load_vectors, neighbours
@@ -70,7 +72,7 @@ def options() -> dict[str, Any]:
     headers = security_headers(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
     return {
         "lifespan": lifespan,
-        "routes": [metrics.ROUTE],
+        "routes": [metrics.ROUTE, Route(f"{_top()}qr.svg", qr.answer)],
         "middleware": [
             Middleware(RequestLimits),
             trusted_proxies(),

@@ -1,23 +1,25 @@
 import { hasCard, saveCard } from "../shared/card.js"
 import { component } from "../shared/component.js"
-import { copied } from "../shared/copying.js"
+import { copied, wholeView } from "../shared/copying.js"
 import { bridgeCuts } from "../shared/cuts.js"
 import { make } from "../shared/elements.js"
 import { partsOf } from "../shared/figures.js"
 import { keepStepsOne } from "../shared/history.js"
 import { foldMenu } from "../shared/menu.js"
 import { fitPaper } from "../shared/printing.js"
-import { listenToProjector } from "../shared/projecting.js"
+import { listenToKeys } from "../shared/projecting.js"
 
 /** @import { CopyLinkHeader } from "../messages.js"
     @import { Mount, Root } from "../shared/component.js"
     @typedef {{ name: string, told: string, text: (content: CopyLinkHeader) => string,
-      act?: () => void }} Item to copy something, or to do something else
+      act?: (content: CopyLinkHeader) => void }} Item to copy something, or to do something else
     @typedef {ReturnType<typeof build>} View */
 
-const WHOLE_VIEW = ["embed", "embed_options", "figure", "hide"]
 const LONGEST_TYPED = 400
-const CARD = { name: "Save card as PNG", told: "card", text: () => "", act: saveCard }
+const CARD = {
+  ...{ name: "Save card as PNG", told: "card", text: () => "" },
+  act: (/** @type {CopyLinkHeader} */ content) => saveCard(wholeView(shared(content))),
+}
 const LINK = { name: "Copy link", told: "link", text: shared }
 
 export default component(build, draw, write)
@@ -31,7 +33,7 @@ function draw(view) {
   bridgeCuts()
   keepStepsOne()
   foldMenu()
-  listenToProjector()
+  listenToKeys()
 }
 
 /** What stands on paper; the token chosen in the figures is known to the address alone.
@@ -91,7 +93,7 @@ function fill(view) {
     const line = make("button", "", null, { type: "button", role: "menuitem", tabIndex: -1 })
     line.textContent = item.name
     line.addEventListener("click", () => {
-      if (item.act) item.act()
+      if (item.act) item.act(view.content)
       else copy(view, item)
       open(view, false)
       view.more.focus()
@@ -169,14 +171,6 @@ async function copy({ content, button, said }, { told, text }) {
 function shared({ link }) {
   const address = new URL(link || location.href, location.href)
   address.searchParams.delete("answered")
-  return address.href
-}
-
-/** The address of all that a page shows, of which an embedded one shows a part.
-    @type {(href: string) => string} */
-export function wholeView(href) {
-  const address = new URL(href)
-  for (const name of WHOLE_VIEW) address.searchParams.delete(name)
   return address.href
 }
 

@@ -97,7 +97,7 @@ function fill(view, rest) {
   draw(view.picture, now)
   if (view.later.length) afterPaint(() => drawLater(view))
   const shows = drawn.includes("arcs") || drawn.includes("lines")
-  if (shows && view.picture.own && view.picture.numbers.weights) offerCard(frame, () => card(view))
+  if (shows && view.picture.numbers.weights) offerCard(frame, () => card(view))
 }
 
 /** @type {(view: View) => void} */

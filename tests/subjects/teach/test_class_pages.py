@@ -476,7 +476,7 @@ def test_only_an_open_class_has_a_qr_code_of_its_link():
     (packed,) = re.findall(r'class="qr" src="data:image/svg\+xml;base64,([\w+/=]+)"', app.said)
     svg = base64.b64decode(packed).decode()
     width = len(segno.make_qr(f"/guide?room={name_of(key)}", error="L").matrix) + 8
-    assert f'width="{width}"' in svg
+    assert f'viewBox="0 0 {width} {width}"' in svg
     assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
     broken = asked(teacher="x")
     assert (broken.notes, "qr" in broken.said) == (
