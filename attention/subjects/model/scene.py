@@ -26,7 +26,7 @@ from attention.subjects.model.figures import (
     TeamFilm,
 )
 from attention.subjects.model.reasons import guess_lines, length_rows, part_bars
-from attention.subjects.model.window import WindowState, explore_link, tested_head
+from attention.subjects.model.window import WindowState, explore_link
 
 MAX_TOKENS = 64  # whose weights in all layers can be told apart
 SURVIVAL_APART = (5, 7)
@@ -42,17 +42,19 @@ def window(
     answer = head_sentences.answer_words(shown.model)
     return scene(
         figure,
-        *survival(view, shown),
+        *survival(shown, figure),
         film,
         Words(answer) if answer else None,
         *map(note, () if result is None else result.notes),
     )
 
 
-def survival(view: View, shown: WindowState) -> list[Figure | Row]:
-    """The answer without the head that is found, by each way to set it."""
-    head, now = tested_head(view, shown), shown.answered
-    if head is None:
+def survival(shown: WindowState, figure: ModelWindow) -> list[Figure | Row]:
+    """The answer without the head on screen, by each way to set it, where it is one that is found
+    and was tested so."""
+    found, now = numbers.deciding_of(shown.asked), shown.answered
+    head = divmod(figure.said["chosen"], figure.effects.shape[1])
+    if found is None or head not in dict(found.tests):
         return []
     after = numbers.tested_of(shown.asked, head)
     answers = {head_sentences.WITH: now.before}

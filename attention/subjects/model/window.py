@@ -199,12 +199,6 @@ def figure_of(view: View, shown: WindowState, every_lens: bool = False) -> Model
     return ModelWindow(said, layers, rows, second, measures, key="model_window")
 
 
-def tested_head(view: View, shown: WindowState) -> Head | None:
-    """The head on screen where it is tested in several ways, else None."""
-    found, head = numbers.deciding_of(shown.asked), chosen(view, shown.model)
-    return head if found is not None and head in dict(found.tests) else None
-
-
 def passports_of(view: View) -> Opened | None:
     """The passports of a view's model; none of a model without any, or whose file is refused: the
     tab of passports says why."""
