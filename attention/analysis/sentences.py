@@ -26,6 +26,9 @@ PORTUGUESE = _text("portuguese").splitlines()
 # English puts each the other way round, so that their translations end with an earlier word.
 PORTUGUESE_KINDS = by_kind(_text("portuguese_kinds"))
 
+# Words and names of a kind, one of which may stand for another, and beginnings of any sentence.
+EXCHANGED = by_kind(_text("exchanged"))
+
 # Each with a noun in brackets and the (pronoun) that stands for it, another noun nearby.
 PRONOUNS = _text("pronouns").splitlines()
 
