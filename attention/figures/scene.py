@@ -230,6 +230,7 @@ class TableHeader(TypedDict):
     lines: Sequence[Sequence[str]]
     total: Sequence[str]
     bars: Sequence[Sequence[float | None]]  # lengths from 0 to 1, in place of plain cells
+    links: Sequence[str]  # of the names
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +240,7 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
     title: what its file is called after, none of a visitor's words; columns: cells by their title;
     total: cells of a last row, its name first; digits: how many decimals are seen, None = as
     `tables.number` has them; shares: whether numbers are from 0 to 1, each with a bar of its
-    length. The file has all digits.
+    length; links: an address that each name leads to, or none. The file has all digits.
     """
 
     title: str
@@ -248,6 +249,7 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
     total: Sequence[str] = ()
     digits: int | None = None
     shares: bool = False
+    links: Sequence[str] = ()
 
     def header(self) -> TableHeader:
         """The table as it is shown."""
@@ -268,6 +270,7 @@ class Table(Figure, kind="table", header=TableHeader, light=True):
             "bars": [
                 [None if isinstance(cell, str) else cell for cell in line] for line in lengths
             ],
+            "links": list(self.links),
         }
 
     def content(self) -> bytes:

@@ -43,7 +43,7 @@ PAPER = {
 TOLD_APART = (
     *("variant", "model", "layer", "scale"),
     *("compare", "lesson", "chapter", "guess", "answered"),
-    *("map", "fold", "words", "differs", "head_by"),
+    *("map", "fold", "words", "differs", "head_by", "prompts"),
 )
 KEPT = ", ".join(
     (

@@ -227,7 +227,7 @@ function barsOf(bars) {
 function tableOf(columns, measures) {
   const box = make("div", "table", null, { tabIndex: 0, ariaLabel: "Table", role: "group" })
   const lines = measures.map(({ title, cells }) => [title, ...cells])
-  drawTable(box, { columns, lines, total: [], bars: [] })
+  drawTable(box, { columns, lines, total: [], bars: [], links: [] })
   return box
 }
 

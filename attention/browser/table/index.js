@@ -19,9 +19,9 @@ function draw({ frame, content }) {
 }
 
 /** Draws a table in place of what stood in a frame.
-    @type {(frame: HTMLElement, table: Pick<TableHeader, "columns" | "lines" | "total" | "bars">)
+    @type {(frame: HTMLElement, table: Pick<TableHeader, "columns" | "lines" | "total" | "bars" | "links">)
       => void} */
-export function drawTable(frame, { columns, lines, total, bars }) {
+export function drawTable(frame, { columns, lines, total, bars, links }) {
   frame.classList.toggle("shares", bars.length > 0)
   const table = make("table", "")
   const head = make("tr", "", make("thead", "", table))
@@ -32,7 +32,9 @@ export function drawTable(frame, { columns, lines, total, bars }) {
   for (const [row, [name, ...cells]] of lines.entries()) {
     const line = make("tr", "", body)
     const first = make("th", "", line, { scope: "row" })
-    make("bdi", "", first, { textContent: name })
+    const href = links[row]
+    const to = { href, target: "_blank", rel: "noopener noreferrer" }
+    make("bdi", "", href ? make("a", "", first, to) : first, { textContent: name })
     for (const [column, text] of cells.entries()) {
       const cell = make("td", "", line)
       const length = bars[row]?.[column]

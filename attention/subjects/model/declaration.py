@@ -16,6 +16,7 @@ from attention.subjects.model.options import (
     KeySettings,
     LayerSettings,
     PassportSettings,
+    SetSettings,
     SwitchSettings,
 )
 from attention.trained.sources import ADAPTED, NONE
@@ -38,8 +39,9 @@ PAGE = Page(
     "A real model",
     "a trained model on your sentence: its answer, all its heads on one map with a switch on "
     "each, where they look, and what is lost without them; cards of sentences whose answer a head "
-    "decides; a tuned model beside its base, with the heads that carry the change and what else it "
-    "changed; a passport of every head, with what fails without it beside chance and on other "
+    "decides; if the finding survives other ways to set the head; a set of prompts in place of one "
+    "sentence; a tuned model beside its base, with the heads that carry the change and what else "
+    "it changed; a passport of every head, with what fails without it beside chance and on other "
     "texts; layer by layer, why a head looks there, associations",
     purpose="A trained model's answer, and all its heads with a switch on each.",
     words=(
@@ -78,6 +80,7 @@ PAGE = Page(
         KeySettings,
         LayerSettings,
         AssociationSettings,
+        SetSettings,
         LongTextSettings,
     ),
     models="needed",

@@ -348,12 +348,8 @@ def steps_to_effects(asked: AnswerQuery) -> list[Step]:
     """Remaining steps until all effects are known, those of the last layers first."""
     if _packaged(asked) is not None or is_long(asked):
         return []
-    steps: list[Step] = []
-    if asked.way == MEAN and on_corpus(asked.model) is None and asked.model not in _means_of.cache:
-        means_first = "Taking means over packaged sentences"
-        steps.append(Step(means_first, asked.model, partial(_means_of, asked.model)))
     layers = reversed(range(len(load_model(asked.model).layers)))
-    return steps + [
+    return steps_to_means(asked) + [
         Step(
             "Putting in one head after another" if asked.other else TRIES,
             (asked, layer),
@@ -362,6 +358,15 @@ def steps_to_effects(asked: AnswerQuery) -> list[Step]:
         for layer in layers
         if (asked, layer) not in _effects_of.cache
     ]
+
+
+def steps_to_means(asked: AnswerQuery) -> list[Step]:
+    """The step to the means over packaged sentences, where they are asked for and not known."""
+    there = on_corpus(asked.model) is not None or asked.model in _means_of.cache
+    if asked.way != MEAN or there:
+        return []
+    title = "Taking means over packaged sentences"
+    return [Step(title, asked.model, partial(_means_of, asked.model))]
 
 
 def effects_of(asked: AnswerQuery, progress: Progress) -> Tensor:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attention.analysis.associations import METHODS
+from attention.analysis.prompt_sets import LEAST
 from attention.changing.change import Head
 from attention.core.settings import choice, text, whole
 from attention.trained import sources
@@ -34,7 +35,10 @@ TABS = (
     LAYERS := "layer by layer",
     REASONS := "why it looks there",
     ASSOCIATIONS := "associations",
+    SET := "a set of prompts",
 )
+REWORDED = "rewordings"  # of the sentence, in place of a set's text
+AS_ROWS = "as the rows ask"
 TRUSTED = "Trusted most"  # the method that the study trusts most for the model
 
 
@@ -96,8 +100,17 @@ class SwitchSettings:
             LAYERS: "Layer by layer; logit lens",
             REASONS: "Why it looks there; sources of a score",
             ASSOCIATIONS: "Associations; rollout, erasure, attribution, saliency, influence",
+            SET: "A set of prompts; many sentences, dataset, CSV, rewordings",
         },
     )
+
+
+@dataclass(frozen=True)
+class SetSettings:
+    """The prompts in place of one sentence, and what their answers are judged by."""
+
+    prompts: str = text("", "A set of prompts", 8000, when=("more", SET))
+    metric: str = choice(AS_ROWS, "Metric", (AS_ROWS, *LEAST), when=("more", SET))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from attention.subjects.model import (
     tab_layers,
     tab_passport,
     tab_reasons,
+    tab_set,
     team_scene,
     team_work,
     window,
@@ -43,6 +44,7 @@ TABS = {
     options.LAYERS: tab_layers.draw_layers,
     options.REASONS: tab_reasons.draw_reasons,
     options.ASSOCIATIONS: tab_associations.draw_associations,
+    options.SET: tab_set.draw_set,
 }
 # Tabs that are opened without the fold of further settings.
 UNFOLDED = (options.CLOSED, options.PASSPORT)

@@ -45,7 +45,7 @@ class HeadAtlas(Figure, kind="head_atlas", header=HeadAtlasHeader, head=int, sha
     """All heads of a model as tiles, coloured by a number of their passports, and the first by it.
 
     It answers `head`, the position of the one chosen, and `shade`, the name of what colours the
-    tiles.
+    tiles. title: of its file.
     """
 
     shades: Sequence[Shade]
@@ -55,6 +55,7 @@ class HeadAtlas(Figure, kind="head_atlas", header=HeadAtlasHeader, head=int, sha
     chosen: int
     listed: Sequence[int]
     listed_words: str
+    title: str = "heads of the atlas"
 
     def content(self) -> bytes:
         numbers = [shade.coloured.flatten().float() for shade in self.shades]
@@ -83,7 +84,7 @@ class HeadAtlas(Figure, kind="head_atlas", header=HeadAtlasHeader, head=int, sha
         heads = self.shade.numbers.shape[1]
         names = [name_of(divmod(at, heads)) for at in range(len(self.told))]
         numbers = torch.stack([shade.numbers.flatten() for shade in self.shades], 1)
-        files.offer_matrix("heads of the atlas", numbers, names, columns)
+        files.offer_matrix(self.title, numbers, names, columns)
 
     def has_head(self, head: int) -> bool:
         """True if there is a head at a position."""
