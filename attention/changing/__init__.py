@@ -9,5 +9,5 @@ are judged, `effects` measures each head in turn, `team` finds those that are ne
 are what heads add to a logit, by `residual` where layers are known, `erasing` takes a piece out of
 a sentence, `corpus` are the means over packaged sentences.
 
-May import: core, capture, trained; torch, safetensors.
+May import: core, capture, trained; torch, safetensors, pandas.
 """

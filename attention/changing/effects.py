@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -36,17 +36,23 @@ from attention.core.arguments import must_be, must_be_several
 from attention.core.printing import listed, shapes
 from attention.trained.models import Model, Run
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 @dataclass(frozen=True, eq=False)
 class Effects:
     """An answer as it is, and the same for each head of each layer with that head changed.
 
-    before: of the run as it is, (…); after (layers, heads, …); to: the way, see `way_of`.
+    before: of the run as it is, (…); after (layers, heads, …); of several texts both have an axis
+    more for these, before all others of an answer; to: the way, see `way_of`; layers: their
+    numbers.
     """
 
     before: Tensor
     after: Tensor
     to: str
+    layers: Sequence[int]
 
     @property
     def change(self) -> Tensor:
@@ -57,16 +63,43 @@ class Effects:
         return f"{shapes(self)[:-1]}, change={tuple(self.change.shape)}, to={self.to!r})"
 
     def strongest(self, count: int) -> list[Head]:
-        """So many (layer, head) whose change moves an answer of one number most, in order."""
-        order = self.change.flatten().abs().argsort(descending=True, stable=True)
+        """So many (layer, head) whose change moves an answer of one number most, in order; of
+        several texts the mean change."""
+        change = self.change if self.change.dim() == 2 else self.change.flatten(2).mean(2)
+        order = change.flatten().abs().argsort(descending=True, stable=True)
         return [divmod(at, self.after.shape[1]) for at in order[:count].tolist()]
+
+    def frame(self) -> DataFrame:
+        """A row for each text, layer and head of an answer of one number: `text`, `layer`, `head`,
+        `before`, `after`, `change`, and the way, `to`. Raises ValueError for other answers."""
+        import pandas
+
+        if self.before.dim() > 1:
+            raise ValueError(f"a frame is of one number a text, got {tuple(self.before.shape)}")
+        before = self.before.reshape(-1)
+        after = self.after.reshape(*self.after.shape[:2], -1)
+        texts, layers, heads = (
+            at.flatten()
+            for at in torch.meshgrid(
+                torch.arange(len(before)),
+                torch.tensor([*self.layers]),
+                torch.arange(after.shape[1]),
+                indexing="ij",
+            )
+        )
+        columns = {"text": texts, "layer": layers, "head": heads, "before": before[texts]}
+        columns["after"] = after.permute(2, 0, 1).flatten()
+        columns["change"] = columns["after"] - columns["before"]
+        return pandas.DataFrame({name: each.cpu() for name, each in columns.items()}).assign(
+            to=self.to
+        )
 
 
 @torch.no_grad()
 def effects(
     model: nn.Module | Model,
     inputs: Any,
-    answer: Answer,
+    answer: Answer | list[Answer],
     *,
     to: Any = None,
     part: str = "output",
@@ -79,17 +112,36 @@ def effects(
     """The effect of every head on an answer: `before`, and `after` with each one changed alone.
 
     inputs: what the model takes, batch first, or a text for its `tokenizer`; of this project's
-    models a text or a run; answer: an id or a word, its probability at the last token; two of them,
-    the difference of their logits; or a function of the outputs that gives (entries,), of this
-    project's models one of the last hidden states. Of others both are means over the entries. to:
-    see `Change`, or "corpus", the mean over packaged sentences: usual of packaged models, of others
-    `to` must be named; part, positions: see `Change`; layers: which, None = all; off: heads changed
-    in `before` already, and in all runs. Returns `before` (…), `after` and `change` (layers, heads,
-    …). Runs go as batches, from the first changed layer on where the model allows it. With heads
-    set to zero or a mean it is ablation (Michel et al. 2019), to another run activation patching
-    (Vig et al. 2020). Raises ValueError where layers have different numbers of heads, `to` is not
-    named, or the model is training.
+    models a text or a run; or a list of these; answer: an id or a word, its probability at the last
+    token; two of them, the difference of their logits; or a function of the outputs that gives
+    (entries,), of this project's models one of the last hidden states. Of others both are means
+    over the entries. Of a list of inputs one answer, or a list of one for each. to: see `Change`,
+    or "corpus", the mean over packaged sentences: usual of packaged models, of others `to` must be
+    named; "text" is the mean of each text by itself; part, positions: see `Change`; layers: which,
+    None = all; off: heads changed in `before` already, and in all runs. Returns `before` (…),
+    `after` and `change` (layers, heads, …), of a list (texts, …) and (layers, heads, texts, …).
+    Runs go as batches, from the first changed layer on where the model allows it. With heads set to
+    zero or a mean it is ablation (Michel et al. 2019), to another run activation patching (Vig et
+    al. 2020). Raises ValueError where layers have different numbers of heads, `to` is not named,
+    there are not as many answers as texts, or the model is training.
     """
+    if isinstance(inputs, list):
+        answers = answer if isinstance(answer, list) else [answer] * len(inputs)
+        if not inputs or len(answers) != len(inputs):
+            raise ValueError(f"there must be one answer for each text, got {len(answers)} answers")
+        how: Any = {"to": to, "part": part, "positions": positions, "layers": layers, "off": off}
+        every = []
+        for each, its in zip(inputs, answers, strict=True):
+            every.append(effects(model, each, its, tokenizer=tokenizer, **how))
+            if progress is not None:
+                progress(len(every), len(inputs))
+        return Effects(
+            torch.stack([one.before for one in every]),
+            torch.stack([one.after for one in every], 2),
+            *(every[0].to, every[0].layers),
+        )
+    if isinstance(answer, list):
+        raise ValueError("several answers are of a list of inputs, got one input")
     inputs = read(model, inputs, tokenizer)
     asked = experiment(model, inputs, answer, tokenizer)
     chosen = sorted(asked.counts) if layers is None else [*layers]
@@ -107,7 +159,7 @@ def effects(
         for head in range(asked.counts[layer])
     ]
     after = asked.after(several, progress)
-    return Effects(asked.before, after.unflatten(0, (len(chosen), -1)), way)
+    return Effects(asked.before, after.unflatten(0, (len(chosen), -1)), way, chosen)
 
 
 def replacement(model: nn.Module | Model, inputs: Any, to: Any, part: str = "output") -> Any:

@@ -263,3 +263,26 @@ def test_heads_whose_keys_are_pooled_are_changed_at_every_query():
         changed = (net[0](x) - x).unflatten(-1, (3, 4))[:, :, 1]
     assert_close(changed[:, 1:], mean.expand(2, 6, 4))
     assert float(attention.effects(net, x, summed, to="zero").change[0].abs().min()) > 1e-3
+
+
+def test_several_texts_have_the_numbers_of_each_alone_and_a_frame(kind):
+    if isinstance(kind.inputs, torch.Tensor):  # of two entries
+        return
+    inputs, zero = [kind.inputs, kind.other, kind.inputs], {"to": "zero"}
+    found = attention.effects(kind.model, inputs, [kind.answer] * 3, **zero, layers=[1])
+    assert_close(found.before[0], kind.without([]), **NEAR)
+    for at, one in enumerate(inputs):
+        alone = attention.effects(kind.model, one, kind.answer, **zero, layers=[1])
+        assert_close(found.after[:, :, at], alone.after, **NEAR)
+        by_text = attention.effects(kind.model, [one], kind.answer, to="text", layers=[1]).after
+        own = attention.effects(kind.model, one, kind.answer, to="text", layers=[1])
+        assert_close(by_text[:, :, 0], own.after, **NEAR)
+    frame = found.frame()
+    assert [*frame] == ["text", "layer", "head", "before", "after", "change", "to"]
+    (row,) = frame[(frame.text == 1) & (frame["head"] == 2)].to_dict("records")
+    assert (row["layer"], row["to"]) == (1, "zero")
+    assert row["change"] == pytest.approx(float(found.change[0, 2, 1]), abs=1e-6)
+    mean = frame.groupby("head").change.mean().abs()
+    assert found.strongest(1) == [(0, int(mean.idxmax()))]
+    with pytest.raises(ValueError, match="one answer for each text, got 2 answers"):
+        attention.effects(kind.model, inputs, [kind.answer] * 2, **zero)
