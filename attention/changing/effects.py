@@ -60,7 +60,7 @@ class Effects:
         return self.after - self.before
 
     def __repr__(self) -> str:
-        return f"{shapes(self)[:-1]}, change={tuple(self.change.shape)}, to={self.to!r})"
+        return f"{shapes(self)[:-1]}, change={tuple(self.change.shape)})"
 
     def strongest(self, count: int) -> list[Head]:
         """So many (layer, head) whose change moves an answer of one number most, in order; of
