@@ -1,10 +1,10 @@
-"""One whole class: a teacher before a projector, and three pupils."""
+"""One whole class: a teacher before a projector, and three pupils with phones."""
 
 import re
 
 from attention.subjects.guide.carried import EXAMPLE, pack
 from attention.subjects.guide.classes import name_of, new_key
-from tests.browser.browsing import eventually, expect, expect_in_search, expect_rest
+from tests.browser.browsing import eventually, expect, expect_rest
 
 OVERLAPPING = """() => {
   const seen = [...document.querySelectorAll(
@@ -21,7 +21,7 @@ OVERLAPPING = """() => {
 }"""
 
 
-def test_a_class_joins_and_answers_and_is_there_after_a_reload(open_page):
+def test_a_class_votes_twice_and_is_counted_at_every_moment_over_reloads(open_page):
     key = new_key()
     room = name_of(key)
     link = f"/write?lesson=link&carried={pack(EXAMPLE)}&room={room}&teacher={key}"
@@ -30,34 +30,62 @@ def test_a_class_joins_and_answers_and_is_there_after_a_reload(open_page):
     assert teacher.evaluate("history.length") == 2, "a blank page, and this one"
     expect(teacher.locator(".way-in")).to_contain_text(f"/guide?room={room}")
     expect(teacher.locator(".st-key-class_question h2")).to_contain_text("A sixth word is added")
+    expect(teacher.locator(".class-sentence")).to_have_text("the cat chased the mouse")
     teacher.get_by_role("button", name="Copy link").click()
     pasted = "navigator.clipboard.readText()"
     eventually(teacher, lambda: teacher.evaluate(pasted).partition("/guide")[2], f"?room={room}")
     teacher.keyboard.press("p")
     expect(teacher.locator(".projected")).to_have_count(1)
-    of_its_own = {"before": lambda page: page}
-    pupils = [open_page(f"/guide?room={room}", **of_its_own) for _ in range(3)]
-    for pupil, choice in zip(pupils, ("they grow", "they shrink", "they shrink"), strict=True):
-        expect(pupil.locator("h1")).to_have_text("A first look")
-        pupil.get_by_role("radio", name=choice).click()
-        expect_in_search(pupil, "guess")
-    count = teacher.locator(".st-key-class_question .told")
-    in_class = "3 answers so far · 3 in the class"
-    expect(count).to_have_text(in_class)
+    phone = {"before": lambda page: page.set_viewport_size({"width": 390, "height": 844})}
+    pupils = [open_page(f"/guide?room={room}", **phone) for _ in range(3)]
+    told = teacher.locator(".st-key-class_question .told")
+
+    def vote(*choices: str) -> None:
+        for pupil, choice in zip(pupils, choices, strict=False):
+            radio = pupil.get_by_role("radio", name=choice).last  # the one before may be on its way
+            expect(radio).to_be_enabled()
+            radio.click()
+            expect(radio).to_be_checked()
+
+    expect(pupils[2].locator("h1")).to_have_text("A first look")
+    vote("they grow", "they shrink", "they shrink")
+    expect(told).to_have_text("First vote: 3 answers so far · 3 in the class")
     pupils[1].reload()
-    for tab in (pupils[1], open_page(f"/guide?room={room}", beside=pupils[2])):
-        expect(tab.locator(".st-key-told_to_class")).to_contain_text("your first choices go")
+    tabs = [pupils[1], open_page(f"/guide?room={room}", beside=pupils[2])]
+    for tab in tabs:
+        expect(tab.locator(".st-key-told_to_class")).to_contain_text("your votes go")
         dots = tab.locator(".st-key-contents")
         expect(dots.get_by_role("radio", name=re.compile("answered"))).to_have_count(1)
     eventually(teacher, lambda: teacher.evaluate(OVERLAPPING), [])
-    teacher.get_by_role("button", name="Reveal").click()
+    teacher.get_by_role("button", name="Close the vote").click()
+    for tab in (*pupils, *tabs):
+        expect(tab.get_by_role("radio", name="they shrink").last).to_be_disabled()
+    pupils[2].close()
+    teacher.get_by_role("button", name="Vote again").click()
+    vote("they stay", "they grow")
+    expect(told).to_have_text("Second vote: 2 answers so far · 3 in the class")
+    pupils[2] = open_page(f"/guide?room={room}", beside=tabs[1])
+    vote("they shrink", "they stay", "they shrink")
+    expect(told).to_have_text("Second vote: 3 answers so far · 3 in the class")
+    expect(teacher.locator("[class*='st-key-choices_'] i")).to_have_count(0)
+    for pupil in pupils:
+        expect(pupil.locator(".st-key-verdict")).to_contain_text("The second vote is open")
+    teacher.get_by_role("button", name="Close the vote").click()
+    expect(told.nth(1)).to_have_text("From wrong to right 1, from right to wrong 1.")
     bars = teacher.locator("[class*='st-key-choices_'] tbody tr")
-    expect(bars).to_have_count(3)
+    seen = ["they grow1 · 33 %0 · 0 %", "they stay0 · 0 %1 · 33 %", "they shrink2 · 67 %2 · 67 %"]
+    expect(bars).to_have_text(seen)
+    teacher.get_by_role("button", name="Reveal").click()
+    seen[2] = seen[2].replace("shrink", "shrink ✓")
+    expect(bars).to_have_text(seen)
+    for pupil, verdict in zip(pupils, ("Right", "Not this one", "Right"), strict=True):
+        expect(pupil.locator(".st-key-verdict")).to_contain_text(f"{verdict}. A row")
     expect_rest(teacher, 20_000)
     expect(teacher).not_to_have_url(re.compile(f"teacher|{key}"))
     teacher.reload()
-    expect(bars).to_have_count(3)
-    expect(count).to_have_text(in_class)
+    expect(bars).to_have_text(seen)
+    both = "First vote: 3 answers · Second vote: 3 answers · 3 in the class"
+    expect(told.first).to_have_text(both)
 
 
 def test_nothing_lies_over_anything_before_a_projector(open_page):

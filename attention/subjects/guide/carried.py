@@ -16,6 +16,7 @@ from pathlib import Path
 from attention.core.settings import text
 from attention.subjects.guide.chapters import MAX_CHOICES, Lesson
 from attention.subjects.guide.reading import MAX_LESSON, MAX_PROBLEMS, text_told
+from attention.subjects.guide.votes import VOTES, Ballot, Vote
 
 LONGEST = 6000  # letters of a packed lesson; an address of 8,000 is taken everywhere
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O and U, which are mistaken for others
@@ -82,9 +83,11 @@ def told(packed: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class Result:
-    """Choices of one learner at first in each chapter, None where nothing was chosen."""
+    """Choices of one learner in each chapter, None where nothing was chosen; vote: whether at
+    first, or in the second vote of a class."""
 
     guesses: tuple[int | None, ...]
+    vote: Vote = "first"
 
     def right(self, lesson: Lesson) -> int:
         """Number of these that are the right ones."""
@@ -95,13 +98,19 @@ class Result:
 def code_of(result: Result, lesson: Lesson) -> str:
     """A result as letters and digits, in fours; the last two letters check it.
 
-    Other questions, choices or answers make another check.
+    Another vote makes other letters, other questions, choices or answers make another check.
     """
-    number = 1
+    number = 1 + VOTES.index(result.vote)
     for guess in result.guesses:
         number = number * (MAX_CHOICES + 1) + (0 if guess is None else guess + 1)
     letters = _letters(number) + _check(number, lesson)
     return "-".join(letters[at : at + 4] for at in range(0, len(letters), 4))
+
+
+def codes_of(voter: str, ballots: Sequence[Ballot], lesson: Lesson) -> list[str]:
+    """A code for each vote in which somebody has chosen anything. ballots: one for each chapter."""
+    results = [Result(tuple(each.of(vote).get(voter) for each in ballots), vote) for vote in VOTES]
+    return [code_of(result, lesson) for result in results if {*result.guesses} - {None}]
 
 
 def result_of(code: str, lesson: Lesson) -> Result:
@@ -115,12 +124,12 @@ def result_of(code: str, lesson: Lesson) -> Result:
     if letters[-2:] != _check(number, lesson):
         raise ValueError("this code does not belong to this lesson. Check the spelling")
     guesses: list[int | None] = []
-    while number > 1:
+    while number > len(VOTES):
         number, guess = divmod(number, MAX_CHOICES + 1)
         guesses.insert(0, guess - 1 if guess else None)
-    if len(guesses) != len(lesson.chapters):
+    if not number or len(guesses) != len(lesson.chapters):
         raise ValueError("this code does not belong to this lesson. Check the spelling")
-    return Result(tuple(guesses))
+    return Result(tuple(guesses), VOTES[number - 1])
 
 
 def answers_of(code: str, lesson: Lesson) -> Result:
@@ -161,18 +170,22 @@ class Class:
     problems: tuple[str, ...] = ()
     repeats: Mapping[str, int] = field(default_factory=dict)
 
-    def answered(self, chapter: int) -> int:
-        """Number of learners who have chosen something in a chapter."""
-        return sum(result.guesses[chapter] is not None for result in self.results)
+    def answered(self, chapter: int, vote: Vote = "first") -> int:
+        """Number of learners who have chosen something in a vote on a chapter's question."""
+        return sum(result.guesses[chapter] is not None for result in self.of(vote))
 
-    def counts(self, chapter: int, choices: int) -> list[int]:
-        """Number of learners who chose each of the choices of a chapter at first."""
-        chosen = Counter(result.guesses[chapter] for result in self.results)
+    def counts(self, chapter: int, choices: int, vote: Vote = "first") -> list[int]:
+        """Number of learners who chose each of the choices of a chapter in a vote."""
+        chosen = Counter(result.guesses[chapter] for result in self.of(vote))
         return [chosen[choice] for choice in range(choices)]
 
+    def of(self, vote: Vote) -> list[Result]:
+        """The results of a vote."""
+        return [result for result in self.results if result.vote == vote]
+
     def scores(self, lesson: Lesson) -> list[int]:
-        """Numbers of learners who have 0, 1, … all right."""
-        right = Counter(result.right(lesson) for result in self.results)
+        """Numbers of learners who have 0, 1, … all right at first."""
+        right = Counter(result.right(lesson) for result in self.of("first"))
         return [right[count] for count in range(len(lesson.chapters) + 1)]
 
 
@@ -180,7 +193,7 @@ def read_class(pasted: str, lesson: Lesson, sent: Sequence[str] = ()) -> Class:
     """The results of codes with blanks, commas or line ends between them, and of those sent.
 
     A code counts once, be it typed twice, or typed and sent, as it may be the same learner's: `×2`
-    behind it says that two learners have it. sent: codes of as many learners.
+    behind it says that two learners have it. sent: codes of as many learners, of this lesson.
     """
     found = _counted(pasted)
     results: list[Result] = []
@@ -196,14 +209,8 @@ def read_class(pasted: str, lesson: Lesson, sent: Sequence[str] = ()) -> Class:
         results += [result] * min(count, MOST_CODES - len(results))
         if stands > count:
             repeats[code] = stands
-    foreign = 0
     for code, count in learners.items():
-        try:
-            results += [answers_of(code, lesson)] * min(count, MOST_CODES - len(results))
-        except ValueError:
-            foreign += count
-    if foreign:
-        problems.append(f"Answers to another lesson that were sent and are not counted: {foreign}.")
+        results += [answers_of(code, lesson)] * min(count, MOST_CODES - len(results))
     if more := len(problems[MAX_PROBLEMS:]):
         problems[MAX_PROBLEMS:] = [f"{more} more codes are not counted."]
     total = sum(said for _, said, _ in found.values())

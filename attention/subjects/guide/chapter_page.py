@@ -34,7 +34,9 @@ from attention.pipeline import NoWords, Result, Settings
 from attention.subjects.guide import carried, yours
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.chosen_lesson import lesson
+from attention.subjects.guide.classes import Question, Room
 from attention.subjects.guide.lesson_words import ENGLISH, LessonWords, words_in
+from attention.subjects.guide.votes import Ballot
 from attention.subjects.play.against import numbers as against
 from attention.subjects.play.against.numbers import Sides
 from attention.subjects.play.against.words import AgainstSettings
@@ -93,6 +95,16 @@ def learner(view: View) -> dict[str, int]:
     """First choices of this visit in the chapters of the lesson, by their names."""
     of = _open(view)[0]
     return {name: guess for (lesson, name), guess in view.visit.guesses.items() if lesson == of}
+
+
+def question(view: View, chapter: Chapter) -> Question:
+    """The name of a chapter's question in a class."""
+    return view["lesson"], view["carried"], chapter.name
+
+
+def ballots(view: View, room: Room) -> list[Ballot]:
+    """The votes of a class on the question of each chapter."""
+    return [room.ballot(question(view, each)) for each in lesson(view).chapters]
 
 
 def note_guess(view: View, chapter: Chapter, guess: int) -> None:

@@ -21,11 +21,14 @@ from attention.core.settings import text
 from attention.hosting.addresses import networks
 from attention.inputs.text import plain
 from attention.subjects.guide.carried import LETTERS
+from attention.subjects.guide.votes import Ballot, Move
 
 KEY_LETTERS, NAME_LETTERS = 16, 6
 MOST_CLASSES, MOST_PUPILS = 100, 240
-LONGEST_CODE, LONGEST_SENTENCE = 80, 200
+LONGEST_SENTENCE = 200
 HOURS = 3  # that a class is kept when nobody looks at it
+
+Question = tuple[str, str, str]  # the lesson, its text where a link carries it, the chapter's name
 
 
 @dataclass(frozen=True)
@@ -49,31 +52,33 @@ class NoRoom(ValueError):
 
 @dataclass(frozen=True)
 class Pupil:
-    """A browser that has opened the link of a class. address: where it comes from; code: of all
-    choices so far, sentence: the last one sent, each "" for none."""
+    """A browser that has opened the link of a class. address: where it comes from; sentence: the
+    last one sent, "" for none."""
 
     address: str = ""
-    code: str = ""
     sentence: str = ""
+    has_voted: bool = False
 
     @property
     def is_idle(self) -> bool:
-        """True if nothing of it is on the class's screen."""
-        return not (self.code or self.sentence)
+        """True if it has never voted, and none of its sentences is on the class's screen."""
+        return not (self.has_voted or self.sentence)
 
 
 @dataclass(frozen=True)
 class Room:
-    """A class. address: where its teacher comes from; digest: of its key; lesson: what its links
-    say of its lesson; pupils: by the names of their browsers; used: when its teacher last looked;
-    before: its pupils until they were taken away; is_open: whether others may still join."""
+    """A class. address: where its teacher comes from; digest: of its key; at: the question on its
+    screen; pupils: by the names of their browsers; ballots: of the questions voted on; used: when
+    its teacher last looked; before: pupils, and ballots taken away, as they were until then;
+    is_open: whether others may still join."""
 
     address: str
     digest: bytes
-    lesson: tuple[str, str] = ("guide", "")
+    at: Question = ("guide", "", "")
     pupils: Mapping[str, Pupil] = field(default_factory=dict)
+    ballots: Mapping[Question, Ballot] = field(default_factory=dict)
     used: float = 0.0
-    before: Mapping[str, Pupil] | None = None
+    before: tuple[Mapping[str, Pupil], Mapping[Question, Ballot]] | None = None
     is_open: bool = True
 
     @property
@@ -81,10 +86,9 @@ class Room:
         """True if nobody has joined."""
         return not (self.pupils or self.before)
 
-    @property
-    def codes(self) -> list[str]:
-        """The codes of all pupils."""
-        return [pupil.code for pupil in self.pupils.values() if pupil.code]
+    def ballot(self, question: Question) -> Ballot:
+        """The votes on a question."""
+        return self.ballots.get(question, Ballot())
 
     @property
     def sentences(self) -> list[str]:
@@ -138,7 +142,7 @@ class Classes:
         self._lock = threading.Lock()
         self._now = now
 
-    def look(self, key: str, address: str, lesson: tuple[str, str]) -> Room:
+    def look(self, key: str, address: str, at: Question) -> Room:
         """The class of a key, as its teacher looks at it; begun where it is not here.
 
         address: where the teacher comes from. Raises NoRoom where there is no room for another,
@@ -159,7 +163,7 @@ class Classes:
                     raise NoRoom("there are as many classes here as there may be; try again later")
                 room = Room(address, digest_of(key))
             self._rooms.pop(name, None)  # the last one looked at is the last to be given up
-            self._rooms[name] = room = replace(room, used=now, lesson=lesson)
+            self._rooms[name] = room = replace(room, used=now, at=at)
             return room
 
     def _of(self, key: str) -> Room | None:
@@ -173,74 +177,106 @@ class Classes:
         with self._lock:
             return self._rooms.get(name)
 
-    def tell(self, name: str, pupil: str, code: str, address: str = "") -> bool:
-        """Take the code of a pupil in place of the one before; False where there is no such class,
-        or no place in it.
+    def join(self, name: str, pupil: str, address: str = "") -> bool:
+        """True if a pupil is in a class; False where there is no such class, or no place in it.
 
-        pupil: the name of their browser; code: "" = none yet; address: where they come from.
+        pupil: the name of their browser; address: where they come from.
         """
-        known = len(code) <= LONGEST_CODE
-        return known and self._change(
-            name, pupil, address, lambda before: replace(before, code=code or before.code)
-        )
+        return self._change(name, pupil, address, lambda room: room)
+
+    def vote(
+        self, name: str, pupil: str, question: Question, choice: int | None, address: str = ""
+    ) -> bool:
+        """Take the choice of a pupil in the open vote on a question, if one is open; False as in
+        `join`. choice: None = none any more."""
+
+        def voted(room: Room) -> Room:
+            ballot = room.ballot(question)
+            now = ballot.voted(pupil, choice)
+            if now is ballot:
+                return room
+            pupils = {**room.pupils, pupil: replace(room.pupils[pupil], has_voted=True)}
+            return replace(room, pupils=pupils, ballots={**room.ballots, question: now})
+
+        return self._change(name, pupil, address, voted)
 
     def send(self, name: str, pupil: str, sentence: str, address: str = "") -> bool:
-        """Take a sentence of a pupil in place of the one before; False as in `tell`."""
+        """Take a sentence of a pupil in place of the one before; False as in `join`."""
         shown = " ".join(plain(sentence).split())[:LONGEST_SENTENCE]
-        return self._change(name, pupil, address, lambda before: replace(before, sentence=shown))
 
-    def _change(self, name: str, pupil: str, address: str, make: Callable[[Pupil], Pupil]) -> bool:
+        def sent(room: Room) -> Room:
+            pupils = {**room.pupils, pupil: replace(room.pupils[pupil], sentence=shown)}
+            return replace(room, pupils=pupils)
+
+        return self._change(name, pupil, address, sent)
+
+    def _change(self, name: str, pupil: str, address: str, make: Callable[[Room], Room]) -> bool:
         with self._lock:
             room = self._rooms.get(name)
             if room is None:
                 return False
-            pupils = {**room.pupils}
-            known = pupil in pupils
-            if not known and not (room.is_open and make_place(pupils, address, MOST_PUPILS)):
-                return False
-            pupils[pupil] = make(pupils.get(pupil, Pupil(address)))
-            self._rooms[name] = replace(room, pupils=pupils)
+            if pupil not in room.pupils:
+                pupils = {**room.pupils}
+                if not (room.is_open and make_place(pupils, address, MOST_PUPILS)):
+                    return False
+                room = replace(room, pupils={**pupils, pupil: Pupil(address)})
+            self._rooms[name] = make(room)
             return True
+
+    def move(self, key: str, question: Question, move: Move) -> None:
+        """Lead the votes on a question on; `undo` brings those back that "anew" clears."""
+
+        def moved(room: Room) -> Room:
+            ballot = room.ballot(question)
+            before = (room.pupils, {question: ballot}) if move == "anew" else room.before
+            ballots = {**room.ballots, question: ballot.moved(move)}
+            return replace(room, ballots=ballots, before=before)
+
+        self._set(key, moved)
 
     def open_or_close(self, key: str, is_open: bool) -> None:
         """Let others join, or only those go on who have."""
-        with self._lock:
-            if room := self._of(key):
-                self._rooms[name_of(key)] = replace(room, is_open=is_open)
+        self._set(key, lambda room: replace(room, is_open=is_open))
 
     def drop_sentence(self, key: str, sentence: str) -> None:
         """Take a sentence off the class's screen; `undo` brings it back."""
-        self._replace(
-            key,
-            lambda pupils: {
+
+        def dropped(room: Room) -> Room:
+            pupils = {
                 name: replace(one, sentence="") if one.sentence == sentence else one
-                for name, one in pupils.items()
-            },
-        )
+                for name, one in room.pupils.items()
+            }
+            return replace(room, pupils=pupils, before=(room.pupils, {}))
+
+        self._set(key, dropped)
 
     def empty(self, key: str) -> None:
         """Begin anew, with the next group; `undo` brings all back."""
-        self._replace(key, lambda pupils: {})
+        self._set(
+            key,
+            lambda room: replace(room, pupils={}, ballots={}, before=(room.pupils, room.ballots)),
+        )
 
     def undo(self, key: str) -> None:
-        """Bring back what was taken away last; what came since stays."""
-        with self._lock:
-            room = self._of(key)
-            if room is not None and room.before is not None:
-                pupils = {**room.pupils}
-                for name, one in room.before.items():
-                    now = pupils.get(name, one)
-                    code, sentence = now.code or one.code, now.sentence or one.sentence
-                    pupils[name] = replace(now, code=code, sentence=sentence)
-                self._rooms[name_of(key)] = replace(room, pupils=pupils, before=None)
+        """Bring back what was taken away last; what came since stays, but votes on a question that
+        has its own back."""
 
-    def _replace(
-        self, key: str, make: Callable[[Mapping[str, Pupil]], Mapping[str, Pupil]]
-    ) -> None:
+        def undone(room: Room) -> Room:
+            pupils, (gone, ballots) = {**room.pupils}, room.before or ({}, {})
+            for name, one in gone.items():
+                now = pupils.get(name, one)
+                sentence, voted = now.sentence or one.sentence, now.has_voted or one.has_voted
+                pupils[name] = replace(now, sentence=sentence, has_voted=voted)
+            ballots = {**room.ballots, **ballots}
+            return replace(room, pupils=pupils, ballots=ballots, before=None)
+
+        self._set(key, undone)
+
+    def _set(self, key: str, make: Callable[[Room], Room]) -> None:
+        """Have another class in place of that of a key, if it is here."""
         with self._lock:
             if room := self._of(key):
-                pupils = make(room.pupils)
-                self._rooms[name_of(key)] = replace(room, pupils=pupils, before=room.pupils)
+                self._rooms[name_of(key)] = make(room)
 
 
 CLASSES = Classes()

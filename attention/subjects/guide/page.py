@@ -35,6 +35,7 @@ from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import CARRIED, LIGHTS, WORDLESS, Chapter, languages
 from attention.subjects.guide.figures import NextPieces
+from attention.subjects.guide.votes import VOTES
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
 from attention.subjects.learning import trainings
@@ -174,27 +175,35 @@ def try_yours(view: View, chapter: Chapter) -> None:
 
 
 def question(view: View, chapter: Chapter) -> None:
-    """Ask what to guess before the explanation is shown."""
+    """Ask what to guess before the explanation is shown; in a class there is a vote on it."""
     guess, answered = view["guess"], chapter_page.is_answered(view, chapter)
-    words = chapter_page.words_of(view)
-    shown = guess if answered else None
+    words, ballot = chapter_page.words_of(view), joining.ballot_of(view, chapter)
+    shown, take, phase = guess if answered else None, partial(take_guess, chapter), ""
+    if ballot is not None:
+        shown, take = joining.choice(ballot), partial(joining.vote, chapter)
+        phase = "anew" if ballot.begins_anew else ballot.phase
     with st.container(key="guessed"):
         st.pills(
             chapter.question,
             range(len(chapter.choices)),
             format_func=chapter.choices.__getitem__,
             default=shown,
-            **session.bound("guessed", shown, partial(take_guess, chapter), chapter.name),
+            disabled=phase not in ("", "anew", *VOTES),
+            **session.bound("guessed", shown, take, (chapter.name, phase)),
         )
         if answered:
             marks = {guess: ("✗", words["wrong"]), chapter.answer: ("✓", words["right"])}
             st.html(f"<style>{''.join(_mark(at, *mark) for at, mark in marks.items())}</style>")
     with st.container(key="verdict"):  # there from the start: what comes below keeps its place
         if not answered:
+            if phase:
+                st.markdown(words[f"vote_{phase}"])
             return
-        verdict = f"**{words['right' if guess == chapter.answer else 'wrong']}.**"
+        verdict = words["right" if guess == chapter.answer else "wrong"]
         reply = chapter.replies[guess] if chapter.replies else ""
-        st.markdown(" ".join(filter(None, (verdict, reply, chapter.because))))
+        if shown is None:
+            verdict, reply = words["unvoted"], ""
+        st.markdown(" ".join(filter(None, (f"**{verdict}.**", reply, chapter.because))))
         if chapter.reveal:
             revealed = chapter_page.is_revealed(view, chapter)
             label = words["unreveal" if revealed else "reveal"]
@@ -212,12 +221,14 @@ def hand_in(view: View, count: int) -> None:
     in a class, the code that says which too."""
     if not chapter_page.learner(view):
         return
-    code, right = chapter_page.result_code(view)
+    right, (codes, revealed) = chapter_page.result_code(view)[1], joining.hand_in(view)
     words = chapter_page.words_of(view)
-    st.markdown(words["score"].format(right=right, count=count))
+    if revealed:
+        st.markdown(words["score"].format(right=right, count=count))
     if view["room"] or view["lesson"] != "guide":
         st.markdown(words["code"])
-        st.code(code, language=None, width="content")
+        for code in codes:
+            st.code(code, language=None, width="content")
 
 
 def take_guess(chapter: Chapter, guess: int | None) -> None:

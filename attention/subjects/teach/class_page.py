@@ -1,4 +1,4 @@
-"""A class on its teacher's screen: its way in, a question, its answers, then the figure."""
+"""A class on its teacher's screen: a question with its figure, the votes on it, the answer."""
 
 import html
 from functools import partial
@@ -18,11 +18,13 @@ from attention.subjects.guide import carried, chapter_page, chosen_lesson, joini
 from attention.subjects.guide import page as guide_page
 from attention.subjects.guide.carried import Class
 from attention.subjects.guide.chapters import Chapter, Lesson
-from attention.subjects.guide.classes import CLASSES, Room, name_of
+from attention.subjects.guide.classes import CLASSES, Question, Room, name_of
+from attention.subjects.guide.votes import Ballot
 from attention.subjects.teach import scene as scenes
+from attention.subjects.teach import votes_file
 
 KEY, SAID, BEFORE = "key_of_class", "said_of_code", "codes_before"
-EVERY = 2.0  # seconds from one look at what the class has sent to the next
+LABELS = {"close": "Close the vote", "again": "Vote again", "reveal": "Reveal"}
 EXAMPLE_SENTENCES = (
     "the river broke its banks after the rain",
     "she plays a bass guitar in a band",
@@ -42,7 +44,10 @@ def heading(view: View) -> tuple[str, str]:
 
 
 def ask(view: View) -> None:
-    """The open question and the way in; once it is revealed its answers and the figure."""
+    """The open question with its sentence and figure, the way in, and the votes; then the answer.
+
+    The figure of a card may come with the answer.
+    """
     view = chapter_page.enter(view)
     chosen_lesson.lesson_menu(view, chosen_lesson.own_lesson())
     lesson, (room, problem) = chosen_lesson.lesson(view), room_of(view)
@@ -54,25 +59,35 @@ def ask(view: View) -> None:
         st.info("There is no chapter to count answers of.")
         return
     at = chapter_page.position(view) or 0
-    chapter = lesson.chapters[at]
-    revealed = chapter_page.is_answered(view, chapter)
-    with st.container(key="class_revealed" if revealed else "class_asked"):
+    chapter, ballot = lesson.chapters[at], ballot_of(view, room)
+    revealed = ballot.phase == "revealed"
+    if revealed != chapter_page.is_answered(view, chapter):
+        session.choose("guess", chapter.answer if revealed else -1)
+        view = session.view()
+    with st.container(key="class"):
         with st.container(key="class_question"):
             st.markdown(f"## {' '.join(chapter.question.split())}")
-            every = None if room is None else EVERY
-            session.fragment(live, every)(view["s"])
-            onward(view, lesson, at, revealed, room)
+            every = None if room is None else joining.EVERY
+            session.fragment(live, every)((view["s"], ballot.phase))
+            onward(view, lesson, at, ballot, room)
             if revealed:
                 st.markdown(chapter.because)
         with st.container(key="class_side"):
-            if revealed:
+            for _, sentence in chapter_page.sentences(view):
+                st.html(f"<p class='class-sentence'>{html.escape(sentence)}</p>")
+            if revealed or not chapter.hidden:
                 figure(view, chapter, at, room)
-            elif room is not None:
+            if room is not None and not revealed:
                 way_in(view, room)
     with st.expander("Codes, typed or pasted", expanded=room is None):
         codes(view, lesson, room)
-    if st.toggle("Answers to all questions", key="reveal_all"):
-        draw(scenes.everything(class_so_far(view, lesson, room), lesson), key="of_all")
+    found = class_so_far(view, lesson, room)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        everything = st.toggle("Answers to all questions", key="reveal_all")
+        made = partial(votes_file.votes, lesson, found, ballots_of(view, room), room)
+        st.download_button("Votes, CSV", made, "votes.csv", "text/csv", on_click="ignore")
+    if everything:
+        draw(scenes.everything(found, lesson), key="of_all")
 
 
 def key_of(view: View) -> str:
@@ -102,36 +117,52 @@ def hide_key(view: View, key: str) -> None:
 
 def room_of(view: View) -> tuple[Room | None, str]:
     """The class whose teacher this is, None where it cannot be had, and why."""
-    key, lesson = key_of(view), (view["lesson"], view["carried"])
+    key, chapter = key_of(view), chapter_page.opened(view)
+    at = (view["lesson"], view["carried"], chapter.name if chapter else "")
     try:
-        return CLASSES.look(key, joining.address(), lesson), ""
+        return CLASSES.look(key, joining.address(), at), ""
     except ValueError as error:
         why = error if key else "this browser does not have its key"
         return None, f"The class cannot be opened: {why}."
 
 
+def ballot_of(view: View, room: Room | None) -> Ballot:
+    """The votes on the open question; without a class it is revealed by the link."""
+    if room is not None:
+        return room.ballot(room.at)
+    chapter = chapter_page.opened(view)
+    answered = chapter is not None and chapter_page.is_answered(view, chapter)
+    return Ballot("revealed" if answered else "first")
+
+
+def ballots_of(view: View, room: Room | None) -> list[Ballot]:
+    """The votes on the questions of all chapters, none without a class."""
+    return chapter_page.ballots(view, room) if room else []
+
+
 def class_so_far(view: View, lesson: Lesson, room: Room | None) -> Class:
-    """All codes so far, typed and sent."""
-    return carried.read_class(view["codes"], lesson, room.codes if room else ())
+    """All codes so far, those typed and those of the votes."""
+    ballots, pupils = ballots_of(view, room), room.pupils if room else {}
+    sent = [code for each in pupils for code in carried.codes_of(each, ballots, lesson)]
+    return carried.read_class(view["codes"], lesson, sent)
 
 
-def live(drawn: str) -> None:
-    """Answers to the open question so far, looked at again and again while a class is open.
+def live(drawn: object) -> None:
+    """Votes on the open question so far, looked at again and again while a class is open.
 
-    drawn: the sentence that the figure of the page shows.
+    drawn: the sentence that the figure of the page shows, and the phase of the votes.
     """
     view = session.view()
-    if view["s"] != drawn:
-        st.rerun()
     lesson, (room, _) = chosen_lesson.lesson(view), room_of(view)
-    at = chapter_page.position(view) or 0
-    revealed = chapter_page.is_answered(view, lesson.chapters[at])
+    at, ballot = chapter_page.position(view) or 0, ballot_of(view, room)
+    if (view["s"], ballot.phase) != drawn:
+        st.rerun()
     joined = len(room.pupils) if room else None
     found = class_so_far(view, lesson, room)
-    draw(scenes.choices(found, lesson, at, revealed, joined), key="of_choices")
+    draw(scenes.choices(found, lesson, at, ballot, joined), key="of_choices")
     example = view["codes"] == carried.made_up(lesson)
     sentences = [*(room.sentences if room else ()), *(EXAMPLE_SENTENCES if example else ())]
-    offered = revealed and chapter_page.takes_sentence(
+    offered = ballot.phase == "revealed" and chapter_page.takes_sentence(
         chapter_page.shown(view, lesson.chapters[at])
     )
     if sentences and offered and st.toggle(f"Sentences sent: {len(sentences)}", key="sentences"):
@@ -145,17 +176,18 @@ def take_sentence(sentences: list[str], chosen: int) -> None:
     chapter_page.give(sentences[chosen])
 
 
-def onward(view: View, lesson: Lesson, at: int, revealed: bool, room: Room | None) -> None:
-    """From question to question, what reveals one, and what lets nobody else join."""
+def onward(view: View, lesson: Lesson, at: int, ballot: Ballot, room: Room | None) -> None:
+    """From phase to phase of the votes, from question to question, and what lets nobody join."""
     there, last = lesson.chapters, len(lesson.chapters) - 1
+    revealed = ballot.phase == "revealed"
     with st.container(horizontal=True, vertical_alignment="center", key="class_onward"):
-        label = "Hide again" if revealed else "Reveal"
-        st.button(
-            label,
-            type="secondary" if revealed else "primary",
-            on_click=session.choose,
-            args=("guess", -1 if revealed else there[at].answer),
-        )
+        if room is None:
+            label, guess = ("Hide again", -1) if revealed else ("Reveal", there[at].answer)
+            st.button(label, on_click=session.choose, args=("guess", guess))
+        else:
+            for number, move in enumerate(ballot.moves):
+                act = partial(CLASSES.move, key_of(view), room.at, move)
+                st.button(LABELS[move], type="secondary" if number else "primary", on_click=act)
         turn = chapter_page.turn_to
         st.button("Back", disabled=at == 0, on_click=turn, args=(there[max(at - 1, 0)],))
         kind: Literal["primary", "secondary"] = "primary" if revealed else "secondary"
@@ -163,6 +195,9 @@ def onward(view: View, lesson: Lesson, at: int, revealed: bool, room: Room | Non
         st.button("Next question", disabled=at == last, type=kind, on_click=turn, args=(further,))
         st.caption(f"{at + 1} of {last + 1}", width="content")
         if room is not None:
+            if ballot.phase != "first":
+                anew = partial(begin_anew, key_of(view), room.at)
+                st.button("Begin anew", type="tertiary", on_click=anew)
             st.button(
                 "Close the door" if room.is_open else "Open the door",
                 type="tertiary",
@@ -253,6 +288,12 @@ def set_codes(codes: str) -> None:
     """Have other codes in place of those typed; *Undo* brings those back, within a callback."""
     st.session_state[BEFORE] = session.view()["codes"]
     session.choose("codes", codes)
+
+
+def begin_anew(key: str, question: Question) -> None:
+    """Clear both votes on a question, within a callback."""
+    st.session_state[BEFORE] = session.view()["codes"]
+    CLASSES.move(key, question, "anew")
 
 
 def start_over(key: str) -> None:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from attention.figures.scene import Table, TableHeader
 from attention.figures.tables import Cell
+from attention.subjects.guide.votes import Vote
 
 
 @dataclass(frozen=True, eq=False)
 class Choices(Table):
-    """Choices alone, or once counted with a bar each over the whole width and its share of all."""
+    """Choices alone, or once counted with a bar for each vote over the whole width, the number of
+    learners and their share of all."""
 
     def header(self) -> TableHeader:
         header = super().header()
         if not self.columns:
             return header
+        bars = [shares[1::2] for shares in header["bars"]]
         lines = [
-            [name, count, f"{100 * (share or 0):.0f} %"]
-            for (name, count, _), (_, share) in zip(header["lines"], header["bars"], strict=True)
+            [
+                name,
+                *(
+                    f"{n} · {100 * (share or 0):.0f} %"
+                    for n, share in zip(cells[::2], shares, strict=True)
+                ),
+            ]
+            for (name, *cells), shares in zip(header["lines"], bars, strict=True)
         ]
-        return {**header, "lines": lines}
+        return {**header, "columns": header["columns"][::2], "lines": lines, "bars": bars}
 
     def offer(self) -> None:
         if self.columns:
@@ -29,11 +38,12 @@ class Choices(Table):
 
 
 def choices(
-    title: str, names: Sequence[str], counts: Sequence[int], learners: int, key: str
+    title: str, names: Sequence[str], counts: Mapping[Vote, Sequence[int]], key: str
 ) -> Choices:
-    """Choices of learners; counts: none: not to be seen yet; title: its file is called after it."""
-    columns: dict[str, Sequence[Cell]] = {
-        "learners": [str(count) for count in counts],
-        "share": [count / learners for count in counts],
-    }
-    return Choices(title, names, columns if counts else {}, shares=True, key=key)
+    """Choices of learners; counts: in each vote that is to be seen; title: its file is called after
+    it."""
+    columns: dict[str, Sequence[Cell]] = {}
+    for vote, its in counts.items():
+        columns[f"{vote.capitalize()} vote"] = [str(count) for count in its]
+        columns[f"share of the {vote}"] = [count / max(sum(its), 1) for count in its]
+    return Choices(title, names, columns, shares=True, key=key)

@@ -210,7 +210,7 @@ def more(draft: Draft, choices: Sequence[str], found: LookedAt | None) -> None:
         told = f"Only after “{label(choice)}”"
         field(f"reply_{at}", st.text_input, told, reply, partial(with_reply, at))
     hides = shown.text("hidden") == HIDDEN
-    told = "Hide the figure until it is answered"
+    told = "The figure after the answer"
     field("hidden", st.toggle, told, hides, with_hidden)
     if found is not None:
         of_model(draft, found)

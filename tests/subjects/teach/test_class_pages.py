@@ -14,10 +14,20 @@ from streamlit.runtime.context import ContextProxy
 
 from attention.app.state.pages import PAGES
 from attention.subjects.guide import chosen_lesson
-from attention.subjects.guide.carried import EXAMPLE, Result, code_of, pack, unpack
+from attention.subjects.guide.carried import (
+    EXAMPLE,
+    Result,
+    code_of,
+    codes_of,
+    pack,
+    read_class,
+    unpack,
+)
 from attention.subjects.guide.chapters import CARRIED, Lesson
-from attention.subjects.guide.classes import name_of, new_key
+from attention.subjects.guide.classes import Pupil, Room, name_of, new_key
 from attention.subjects.guide.reading import MAX_PROBLEMS, read_text
+from attention.subjects.guide.votes import Ballot
+from attention.subjects.teach.votes_file import votes
 from tests.cases import over
 from tests.hostile import HOSTILE
 from tests.running import App, opened
@@ -107,7 +117,7 @@ def test_an_answer_that_the_figure_contradicts_is_warned_of():
 def test_a_hidden_figure_comes_with_the_answer():
     app = opened("write").choose("hidden_0", True)
     app = carried("guide", text(app))
-    assert ("picture" in app.sent, "The figure comes with your answer." in app.notes) == (
+    assert ("picture" in app.sent, "The figure comes with the answer." in app.notes) == (
         False,
         True,
     )
@@ -312,24 +322,26 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
     codes = "\n".join([code(2, 0), code(2, 1), code(0, 0), "nonsense!"])
     app = asked().choose("codes", codes)
     assert app.words_of("told") == [
-        "3 answers so far · 0 in the class",
+        "First vote: 3 answers so far · nobody in the class",
         "Code 4, “nonsense!”, is not counted: a code is letters and digits, as in 1A2B-3C.",
     ]
     hidden = app.sent["choices_0"].header
     assert hidden["lines"] == [["they grow"], ["they stay"], ["they shrink"]]
-    assert "picture" not in app.sent
+    assert "picture" in app.sent
     first = app.press("Reveal").sent["choices_0"].header
     assert first["lines"] == [
-        ["they grow", "1", "33 %"],
-        ["they stay", "0", "0 %"],
-        ["they shrink ✓", "2", "67 %"],
+        ["they grow", "1 · 33 %"],
+        ["they stay", "0 · 0 %"],
+        ["they shrink ✓", "2 · 67 %"],
     ]
-    assert first["bars"] == [[None, 1 / 3], [None, 0], [None, 2 / 3]]
+    assert first["bars"] == [[1 / 3], [0], [2 / 3]]
     assert "picture" in app.sent
-    again = asked(codes=codes, guess=2)
-    assert again.sent["choices_0"].header == first
-    assert app.press("Hide again").sent["choices_0"].header == hidden
-    assert counts(app.press("Reveal").press("Next question"), "choices_1") == []
+    key, apart = new_key(), asked(codes=codes, guess=2, teacher="x")  # no class: no votes
+    assert apart.sent["choices_0"].header == first
+    assert apart.press("Hide again").sent["choices_0"].header == hidden
+    asked(codes=codes, teacher=key).press("Reveal")
+    assert asked(codes=codes, teacher=key).sent["choices_0"].header == first
+    assert counts(app.press("Next question"), "choices_1") == []
     app.choose("reveal_all", True)
     names = ("scores", "choices_0", "choices_1")
     assert [counts(app, name) for name in names] == [[0, 2, 1], [1, 0, 2], [2, 1]]
@@ -338,7 +350,7 @@ def test_the_answers_of_a_class_are_counted_by_question_and_hidden_until_they_ar
 def counts(app: App, name: str) -> list[int]:
     """Numbers of learners who chose each, none before they are counted."""
     lines = app.sent[name].header["lines"]
-    return [int(count) for _, *cells in lines for count in cells[:1]]
+    return [int(cell.partition(" ")[0]) for _, *cells in lines for cell in cells[:1]]
 
 
 def test_of_a_cut_link_a_pupil_reads_whom_to_ask_and_nothing_of_files():
@@ -356,15 +368,16 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     assert f"/guide?room={room}" in teacher.said
     first, second = (opened("guide", room=room) for _ in range(2))
     assert first.heading[0] == "A first look"
-    assert f"Class {room}: your first choices go to your teacher's screen" in first.notes[-1]
-    first.choose("guessed", 2)
-    second.choose("guessed", 2)
-    assert "2 answers so far · 2 in the class" in teacher.run().told
-    box = next(name for name in second.controls if name.startswith("yours"))
+    assert f"Class {room}: your votes go to your teacher's screen" in first.notes[-1]
+    for pupil in (first, second):
+        pupil.choose("guessed", 2)
+    assert "First vote: 2 answers so far · 2 in the class" in teacher.run().told
+    teacher.press("Reveal")
+    box = next(name for name in second.run().controls if name.startswith("yours"))
     sentence = "<b>a wolf</b> slept"
     second.choose(box, sentence).press("send_sentence")
     assert "Your sentence is with your teacher." in second.told
-    teacher.press("Reveal")
+    teacher.run()
     assert counts(teacher, "choices_0") == [0, 0, 2]
     assert sentence not in teacher.all_words
     teacher.choose("sentences", True)
@@ -378,8 +391,98 @@ def test_pupils_answers_and_sentences_come_to_the_teachers_page_and_nobody_elses
     teacher.press("Take this sentence away")
     assert "examples" not in teacher.sent
     teacher.press("Undo").press("Start over")
-    assert "0 answers so far · 0 in the class" in teacher.told
-    assert "2 answers so far · 2 in the class" in teacher.press("Undo").told
+    assert "First vote: nobody has voted · nobody in the class" in teacher.told
+    assert "First vote: 2 answers · 2 in the class" in teacher.press("Undo").told
+
+
+def test_a_class_votes_talks_votes_again_and_only_then_sees_the_answer(keep):
+    key = new_key()
+    teacher, link = asked(teacher=key), {"room": name_of(key)}
+    pupils = [opened("guide", **link) for _ in range(3)]
+
+    def all_hide_the_answer() -> bool:
+        said = " ".join(app.all_words for app in (teacher, *pupils))
+        return not any(
+            each in said for each in ("Right.", "Not this one", "✗", "shrink ✓", "A row of")
+        )
+
+    def choose(*choices: int | None) -> str:
+        for pupil, choice in zip(pupils, choices, strict=False):
+            pupil.run().choose("guessed", choice)
+        assert all_hide_the_answer()
+        return teacher.run().told[0]
+
+    assert f"<p class='class-sentence'>{EXAMPLE_SENTENCE}</p>" in teacher.said
+    assert choose(0, 0, 2) == "First vote: 3 answers so far · 3 in the class"
+    assert choose(1) == choose(0) == "First vote: 3 answers so far · 3 in the class"
+    teacher.press("Close the vote")
+    assert teacher.told[:2] == [
+        "First vote: 3 answers · closed · 3 in the class",
+        "Talk it over: who chose otherwise, and why?",
+    ]
+    assert pupils[0].run().controls["guessed"].disabled
+    assert (pupils[0].values["guessed"], all_hide_the_answer()) == (0, True)
+    late = opened("guide", **link)
+    assert (late.controls["guessed"].disabled, late.values["guessed"]) == (True, None)
+    pupils.append(late)
+    teacher.press("Vote again")
+    assert choose(2, None, 0, 2) == "Second vote: 3 answers so far · 4 in the class"
+    teacher.press("Close the vote")
+    assert teacher.sent["choices_0"].header["lines"][0] == ["they grow", "2 · 67 %", "1 · 33 %"]
+    moved = "From wrong to right 1, from right to wrong 1; voted only once: 2."
+    assert (teacher.told[1], all_hide_the_answer()) == (moved, True)
+    teacher.press("Reveal")
+    assert teacher.told[:2] == [
+        "First vote: 3 answers · Second vote: 3 answers · 4 in the class",
+        moved,
+    ]
+    assert [app.run().values["guessed"] for app in pupils] == [2, 0, 0, 2]
+    assert [
+        ("**Right.**" in app.all_words, app.controls["guessed"].disabled) for app in pupils
+    ] == [(True, True), (False, True), (False, True), (True, True)]
+    assert any(
+        item.value.startswith("**Here you have not voted.** A row")
+        for item in opened("guide", **link).markdown
+    )
+    teacher.press("Begin anew")
+    assert (
+        teacher.told[0]
+        == "Begun anew: both votes are cleared · First vote: nobody has voted · 5 in the class"
+    )
+    assert all("begun anew: vote again." in app.run().all_words for app in pupils)
+    assert (pupils[0].values["guessed"], all_hide_the_answer()) == (None, True)
+
+
+def test_pupils_follow_to_the_question_of_the_class_and_may_look_elsewhere():
+    key = new_key()
+    teacher = asked(teacher=key)
+    early = opened("guide", room=name_of(key))
+    teacher.press("Next question")
+    late = opened("guide", room=name_of(key))
+    titles = [app.run().values["contents"] for app in (early, late)]
+    assert titles == [1, 1]
+    assert early.press("Back").run().values["contents"] == 0
+    teacher.press("Back")
+    assert late.run().values["contents"] == 0
+
+
+def test_votes_are_a_row_for_each_pupil_and_question_and_run_no_formula():
+    text = EXAMPLE.replace("they grow, they", '"=1+1", they')
+    lesson = chosen_lesson.carried_lesson(pack(text))
+    asked_of = [("link", "", each.name) for each in lesson.chapters]
+    ballots = [Ballot("closed", {"x": 0, "y": 2}, {"y": 0}), Ballot("first", {"x": 1})]
+    room = Room("", b"", asked_of[0], {"x": Pupil(), "y": Pupil()})
+    typed = code_of(Result((None, 0)), lesson)
+    sent = [each for pupil in "xy" for each in codes_of(pupil, ballots, lesson)]
+    found = read_class(typed, lesson, sent)
+    first, second = (f"{at},{each.plain_question}" for at, each in enumerate(lesson.chapters, 1))
+    assert votes(lesson, found, ballots, room).splitlines() == [
+        "pupil,question,asked,first vote,second vote",
+        f"1,{first},'=1+1,",
+        f"1,{second},all on one word,",
+        f"2,{first},they shrink,'=1+1",
+        f"{typed},{second},all equal,",
+    ]
 
 
 def test_the_key_of_an_open_class_leaves_the_address_and_opens_it_as_the_browser_keeps_it(keep):
@@ -392,12 +495,12 @@ def test_the_key_of_an_open_class_leaves_the_address_and_opens_it_as_the_browser
     teacher.tell("kept_name", "written", True).run()
     assert "teacher" not in teacher.query_params
     teacher.query_params["room"] = room  # as the browser has written it
-    assert "0 in the class" in teacher.run().told[0]
+    assert "nobody in the class" in teacher.run().told[0]
     assert teacher.sent["kept_name"].header["settings"] == {}
     stranger = opened("write", **there, room=room)
     assert stranger.notes == ["The class cannot be opened: this browser does not have its key."]
     keep({kept["cookie"]: kept["value"]})
-    assert "0 in the class" in opened("write", **there, room=room).told[0]
+    assert "nobody in the class" in opened("write", **there, room=room).told[0]
     assert not opened("write").notes
 
 
@@ -406,19 +509,20 @@ def test_a_pupil_is_a_browser_and_goes_on_after_a_reload(keep):
     room = name_of(key)
     teacher = asked(teacher=key)
     first = opened("guide", room=room)
-    assert "0 answers so far · 1 in the class" in teacher.run().told
+    assert "First vote: nobody has voted · 1 in the class" in teacher.run().told
     kept = first.sent["kept_name"].header
     first.choose("guessed", 2)
     keep({kept["cookie"]: kept["value"]})
     for _ in range(3):
         again = opened("guide", room=room)
-        assert "1 answer so far · 1 in the class" in teacher.run().told
+        assert "First vote: 1 answer so far · 1 in the class" in teacher.run().told
+        assert again.values["guessed"] == 2
     again.choose("guessed", 0)
-    assert "1 answer so far · 1 in the class" in teacher.run().told
+    assert "First vote: 1 answer so far · 1 in the class" in teacher.run().told
     again.press("Next").choose("guessed", 0)
-    assert again.code[-1].value == code(2, 0)
+    assert again.code[-1].value == code(0, 0)
     first.press("Next")
-    assert first.code[-1].value == code(2, 0), "another tab of it"
+    assert first.code[-1].value == code(0, 0), "another tab of it"
     for hostile in (*HOSTILE, kept["value"][1:], kept["value"].upper(), f"{kept['value']}0"):
         keep({kept["cookie"]: hostile})
         assert opened("guide", room=room).sent["kept_name"].header["value"] != hostile
@@ -436,15 +540,15 @@ def test_a_closed_door_is_told_to_whoever_comes_and_opens_again():
     )
     late = opened("guide", room=room)
     assert f"Class {room} is not open here, or takes nobody else." in late.notes[-1]
-    assert "your first choices go" in inside.run().notes[-1]
+    assert "your votes go" in inside.run().notes[-1]
     assert "1 in the class" in teacher.press("Reveal").told[0]
     teacher.press("Open the door")
-    assert "your first choices go" in late.run().notes[-1]
+    assert "your votes go" in late.run().notes[-1]
 
 
 def test_an_example_class_is_a_click_away_and_goes_with_another():
     app = asked()
-    assert "0 answers so far · 0 in the class" in app.told
+    assert "First vote: nobody has voted · nobody in the class" in app.told
     app.press("Try an example class").press("Reveal")
     assert sum(counts(app, "choices_0")) == 24
     app.choose("sentences", True).take("my dog sleeps because it is tired").run()
@@ -464,8 +568,8 @@ def test_codes_are_typed_one_by_one_and_a_wrong_or_a_repeated_one_is_told():
         app.controls["code"].set_value(typed)
         app.press("Add")
         assert words in app.said
-        assert app.told[0].startswith(f"{learners} answer")
-    assert app.press("Count each of them").told[0].startswith("3 answers so far")
+        assert app.told[0].startswith(f"First vote: {learners} answer")
+    assert app.press("Count each of them").told[0].startswith("First vote: 3 answers so far")
     assert app.values["codes"].endswith("×2")
 
 
@@ -499,4 +603,4 @@ def test_hostile_text_is_a_lesson_or_a_code_as_any_other():
     wrong = " ".join(f"no{at}!" for at in range(200))
     app.choose("codes", wrong)
     assert "<script" not in app.said
-    assert len(app.words_of("told")) == MAX_PROBLEMS + 2
+    assert len(app.words_of("told")) == MAX_PROBLEMS + 3
