@@ -22,13 +22,15 @@ def _beside(values: Values) -> Sequence[str]:
 def _figure_of_chapter(values: Values) -> str:
     """The figure of a chapter that shows the open fold, "" for matrices of one's own."""
     figure = {HOW: "how", HEADS: "heads", AGAINST: "against"}.get(values["fold"], "picture")
-    return figure if values["input"] == "sentence" else ""
+    again = values["fold"] == HOW and values["times"] > 1
+    return figure if values["input"] == "sentence" and not again else ""
 
 
 def _places() -> list[Place]:
     """The steps of *How*, and matrices of one's own."""
     found = [
-        Place("Matrices of your own", PLAY, "explore?input=matrices", "numbers by hand, Q K V")
+        Place("Matrices of your own", PLAY, "explore?input=matrices", "numbers by hand, Q K V"),
+        Place("A block again", f"{PLAY} · How", "explore?fold=how&times=6", "repeated, depth"),
     ]
     for step, names in SEARCHED.items():
         variant = "&variant=multihead" if step == "joined" else ""

@@ -24,7 +24,15 @@ from attention.subjects.play import opening_page
 from attention.subjects.play import scene as scenes
 from attention.subjects.play.against.page import draw_against
 from attention.subjects.play.heads.page import draw_heads
-from attention.subjects.play.how.page import draw_how, draw_own, offer_own, offer_projections
+from attention.subjects.play.how.page import (
+    draw_how,
+    draw_own,
+    offer_again,
+    offer_own,
+    offer_projections,
+)
+from attention.subjects.play.how.rows import computation_of
+from attention.subjects.play.how.step import StepSettings
 from attention.subjects.play.word_map import MapSettings
 
 
@@ -87,6 +95,7 @@ def _fold(view: View, fold: str, above: object) -> None:
     if fold == HOW:
         with st.container(horizontal=True):
             offer_projections(view)
+            offer_again(view, computation_of(result, view.of(StepSettings)))
             offer_own(view)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from attention.app.state.links import every_setting
-from attention.figures.matrix import read_stack
+from attention.figures.matrix import read_stack, write_matrix
 from attention.subjects.sources.steps import KINDS, TOLERANCE, Step, names
 from attention.subjects.sources.words import as_markdown, kind_of
 from tests.cases import over
@@ -125,8 +125,11 @@ def test_w_q_follows_from_the_printed_queries_and_w_k_is_one_of_many():
 
 def test_the_second_block_begins_with_the_output_of_the_first():
     once, again = STEPS["Understanding Attention 14"], STEPS["Understanding Attention 15"]
-    first = tensor_on(opened(once.page, **once.link), once.of)
-    assert_close(first, tensor_on(opened(again.page, **again.link), "X"), atol=1e-6, rtol=0)
+    assert again.link == {**once.link, "times": 2}
+    first = tensor_on(opened(once.page, **once.link), once.of)[0]
+    by_hand = opened(once.page, **{**once.link, "own_x": write_matrix(first)})
+    expected = tensor_on(opened(again.page, **again.link), again.of)
+    assert_close(tensor_on(by_hand, once.of), expected, atol=1e-6, rtol=0)
 
 
 def test_solving_needs_as_many_tokens_as_numbers_in_each():

@@ -142,11 +142,14 @@ def _read(text: str, most: int) -> Tensor:
     return stack
 
 
-def attend_over(own: OwnMatrices, scale: Scale | None, item: int = 0) -> Trace:
-    """The layer's one run over the batch, of which one matrix is taken; scale: None = 1/√d_k."""
+def attend_over(own: OwnMatrices, x: Tensor, item: int, scale: Scale | None) -> Trace:
+    """The layer's run over an x (tokens, d_model) under the mask of an item of the batch.
+
+    scale: None = 1/√d_k.
+    """
     with torch.no_grad():
-        trace: Trace = own.layer(own.x, own.mask, scale=scale)
-    return trace.sequence(item)
+        trace: Trace = own.layer(x, own.mask[min(item, len(own.mask) - 1)], scale=scale)
+    return trace
 
 
 def resized_mask(mask: str, x: str) -> str:

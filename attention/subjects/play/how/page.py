@@ -20,27 +20,29 @@ from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import MAX_CELLS, MatrixError
-from attention.figures.scene import Words, scene
+from attention.figures.scene import Words, note, scene
 from attention.figures.stacks import resized
 from attention.figures.word_rows import WordRows
 from attention.pipeline import Result
-from attention.subjects.play.how import Computation, StepSettings, own_matrices
+from attention.subjects.play.how import Computation, StepSettings, again, own_matrices
 from attention.subjects.play.how import scene as scenes
 from attention.subjects.play.how.own_matrices import OwnMatrixSettings
 from attention.subjects.play.how.rows import computation_of, stage_names
 from attention.subjects.play.scene import mixture
 
 OWN = settings_of(OwnMatrixSettings)
+NARROW = "The output is not as wide as x, or the text is too long: the block runs once."
 RUNS = "Query, key and value attention: q = x W_q, k = x W_k, v = x W_v, without a bias."
 
 
 def draw_how(view: View, result: Result, tokens: Sequence[str], query: int) -> None:
     """Stages of the chosen word in rows; with all words one of them in matrices."""
-    done = computation_of(result, view.of(StepSettings))
+    first = computation_of(result, view.of(StepSettings))
+    done = draw_again(view, first, again.run_of(result), tokens, query)
     if view["words"] == ALL_WORDS:
         draw_matrices(view, done, query)
         return
-    total = mixture(view, result)
+    total = mixture(view, result) if done is first else None
     shown = scenes.rows(done, tokens, query, view["step"], view["column"], total)
     figure = shown["rows"]
     assert isinstance(figure, WordRows)
@@ -50,6 +52,30 @@ def draw_how(view: View, result: Result, tokens: Sequence[str], query: int) -> N
         "cell": (figure.has_cell, lambda cell: choose_number(names[cell[0]], cell[1])),
     }
     draw(shown, key="stages", selection=view.selection, taken={"rows": taken})
+
+
+def draw_again(
+    view: View, first: Computation, run: again.Run, tokens: Sequence[str], query: int
+) -> Computation:
+    """The block as often as it is set, in rows; gives the last one."""
+    made = again.blocks(first, run)
+    if first.settings.times > 1:
+        widgets.widget(view, "times", width=150)
+    if len(made) > 1:
+        shown = again.rows(made, tokens, query)
+        choose = range(len(made)).__contains__, lambda row: session.choose("times", row + 1)
+        draw(shown, key="again", selection=view.selection, taken={"rows_again": {"row": choose}})
+    elif first.settings.times > 1:
+        draw(scene(note(NARROW)), key="again")
+    return made[-1]
+
+
+def offer_again(view: View, first: Computation) -> None:
+    """A way to the block once more, on its own output."""
+    offered = view.applies("times") and "times" not in view.hidden
+    if offered and first.settings.times == 1 and again.fits(first):
+        choose = partial(session.choose, "times", 2)
+        st.button("The block again, on its output", type="tertiary", on_click=choose)
 
 
 def choose_number(name: str, column: int) -> None:
@@ -112,12 +138,14 @@ def draw_own(view: View) -> None:
         draw(shown, key="own_matrices", taken=taken)
     with st.container():
         if not isinstance(read, dict):
-            trace = own_matrices.attend_over(read, view.settings().scale_factor, item)
-            settings = view.of(StepSettings)
-            done = Computation(read.layer, trace, read.names, read.x[item], settings, numbered=True)
+            scale, x = view.settings().scale_factor, read.x[item]
+            run = partial(own_matrices.attend_over, read, item=item, scale=scale)
+            settings, query = view.of(StepSettings), min(view["query"], len(read.names) - 1)
+            first = Computation(read.layer, run(x), read.names, x, settings, numbered=True)
             one = f" X has {batch} matrices. Each attends within itself; X[{item}] is shown."
             draw(scene(Words(RUNS + one * (batch > 1))), key="own_runs")
-            draw_matrices(view, done, min(view["query"], len(read.names) - 1))
+            draw_matrices(view, draw_again(view, first, run, read.names, query), query)
+            offer_again(view, first)
     if not view.hidden & OWN.keys():
         with st.expander("The matrices as text"):
             for name in OWN:

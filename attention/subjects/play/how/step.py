@@ -16,6 +16,7 @@ from attention.figures.matrix import Matrix
 from attention.figures.stacks import MAX_MATRICES
 from attention.figures.working import Working
 from attention.subjects.two_sequences.words import CrossSettings
+from attention.trained.sources import NONE
 
 ROLES = ("queries", "keys", "values")
 NORMED, ROTATED = "normed", "rotated"
@@ -56,6 +57,15 @@ class StepSettings:
     )
     step: str = choice("scores", "Step", STEPS)
     column: int = whole(-1, "Column", -1, 511, help="Of the number that is worked out; −1: none.")
+    times: int = whole(
+        1,
+        "Times",
+        1,
+        6,
+        when=("model", NONE),
+        help="How often the block is applied. From the second time on its output goes in as x; "
+        "the stages are those of the last time.",
+    )
     own_item: int = whole(0, "Matrix of X", 0, MAX_MATRICES - 1, when=("input", "matrices"))
     dropout: float = same_as(CrossSettings, "dropout")
     dropout_seed: int = same_as(CrossSettings, "dropout_seed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from attention.core.functional import Trace
 from attention.core.settings import settings_of
 from attention.figures.matrix import read_matrix
 from attention.subjects.play.how import Computation, StepSettings, step
@@ -28,6 +29,10 @@ def made(**texts: str) -> OwnMatrices:
     return read
 
 
+def attended(own: OwnMatrices, item: int = 0, scale: float | None = 1.0) -> Trace:
+    return attend_over(own, own.x[item], item, scale)
+
+
 def problems(**texts: str) -> dict[str, str]:
     read = read_own_matrices(OwnMatrixSettings(**texts))
     assert isinstance(read, dict)
@@ -36,7 +41,7 @@ def problems(**texts: str) -> dict[str, str]:
 
 def test_the_example_gives_what_was_published():
     """Karim 2019, “Illustrated: Self-Attention”, steps 3 and 4."""
-    trace = attend_over(made(), scale=1.0).head(0)
+    trace = attended(made()).head(0)
     assert trace.queries.tolist() == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
     assert trace.keys.tolist() == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
     assert trace.values.tolist() == [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
@@ -51,7 +56,7 @@ def test_rows_are_named_from_0_and_the_scale_is_that_of_the_keys():
     own = made(own_x="1 0 1 0; 0 2 0 2", own_mask="1 0; 1 1")
     assert own.names == ("x0", "x1")
     assert own.mask.tolist() == [[[True, False], [True, True]]]
-    trace = attend_over(own, scale=None)
+    trace = attended(own, scale=None)
     assert trace.scale == pytest.approx(3**-0.5)
     assert trace.weights[0, 0].tolist() == [1, 0]
     done = Computation(own.layer, trace, own.names, own.x[0], StepSettings())
@@ -66,8 +71,11 @@ def test_each_matrix_of_a_stack_attends_within_itself_under_a_mask_for_all_or_it
         assert own.x.shape == (2, 2, 4)
         for item, part in enumerate(parts):
             alone = made(own_x=part, own_mask=masks[item] if "|" in mask else mask)
-            one, other = attend_over(own, 1.0, item), attend_over(alone, 1.0)
+            one, other = attended(own, item), attended(alone)
             torch.testing.assert_close(one.output, other.output)
+            torch.testing.assert_close(
+                one.output, own.layer(own.x, own.mask, scale=1.0).output[item]
+            )
             assert one.mask.tolist() == other.mask.tolist()
 
 
