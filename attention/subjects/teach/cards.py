@@ -131,10 +131,10 @@ class Card:
         return self.with_values({"replies": replies if any(replies) else ""})
 
 
-NEW = Card(
+NEW = Card({"figure": "picture", "parts": ["lines"]})
+EXAMPLE_CARD = Card(
     {
-        "figure": "picture",
-        "parts": ["lines"],
+        **NEW.given,
         "link": "s=the+cat+chased+the+mouse&query=4",
         "question": "Which other word does “mouse” look at most?",
         "choices": ["cat", "chased"],

@@ -24,7 +24,11 @@ from attention.subjects.teach.cards import Card
 from attention.trained.sources import NONE
 
 # Of the figure before, which another one does not have.
-OF_ANOTHER = ("reveal", "probes")
+OF_ANOTHER = (
+    *("parts", "reveal", "probes", "try", "yours", "own"),
+    *("your_try", "your_question", "your_choices", "your_because"),
+)
+ARTICLES = {"the", "a", "an"}
 
 
 def of_link(address: str) -> View:
@@ -62,7 +66,7 @@ class LookedAt:
         names = [re.sub(r"\W", "", key).lower() for key in self.keys]
         said = [{*re.findall(r"\w+", choice.lower())} & {*names} for choice in choices]
         of_all = said[0].intersection(*said) if said else set()
-        named = [words - of_all for words in said]
+        named = [words - of_all - ARTICLES or words - of_all for words in said]
         if right is None or any(len(words) != 1 for words in named):
             return ""
         shares = [

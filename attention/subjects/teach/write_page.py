@@ -30,13 +30,14 @@ from attention.subjects.guide.reading import (
     chapter_name,
 )
 from attention.subjects.teach import class_page, draft_page, files, view_to_chapter
-from attention.subjects.teach.cards import Card, Draft, on_card
+from attention.subjects.teach.cards import EXAMPLE_CARD, NEW, Card, Draft, on_card
 from attention.subjects.teach.view_to_chapter import LookedAt
 from attention.trained import sources
 from attention.trained.sources import NONE
 
 HEIGHT, LONGEST_LABEL, LONGEST_LINK = 720, 40, 8000
 PROBLEM, FRAME, KEY = "lesson_problem", "frame_of_lesson", "key_of_next_class"
+NO_FRAME = (None, "", 0)  # of a card, its link, and the place in which it is drawn
 
 Write = Callable[[Card, Any], Card]
 
@@ -138,6 +139,9 @@ def way(draft: Draft) -> None:
                 **draft_page.field("opened_card", draft.opened, Draft.with_opened, titles),
             )
         act("Add a card", Draft.added, icon=":material/add:")
+        if draft.card == NEW:
+            example = partial(Draft.changed, name=draft.opened, change=lambda _: EXAMPLE_CARD)
+            act("Example", example, type="tertiary")
     if before := draft.before:
         with st.container(horizontal=True, vertical_alignment="center"):
             draw(scene(Words(f"Card {before.at + 1} is removed.", "told")), key="removed")
@@ -153,7 +157,7 @@ def card(draft: Draft) -> None:
         if shown.text("figure") not in WORDLESS:
             sentence = shown.setting("s")
             field("sentence", st.text_input, "Sentence", sentence, with_sentence)
-        if shown.text("figure") in chapter_page.LOOKING:
+        if shown.text("figure") in chapter_page.LOOKING and shown.setting("s"):
             found = view_to_chapter.looked_at(shown.text("link").removeprefix("?"))
         if found is not None:
             word_that_looks(draft, found.words)
@@ -176,6 +180,8 @@ def card(draft: Draft) -> None:
                 options=range(len(choices)),
                 format_func=lambda at: label(choices[at]),
             )
+        because, told = shown.text("because"), "What is said after the answer"
+        field("because", st.text_area, told, because, of_key("because"))
         if found is not None and (doubt := found.doubt(shown)):
             draw(scene(note(doubt)), key="doubt")
         with st.expander("More", key=f"more_{draft.opened}"):
@@ -204,8 +210,8 @@ def more(draft: Draft, choices: Sequence[str], found: LookedAt | None) -> None:
     field("title", st.text_input, "Title", shown.text("title"), of_key("title"))
     body = "Words before the figure"
     field("body", st.text_area, body, shown.body, Card.with_body, help=f"Up to {MAX_WORDS}.")
-    because, told = shown.text("because"), "What is said after the answer"
-    field("because", st.text_area, told, because, of_key("because"))
+    tries, told = shown.text("try"), "What to try in the figure"
+    field("try", st.text_input, told, tries, of_key("try"))
     for at, (choice, reply) in enumerate(zip(choices, shown.replies, strict=True)):
         told = f"Only after “{label(choice)}”"
         field(f"reply_{at}", st.text_input, told, reply, partial(with_reply, at))
@@ -281,21 +287,24 @@ def other_view(name: int) -> None:
 
 
 def preview(draft: Draft, lesson: Lesson, packed: str) -> None:
-    """The open chapter as pupils see it."""
-    name = chapter_name(draft.at + 1)
-    if name not in [chapter.name for chapter in lesson.chapters]:
-        st.info("This card is shown as soon as nothing is wrong with it.")
-    elif packed:
+    """The open chapter as pupils see it; while something is wrong with it, as it was before."""
+    name, (card, before, place) = chapter_name(draft.at + 1), st.session_state.get(FRAME, NO_FRAME)
+    is_whole = bool(packed) and name in [chapter.name for chapter in lesson.chapters]
+    link = before if card == draft.opened else ""
+    if is_whole:
         asked = {"lesson": CARRIED, "carried": packed, "chapter": name, "embed": "true"}
         beside = (st.context.url or "").partition("?")[0].rpartition("/")[0]
         link = f"{beside}/guide?{urlencode(asked | {'hide': 'lesson'})}"
-        before, place = st.session_state.get(FRAME, ("", 0))
+    if link:
         if link != before:  # another frame: in the same one a link is a step of the history
             place = 1 - place
-            st.session_state[FRAME] = link, place
+        st.session_state[FRAME] = draft.opened, link, place
         for _ in range(place):
             st.empty()
         st.iframe(link, height=HEIGHT, alt="The chapter as it looks")
+    if not is_whole:
+        before = " Until then as it was before." if link else ""
+        st.info(f"This card is shown as soon as nothing is wrong with it.{before}")
 
 
 def field_of(
@@ -366,6 +375,7 @@ def take_file() -> None:
     """Take over a file, within a callback."""
     if file := st.session_state["lesson_file"]:
         st.session_state[PROBLEM] = draft_page.take_file(file)
+        st.session_state[FRAME] = (None, *st.session_state.get(FRAME, NO_FRAME)[1:])
 
 
 def heading(view: View) -> tuple[str, str]:

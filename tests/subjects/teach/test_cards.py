@@ -7,7 +7,7 @@ import pytest
 from attention.subjects.guide.carried import EXAMPLE
 from attention.subjects.guide.chosen_lesson import check
 from attention.subjects.guide.reading import MAX_CHAPTERS, read_text
-from attention.subjects.teach.cards import NEW, Card, Draft, on_card, read_cards
+from attention.subjects.teach.cards import EXAMPLE_CARD, NEW, Card, Draft, on_card, read_cards
 from tests.cases import over
 from tests.hostile import HOSTILE
 
@@ -95,14 +95,16 @@ def test_a_lesson_has_no_more_cards_than_chapters_that_are_read():
 
 def test_cards_are_added_moved_removed_and_brought_back():
     first, last = (card.text("title") for card in Draft.begun(EXAMPLE).cards)
-    longer = Draft.begun(EXAMPLE).added()
+    empty = Draft.begun(EXAMPLE).added()
+    longer = empty.changed(empty.opened, lambda _: EXAMPLE_CARD)
 
     def titles(draft: Draft) -> list[str]:
         return [chapter.title for chapter in read_text(draft.text, check).chapters]
 
-    assert (titles(longer), longer.card) == ([first, "Chapter 2", last], NEW)
+    assert (titles(empty), empty.card) == ([first, last], NEW)
+    assert titles(longer) == [first, "Chapter 2", last]
     moved = longer.moved(-1)
-    assert (titles(moved), moved.card) == (["Chapter 1", first, last], NEW)
+    assert (titles(moved), moved.card) == (["Chapter 1", first, last], EXAMPLE_CARD)
     lesson = read_text(moved.text, check)
     assert [chapter.lesson for chapter in lesson.chapters] == ["A first look", "", ""]
     shorter = moved.removed()
@@ -119,7 +121,7 @@ def test_problems_are_told_on_cards_without_lines_and_keys():
     assert first == f"Card 1: {asks}."
     assert second.startswith("Card 2: figure: mask must be some of")
     assert third == "Card 2: HTML is not allowed, only Markdown."
-    same = bare.changed(0, lambda card: NEW.with_choices(["x", "x"]))
+    same = bare.changed(0, lambda card: EXAMPLE_CARD.with_choices(["x", "x"]))
     told = [*map(on_card, read_text(same.text, check).problems)]
     assert told == [
         "Card 1: give two to four answers, each another one.",

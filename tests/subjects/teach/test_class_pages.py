@@ -81,7 +81,7 @@ def test_a_card_asks_for_sentence_word_question_and_answers_and_folds_the_rest()
     keys = (str(getattr(widget, "key", "")) for widget in folded)
     more = {key.partition(":")[0] for key in keys}
     asked = [key for key in app.controls if key.endswith("_0") and key not in more]
-    assert asked == ["sentence_0", "query_0", "question_0", "choices_0", "right_0"]
+    assert asked == ["sentence_0", "query_0", "question_0", "choices_0", "right_0", "because_0"]
     assert (app.values["right_0"], app.values["title_0"]) == (2, "Who does what")
     assert (app.notes, frame(app)["chapter"]) == ([], ["chapter 1"])
     app.choose("title_0", "Who: *why*").choose("choices_0", "they *rise*\nthey stay\nthey shrink")
@@ -102,14 +102,49 @@ def test_another_sentence_and_then_another_field_leave_the_lesson_whole():
     assert not app.notes
 
 
-def test_an_answer_that_the_figure_contradicts_is_warned_of():
+def test_a_card_begins_empty_with_an_example_beside_it_and_asks_for_what_is_missing():
     app = opened("write").press("Add a card")
+    begun = ["sentence_2", "question_2", "choices_2", "because_2", "title_2", "try_2"]
+    assert ([app.values[key] for key in begun], "query_2" in app.controls) == ([""] * 6, False)
+    missing = "ask a question, give two to four answers, each another one, choose the right answer"
+    assert (app.notes, app.get("iframe")) == ([f"Card 2: {missing}."], [])
+    app.press("Example")
+    assert (app.notes, app.values["right_2"], "Example" in app.buttons) == ([], 0, False)
+    assert lesson_of(app).chapters[1].sentence == EXAMPLE_SENTENCE
+
+
+def test_the_preview_keeps_its_last_good_state_while_something_is_wrong_with_its_card():
+    app = opened("write")
+    begun = frame(app)
+    app.choose("choices_0", "they grow\nthey stay")
+    assert ("Until then as it was before." in app.all_words, frame(app)) == (True, begun)
+    app.choose("opened_card", 1).choose("opened_card", 0)
+    assert not app.get("iframe")
+    app.choose("right_0", 0)
+    assert frame(app) != begun
+
+
+def test_another_figure_has_nothing_of_the_one_before_and_what_to_try_can_be_taken_out():
+    app = opened("write").choose("opened_card", 1)
+    assert app.values["try_1"] == "Move the slider."
+    app.choose("try_1", "")
+    assert "try:" not in text(app)
+    app = opened("explore", s="a cat sat").go("write").choose("opened_card", 1)
+    app.press("Use the view I just made")
+    chapter = lesson_of(app).chapters[1]
+    assert (chapter.figure, chapter.hint, app.values["try_1"]) == ("picture", "", "")
+
+
+def test_an_answer_that_the_figure_contradicts_is_warned_of():
+    app = opened("write").press("Add a card").press("Example")
     assert not app.notes
     app.choose("right_2", 1)
     assert app.notes == [
         "In the figure “mouse” gives “cat” 22 % of its attention, and your right answer, "
         "“chased”, 4 %."
     ]
+    app.choose("choices_2", "the chased\na cat").choose("right_2", 0)
+    assert "“a cat” 22 %" in app.notes[0]
     app.choose("choices_2", "the cat\nthe mouse\nnobody").choose("right_2", 0)
     assert not app.notes
 
@@ -158,7 +193,7 @@ def test_a_card_has_the_word_the_head_and_the_model_of_its_figure():
 def test_cards_are_added_removed_and_brought_back():
     app = opened("write")
     begun = text(app)
-    before = text(app.press("Add a card"))
+    before = text(app.press("Add a card").press("Example"))
     assert [card[:7] for card in app.controls["opened_card"].options] == [
         "1 · Who",
         "2 · Whi",
