@@ -37,6 +37,6 @@ export function cardOf(content, query) {
     pills: own ? [seen] : [asking, seen],
     map,
     bars: [bars],
-    told: [[said[query]?.line ?? summary(content, query)].flat().join("")],
+    told: [said[query]?.line.join("") || summary(content, query)],
   }
 }

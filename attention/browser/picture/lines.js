@@ -113,7 +113,7 @@ function show(view, at) {
   view.at = at
   if (before?.query !== at.query) {
     join(view, at)
-    told.textContent = summary(content, at.query)
+    told.textContent = content.said[at.query]?.line.join("") || summary(content, at.query)
   } else if (before.key !== at.key) point(view, at)
   markQueries(view, at.held, at.query)
   for (const [key, item] of items.entries()) item.classList.toggle("previewed", key === at.key)

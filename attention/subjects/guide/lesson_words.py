@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -11,6 +12,8 @@ import yaml
 from attention.subjects.guide.chapters import GUIDE
 
 ENGLISH, FILE = "en", "words.yaml"
+SENTENCES = "sentences.yaml"  # English ones of the figures, and what they are in the language
+SLOT = re.compile(r"\\\{(\w+)\\\}")
 LessonWords = Mapping[str, str]  # by name, with braces for what differs
 
 
@@ -35,3 +38,34 @@ def words_in(language: str) -> tuple[str, LessonWords]:
     code = language.partition("-")[0].lower()
     code = code if code in all_words() else ENGLISH
     return code, all_words()[code]
+
+
+@functools.cache
+def _sentences(code: str) -> Sequence[tuple[re.Pattern[str], str]]:
+    """Patterns of English sentences, and each in a language."""
+    file = GUIDE / code / SENTENCES
+    known = _read(file) if file.is_file() else {}
+    return [(re.compile(SLOT.sub(r"(?P<\1>.+?)", re.escape(one))), known[one]) for one in known]
+
+
+def sentence_in(language: str, sentence: str) -> str:
+    """A sentence below a figure in another language; the English one where that has none.
+
+    What stands in braces differs: a number, {n1}, as the language writes it, or else words.
+    """
+    code, words = words_in(language)
+    for pattern, other in _sentences(code):
+        if found := pattern.fullmatch(sentence):
+            named = {
+                name: number_in(words, text)
+                if re.fullmatch(r"n\d", name)
+                else sentence_in(code, text)
+                for name, text in found.groupdict().items()
+            }
+            return other.format(**named)
+    return sentence
+
+
+def number_in(words: LessonWords, number: str) -> str:
+    """An English number as a language writes it: its comma, and the point between thousands."""
+    return number.translate(str.maketrans(".,", ",.")) if words["decimal"] == "," else number

@@ -35,6 +35,7 @@ from attention.subjects.guide import finale as endings
 from attention.subjects.guide import scene as scenes
 from attention.subjects.guide.chapters import CARRIED, LIGHTS, WORDLESS, Chapter, languages
 from attention.subjects.guide.figures import NextPieces
+from attention.subjects.guide.lesson_words import sentence_in
 from attention.subjects.guide.votes import VOTES
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
@@ -356,7 +357,8 @@ def learn(view: View, chapter: Chapter) -> None:
     if chapter_page.kept(view, "learned", False):
         trainings.training(settings, brief=True)
         return
-    st.button("Learn", key="learn", type="primary", on_click=begin_to_learn, args=(settings,))
+    label = sentence_in(view["lang"], "Learn")
+    st.button(label, key="learn", type="primary", on_click=begin_to_learn, args=(settings,))
     untrained = learning_controls.untrained(settings)
     draw(learning_scenes.unfinished(untrained, brief=True), key=trainings.KEY)
 

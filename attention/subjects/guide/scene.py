@@ -18,12 +18,13 @@ from attention.figures.chart import Chart
 from attention.figures.head_grid import HeadGrid, looks
 from attention.figures.matrices import Matrices
 from attention.figures.matrix import Matrix
-from attention.figures.picture import AttentionPicture
+from attention.figures.picture import AttentionPicture, Said
 from attention.figures.scene import Figure, Scene, Table, Words, note, scene, titled
 from attention.pipeline import Result
 from attention.subjects.guide import chapter_page, finale, fitting, model_window
 from attention.subjects.guide.chapters import WORDLESS, Chapter
 from attention.subjects.guide.figures import Card, NextPieces
+from attention.subjects.guide.lesson_words import ENGLISH, sentence_in, words_in
 from attention.subjects.learning import controls as learning_controls
 from attention.subjects.learning import scene as learning_scenes
 from attention.subjects.play import numbers as explore_numbers
@@ -53,13 +54,13 @@ def of_chapter(view: View, chapter: Chapter) -> Scene:
         f"model with: {sources.installing()}"
     )
     figures = [] if chapter.figure in FOLLOWING else figures_of(view, chapter)
-    return scene(words if missing else None, *figures)
+    return in_language(view, words if missing else None, *figures)
 
 
 def of_token(view: View, chapter: Chapter) -> Scene:
     """The part of a chapter's figure that another chosen token changes."""
     if chapter.figure in FOLLOWING:
-        return scene(*figures_of(view, chapter))
+        return in_language(view, *figures_of(view, chapter))
     words = chapter_page.looks_most(view, chapter_page.shown(view, chapter))
     return scene(Words(words, "told") if words else None)
 
@@ -96,7 +97,33 @@ def behind(view: View, chapter: Chapter) -> Scene:
     shown = chapter_page.shown(view, chapter)
     result = chapter_page.result(view, shown) if shown.figure in BEHIND else None
     figures = [] if result is None else BEHIND[shown.figure](view, shown, result)
-    return scene(*figures)
+    return in_language(view, *figures)
+
+
+def in_language(view: View, *figures: Figure | None) -> Scene:
+    """A scene of these, its sentences in the language of the page where that has them."""
+
+    def said(words: Words) -> Words:
+        text = "*".join(words.parts)
+        hint, other = (sentence_in(view["lang"], each) for each in (words.hint, text))
+        return replace(words, text=words.text if other == text else other.split("*"), hint=hint)
+
+    return scene(*(said(each) if isinstance(each, Words) else each for each in figures))
+
+
+def _looks(view: View, result: Result) -> list[Said]:
+    """Sentences on where each query looks most, in another language than the browser's English."""
+    code, words = words_in(view["lang"])
+    trace = result.trace
+    if code == ENGLISH or not trace.weights_are_a_distribution:
+        return []
+    names, keys = distinct_names(result.tokens), distinct_names(result.key_tokens)
+    most = [(row.argmax(), float(row.max())) for row in trace.weights]
+    lines = [
+        words["most"].format(word=word, key=keys[key], share=f"{100 * share:.0f}") if share else ""
+        for word, (key, share) in zip(names, most, strict=True)
+    ]
+    return [Said(question="", line=[line]) for line in lines]
 
 
 # The figures, by the names that chapters give them
@@ -113,7 +140,8 @@ def picture(
     rest = chapter_page.without_those_away(view, result)
     whole = sections.picture_of(rest, parts, stage=stage)
     height = TALL if [*parts] == ["heatmap"] else 0
-    return [AttentionPicture(replace(whole, height=height), key="picture")]
+    shown = replace(whole, height=height, said=_looks(view, rest))
+    return [AttentionPicture(shown, key="picture")]
 
 
 def word_vectors(view: View, chapter: Chapter, result: Result) -> Sequence[Figure]:

@@ -10,8 +10,9 @@ import pytest
 from attention.subjects.guide import chapters, chosen_lesson, lesson_words
 from attention.subjects.guide.chapters import GUIDE, Chapter, Lesson, languages
 from attention.subjects.guide.chosen_lesson import check
-from attention.subjects.guide.lesson_words import FILE, _read, words_in
+from attention.subjects.guide.lesson_words import FILE, SENTENCES, _read, sentence_in, words_in
 from attention.subjects.guide.reading import read_lesson
+from tests.hostile import HOSTILE
 from tests.running import opened
 
 ENGLISH = read_lesson(GUIDE, check)
@@ -112,3 +113,20 @@ def test_a_language_is_chosen_by_its_own_name_and_stands_in_the_link_by_its_code
     assert any("Cada palabra pregunta" in each.value for each in app.markdown)
     assert app.query_params["lang"] == "es"
     assert "lang_menu" not in opened("guide", hide="lang").controls
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_sentences_below_a_figure_are_in_the_language_of_the_chapter_with_its_numbers(code):
+    for english, other in _read(GUIDE / code / SENTENCES).items():
+        assert sorted(NAMED.findall(other)) == sorted(NAMED.findall(english))
+        assert sentence_in("fr", english) == english
+        assert sentence_in(code, f"{english} {HOSTILE[4]}") != other
+    numbers = {"one-word": "0,71 → 0,89", "softmax": "49,3 %", "square-root": "2.000"}
+    for chapter, number in numbers.items():
+        there, english = (opened("guide", lang=each, chapter=chapter).told for each in (code, "en"))
+        assert number in " ".join(there)
+        assert not {*there} & {*english}, chapter
+    assert sentence_in(code, "Learn") in opened("guide", lang=code, chapter="learning").buttons
+    said = opened("guide", lang=code, chapter="scores").sent["picture"].header["said"]
+    begins = words_in(code)[1]["most"].partition("{key}")[0].format(word="cat")
+    assert [each["line"][0].startswith(begins) for each in said].index(True) == 2
