@@ -31,12 +31,16 @@ def fits(first: Computation) -> bool:
 def blocks(first: Computation, run: Run) -> list[Computation]:
     """The computation as often as its settings say, each on the output of the one before.
 
-    run: of the layer over an x (tokens, d_model). The first alone where it does not fit.
+    run: of the layer over an x (tokens, d_model). The first alone where it does not fit; no more
+    where numbers grow beyond what float32 holds.
     """
     made = [first]
     while len(made) < first.settings.times and fits(first):
         x = first.layer.output(made[-1].layer_trace)
-        made.append(replace(first, run=run(x), vectors=x, positions=None))
+        then = run(x)
+        if not all(part.isfinite().all() for part in (then.scores, then.output)):
+            break
+        made.append(replace(first, run=then, vectors=x, positions=None))
     return made
 
 
@@ -80,10 +84,11 @@ def rows(made: Sequence[Computation], tokens: Sequence[str], query: int) -> Scen
 def spread_words(bits: Sequence[float]) -> str:
     """Say if weights even out or sharpen. bits: the mean entropy of their rows, time by time."""
     first, last = (f"{number:.2f}" for number in (bits[0], bits[-1]))
-    does = "stay as even as they were" if first == last else "even out"
-    if float(last) < float(first):
-        does = "sharpen"
+    does, goes = "stay as even as they were", f"is {first}"
+    if first != last:
+        does = "even out" if bits[-1] > bits[0] else "sharpen"
+        goes = f"goes from {first} to {last}"
     return (
-        f"From time 1 to time {len(bits)} the weights {does}: the mean entropy of all queries goes "
-        f"from {first} to {last} bits."
+        f"From time 1 to time {len(bits)} the weights {does}: the mean entropy of all queries "
+        f"{goes} bits."
     )

@@ -31,6 +31,7 @@ from attention.subjects.play.how.rows import computation_of, stage_names
 from attention.subjects.play.scene import mixture
 
 OWN = settings_of(OwnMatrixSettings)
+LARGE = "The numbers grow too large to go on."
 NARROW = "The output is not as wide as x, or the text is too long: the block runs once."
 RUNS = "Query, key and value attention: q = x W_q, k = x W_k, v = x W_v, without a bias."
 
@@ -65,8 +66,8 @@ def draw_again(
         shown = again.rows(made, tokens, query)
         choose = range(len(made)).__contains__, lambda row: session.choose("times", row + 1)
         draw(shown, key="again", selection=view.selection, taken={"rows_again": {"row": choose}})
-    elif first.settings.times > 1:
-        draw(scene(note(NARROW)), key="again")
+    if len(made) < first.settings.times:
+        draw(scene(note(LARGE if again.fits(first) else NARROW)), key="again_ends")
     return made[-1]
 
 

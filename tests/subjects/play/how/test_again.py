@@ -14,7 +14,7 @@ from attention.subjects.play.how import StepSettings, again
 from attention.subjects.play.how.rows import computation_of
 from attention.subjects.play.how.step import Computation
 from tests.cases import over
-from tests.running import App, opened
+from tests.running import App, opened, viewed
 from tests.subjects.play.how.making import result_of
 
 
@@ -52,14 +52,14 @@ def test_an_output_of_another_width_does_not_go_in_again():
 SPREADS = {
     (1.0, 1.5, 2.25): "even out: the mean entropy of all queries goes from 1.00 to 2.25 bits.",
     (2.0, 2.5, 1.0): "sharpen: the mean entropy of all queries goes from 2.00 to 1.00 bits.",
-    (1.0, 1.001): "stay as even as they were: the mean entropy",
+    (1.0, 1.001): "stay as even as they were: the mean entropy of all queries is 1.00 bits.",
 }
 
 
 @over("bits", SPREADS)
 def test_it_is_said_if_weights_even_out_or_sharpen(bits):
     said = again.spread_words(bits)
-    assert said.startswith(f"From time 1 to time {len(bits)} the weights {SPREADS[bits]}")
+    assert said == f"From time 1 to time {len(bits)} the weights {SPREADS[bits]}"
 
 
 def rows_of(app: App) -> list[tuple[str, str]]:
@@ -102,3 +102,23 @@ def test_own_matrices_go_in_again_where_the_output_is_as_wide_as_x():
         x = (x @ x.T / math.sqrt(2)).softmax(-1) @ x
     assert_close(app.sent["matrices"].result, x)
     assert app.sent["rows_again"].header["tokens"] == ["x0", "x1"]
+
+
+def test_numbers_that_grow_beyond_float32_end_it():
+    weights = dict.fromkeys(("own_W_q", "own_W_k", "own_W_v"), "1000000")
+    app = opened(
+        "explore",
+        input="matrices",
+        times=6,
+        own_x="1000000; -1000000",
+        own_mask="1 1; 1 1",
+        **weights,
+    )
+    assert app.notes == ["The numbers grow too large to go on."]
+    assert len(rows_of(app)) == 2
+
+
+def test_no_chapter_shows_a_block_again_as_its_figure_has_one():
+    for link, figure in (({"times": 2}, ""), ({}, "how"), ({"times": 2, "fold": "map"}, "picture")):
+        view = viewed("explore", **{"fold": "how", **link})
+        assert view.page.chapter(view) == figure
