@@ -88,6 +88,19 @@ def test_a_class_votes_twice_and_is_counted_at_every_moment_over_reloads(open_pa
     expect(told.first).to_have_text(both)
 
 
+def test_a_chosen_word_below_the_preview_of_a_card_is_scrolled_to(open_page):
+    long = "the keeper of the light went down to the shore and counted all boats that came home"
+    link = 'the cat chased the mouse&query=2"\nquestion'
+    text = EXAMPLE.replace(link, f'{long} before it was dark again there&query=22"\nquestion', 1)
+    page = open_page(f"/write?lesson=link&carried={pack(text)}")
+    page.set_viewport_size({"width": 1280, "height": 1100})
+    inner = page.frame_locator("iframe")
+    chosen = inner.locator(".token-lines [aria-selected=true]")
+    expect(chosen).to_have_text("there")
+    expect(chosen).to_be_in_viewport()
+    assert page.locator(".stMain").evaluate("main => main.scrollTop") == 0
+
+
 def test_nothing_lies_over_anything_before_a_projector(open_page):
     page = open_page("/guide?chapter=masks")
     page.set_viewport_size({"width": 1440, "height": 900})

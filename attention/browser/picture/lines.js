@@ -108,7 +108,10 @@ function partsOf({ height }, tokens) {
     @type {(view: View, at: At) => void} */
 function show(view, at) {
   const { scroll, queries, height, items, at: before, content, told, note } = view
-  if (view.held !== at.held) reveal(scroll, queries.offsetTop + below(height, at.held), height)
+  if (view.held !== at.held) {
+    reveal(scroll, queries.offsetTop + below(height, at.held), height)
+    if (window !== window.parent) revealInFrame(view.options[at.held])
+  }
   view.held = at.held
   view.at = at
   if (before?.query !== at.query) {
@@ -118,6 +121,13 @@ function show(view, at) {
   markQueries(view, at.held, at.query)
   for (const [key, item] of items.entries()) item.classList.toggle("previewed", key === at.key)
   note.textContent = at.wanted < content.rows ? "" : "That word is gone; the last one is selected."
+}
+
+/** Scrolls the page within a frame, as the preview of a card is, and never the page around that.
+    @type {(word: HTMLElement | undefined) => void} */
+function revealInFrame(word) {
+  const beyond = word ? word.getBoundingClientRect().bottom - innerHeight : 0
+  if (beyond > 0) document.querySelector(".stMain")?.scrollBy(0, beyond + innerHeight / 8)
 }
 
 /** The lines, and the weights beside the keys: at once where the numbers are new, else of those in

@@ -142,10 +142,11 @@ class Classes:
         self._lock = threading.Lock()
         self._now = now
 
-    def look(self, key: str, address: str, at: Question) -> Room:
+    def look(self, key: str, address: str, at: Question, turns: bool = True) -> Room:
         """The class of a key, as its teacher looks at it; begun where it is not here.
 
-        address: where the teacher comes from. Raises NoRoom where there is no room for another,
+        address: where the teacher comes from; at: the question looked at; turns: whether the class
+        turns to it. Raises NoRoom where there is no room for another,
         ValueError where the key is none, or that of another class with this name.
         """
         name = name_of(key)
@@ -161,9 +162,9 @@ class Classes:
             if room is None:
                 if not make_place(self._rooms, address, MOST_CLASSES):
                     raise NoRoom("there are as many classes here as there may be; try again later")
-                room = Room(address, digest_of(key))
+                room = Room(address, digest_of(key), at)
             self._rooms.pop(name, None)  # the last one looked at is the last to be given up
-            self._rooms[name] = room = replace(room, used=now, at=at)
+            self._rooms[name] = room = replace(room, used=now, at=at if turns else room.at)
             return room
 
     def _of(self, key: str) -> Room | None:

@@ -14,7 +14,7 @@ from attention.figures.scene import Words, note, scene
 from attention.hosting.addresses import network
 from attention.subjects.guide import carried, chapter_page, chosen_lesson
 from attention.subjects.guide.chapters import Chapter
-from attention.subjects.guide.classes import CLASSES
+from attention.subjects.guide.classes import CLASSES, Room
 from attention.subjects.guide.votes import Ballot
 
 PUPIL = "pupil"  # the name of the browser in its class; nothing else is known of it
@@ -47,15 +47,14 @@ def enter(view: View) -> View:
         told = chapter_page.learner(chapter_page.recall(view, view["answered"]))
         for asked in (each for each in there if each[-1] in told):
             CLASSES.vote(view["room"], _pupil(), asked, told[asked[-1]], address())
-    return _as_voted(view) if CLASSES.join(view["room"], _pupil(), address()) else view
+    here = CLASSES.join(view["room"], _pupil(), address())
+    return _as_voted(view, CLASSES.find(view["room"]) or room) if here else view
 
 
-def _as_voted(view: View) -> View:
+def _as_voted(view: View, room: Room) -> View:
     """The view with the votes of this browser, and with its choice on the open question once that
     is revealed; whoever has none is shown the answer."""
-    room, lesson = CLASSES.find(view["room"]), chosen_lesson.lesson(view)
-    assert room is not None
-    ballots = chapter_page.ballots(view, room)
+    ballots, lesson = chapter_page.ballots(view, room), chosen_lesson.lesson(view)
     first = carried.Result(tuple(each.first.get(_pupil()) for each in ballots))
     code = carried.code_of(first, lesson) if any(_pupil() in each.first for each in ballots) else ""
     session.change(guesses={})

@@ -23,7 +23,7 @@ from attention.subjects.guide.votes import Ballot
 from attention.subjects.teach import scene as scenes
 from attention.subjects.teach import votes_file
 
-KEY, SAID, BEFORE = "key_of_class", "said_of_code", "codes_before"
+KEY, SAID, BEFORE, AT = "key_of_class", "said_of_code", "codes_before", "class_looks_at"
 LABELS = {"close": "Close the vote", "again": "Vote again", "reveal": "Reveal"}
 EXAMPLE_SENTENCES = (
     "the river broke its banks after the rain",
@@ -119,8 +119,10 @@ def room_of(view: View) -> tuple[Room | None, str]:
     """The class whose teacher this is, None where it cannot be had, and why."""
     key, chapter = key_of(view), chapter_page.opened(view)
     at = (view["lesson"], view["carried"], chapter.name if chapter else "")
+    turns = st.session_state.get(AT) != at  # else two tabs would have it turn to and fro
+    st.session_state[AT] = at
     try:
-        return CLASSES.look(key, joining.address(), at), ""
+        return CLASSES.look(key, joining.address(), at, turns), ""
     except ValueError as error:
         why = error if key else "this browser does not have its key"
         return None, f"The class cannot be opened: {why}."
@@ -128,9 +130,9 @@ def room_of(view: View) -> tuple[Room | None, str]:
 
 def ballot_of(view: View, room: Room | None) -> Ballot:
     """The votes on the open question; without a class it is revealed by the link."""
-    if room is not None:
-        return room.ballot(room.at)
     chapter = chapter_page.opened(view)
+    if room is not None and chapter is not None:
+        return room.ballot(chapter_page.question(view, chapter))
     answered = chapter is not None and chapter_page.is_answered(view, chapter)
     return Ballot("revealed" if answered else "first")
 
@@ -179,14 +181,14 @@ def take_sentence(sentences: list[str], chosen: int) -> None:
 def onward(view: View, lesson: Lesson, at: int, ballot: Ballot, room: Room | None) -> None:
     """From phase to phase of the votes, from question to question, and what lets nobody join."""
     there, last = lesson.chapters, len(lesson.chapters) - 1
-    revealed = ballot.phase == "revealed"
+    revealed, asked = ballot.phase == "revealed", chapter_page.question(view, there[at])
     with st.container(horizontal=True, vertical_alignment="center", key="class_onward"):
         if room is None:
             label, guess = ("Hide again", -1) if revealed else ("Reveal", there[at].answer)
             st.button(label, on_click=session.choose, args=("guess", guess))
         else:
             for number, move in enumerate(ballot.moves):
-                act = partial(CLASSES.move, key_of(view), room.at, move)
+                act = partial(CLASSES.move, key_of(view), asked, move)
                 st.button(LABELS[move], type="secondary" if number else "primary", on_click=act)
         turn = chapter_page.turn_to
         st.button("Back", disabled=at == 0, on_click=turn, args=(there[max(at - 1, 0)],))
@@ -196,7 +198,7 @@ def onward(view: View, lesson: Lesson, at: int, ballot: Ballot, room: Room | Non
         st.caption(f"{at + 1} of {last + 1}", width="content")
         if room is not None:
             if ballot.phase != "first":
-                anew = partial(begin_anew, key_of(view), room.at)
+                anew = partial(begin_anew, key_of(view), asked)
                 st.button("Begin anew", type="tertiary", on_click=anew)
             st.button(
                 "Close the door" if room.is_open else "Open the door",

@@ -210,7 +210,7 @@ def more(draft: Draft, choices: Sequence[str], found: LookedAt | None) -> None:
     field("title", st.text_input, "Title", shown.text("title"), of_key("title"))
     body = "Words before the figure"
     field("body", st.text_area, body, shown.body, Card.with_body, help=f"Up to {MAX_WORDS}.")
-    tries, told = shown.text("try"), "What to try in the figure"
+    tries, told = shown.text("try"), "To try in the figure"
     field("try", st.text_input, told, tries, of_key("try"))
     for at, (choice, reply) in enumerate(zip(choices, shown.replies, strict=True)):
         told = f"Only after “{label(choice)}”"

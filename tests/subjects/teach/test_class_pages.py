@@ -499,6 +499,10 @@ def test_pupils_follow_to_the_question_of_the_class_and_may_look_elsewhere():
     assert early.press("Back").run().values["contents"] == 0
     teacher.press("Back")
     assert late.run().values["contents"] == 0
+    asked(teacher=key).press("Next question")
+    for _ in range(2):
+        assert late.run().values["contents"] == 1
+        teacher.run()
 
 
 def test_votes_are_a_row_for_each_pupil_and_question_and_run_no_formula():
