@@ -6,6 +6,7 @@ import csv
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -54,29 +55,22 @@ def read(text: str, model: Transformer) -> tuple[list[Prompt], list[str]]:
     blank; a foil counts by its first piece. Raises ValueError for fewer than 5 or more than 200
     rows, refused ones not counted.
     """
-    lines = text.strip().splitlines()
-    apart = "\t" if "\t" in text else ","
-    rows = [
-        [cell.strip() for cell in next(csv.reader([line], delimiter=apart, skipinitialspace=True))]
-        if line.strip()
-        else []
-        for line in lines
-    ]
+    how: Any = {"delimiter": "\t" if "\t" in text else ",", "skipinitialspace": True}
+    lines = [next(csv.reader([line], **how)) for line in text.strip().splitlines()]
+    rows = [[cell.strip() for cell in line] for line in lines]
     columns: tuple[str, ...] = COLUMNS
     first = 1
     if rows and (named := tuple(cell.lower() for cell in rows[0])) and {*named} <= {*COLUMNS}:
         columns, rows, first = named, rows[1:], 2
     if len(rows) > MOST:
-        raise ValueError(f"a set has {FEWEST} to {MOST} prompts, got {len(rows)}")
+        raise ValueError(f"A set has {FEWEST} to {MOST} prompts, got {len(rows)}.")
     prompts: dict[tuple[str, int], Prompt] = {}
     refused = []
     for number, cells in enumerate(rows, first):
         try:
             if len(cells) > len(columns):
-                raise ValueError(
-                    f"it has {len(cells)} cells, at most {len(columns)} are expected: put quotes "
-                    "around a prompt with commas"
-                )
+                most = f"it has {len(cells)} cells, at most {len(columns)} are expected"
+                raise ValueError(f"{most}: put quotes around a prompt with commas")
             one = _prompt(number, dict(zip(columns, cells, strict=False)), model)
             if (before := prompts.get((one.text, one.answer))) is not None:
                 raise ValueError(f"it is there twice, see row {before.number}")
@@ -84,9 +78,8 @@ def read(text: str, model: Transformer) -> tuple[list[Prompt], list[str]]:
         except ValueError as problem:
             refused.append(f"Row {number} is left out: {problem}.")
     if len(prompts) < FEWEST:
-        raise ValueError(
-            " ".join([f"A set has {FEWEST} to {MOST} prompts, got {len(prompts)}.", *refused])
-        )
+        told = f"A set has {FEWEST} to {MOST} prompts, got {len(prompts)}."
+        raise ValueError(" ".join([told, *refused]))
     return [*prompts.values()], refused
 
 
@@ -103,11 +96,8 @@ def _prompt(number: int, cells: dict[str, str], model: Transformer) -> Prompt:
     other = None
     if foil:
         pieces = model.pieces(_behind_blank(foil))
-        other = next(
-            id_
-            for id_, special in zip(pieces.ids.tolist(), pieces.special, strict=True)
-            if not special
-        )
+        ids = zip(pieces.ids.tolist(), pieces.special, strict=True)
+        other = next(one for one, special in ids if not special)
         if other == piece:
             raise ValueError("its foil begins with the same piece as its answer")
     return Prompt(number, text, piece, other, cells.get("template", ""))
@@ -137,15 +127,11 @@ def rewordings(sentence: str, count: int = REWORDINGS, seed: int = 0) -> list[Pr
     for _ in range(10 * count * bool(kinds)):
         chosen = chance.sample([*kinds], min(len(kinds), chance.randint(1, 3)))
         instead = {word: _as(word, chance.choice(kinds[word])) for word in chosen}
-        found.setdefault(
-            " ".join(
-                word.replace(bare[word], instead.get(bare[word], bare[word])) for word in words
-            )
-        )
+        several = (word.replace(bare[word], instead.get(bare[word], bare[word])) for word in words)
+        found.setdefault(" ".join(several))
     found.pop(sentence, None)
     begun = [begin.format(sentence) for begin in chance.sample(_BEGINNINGS, len(_BEGINNINGS))]
-    variants = [*[*found][:count], *begun][:count]
-    return [Prompt(number, text) for number, text in enumerate(variants, 1)]
+    return [Prompt(at, text) for at, text in enumerate([*found, *begun][:count], 1)]
 
 
 def _as(word: str, other: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -76,23 +76,14 @@ class Effects:
 
         if self.before.dim() > 1:
             raise ValueError(f"a frame is of one number a text, got {tuple(self.before.shape)}")
-        before = self.before.reshape(-1)
-        after = self.after.reshape(*self.after.shape[:2], -1)
-        texts, layers, heads = (
-            at.flatten()
-            for at in torch.meshgrid(
-                torch.arange(len(before)),
-                torch.tensor([*self.layers]),
-                torch.arange(after.shape[1]),
-                indexing="ij",
-            )
-        )
-        columns = {"text": texts, "layer": layers, "head": heads, "before": before[texts]}
-        columns["after"] = after.permute(2, 0, 1).flatten()
-        columns["change"] = columns["after"] - columns["before"]
-        return pandas.DataFrame({name: each.cpu() for name, each in columns.items()}).assign(
-            to=self.to
-        )
+        layers, heads = self.after.shape[:2]
+        before = self.before.reshape(-1).repeat_interleave(layers * heads)
+        after = self.after.reshape(layers, heads, -1).permute(2, 0, 1).flatten()
+        columns = {"before": before, "after": after, "change": after - before}
+        every = range(self.before.numel()), self.layers, range(heads)
+        index = pandas.MultiIndex.from_product(every, names=["text", "layer", "head"])
+        numbers = {name: each.cpu().numpy() for name, each in columns.items()}
+        return pandas.DataFrame(numbers, index).reset_index().assign(to=self.to)
 
 
 @torch.no_grad()
@@ -135,11 +126,9 @@ def effects(
             every.append(effects(model, each, its, tokenizer=tokenizer, **how))
             if progress is not None:
                 progress(len(every), len(inputs))
-        return Effects(
-            torch.stack([one.before for one in every]),
-            torch.stack([one.after for one in every], 2),
-            *(every[0].to, every[0].layers),
-        )
+        whole = torch.stack([one.before for one in every])
+        of_heads = torch.stack([one.after for one in every], 2)
+        return replace(every[0], before=whole, after=of_heads)
     if isinstance(answer, list):
         raise ValueError("several answers are of a list of inputs, got one input")
     inputs = read(model, inputs, tokenizer)

@@ -17,7 +17,7 @@ from attention.core.arguments import must_be, must_be_several, must_be_within
 from attention.trained.layers import LayerRun
 from attention.trained.models import Model, Padded, Run
 
-MAX_PIECES_AT_ONCE = 768  # of all changed runs that are worked out together
+MAX_PIECES_AT_ONCE = 512  # of all changed runs that are worked out together
 # which parts are changed at once; those of a later step follow from the earlier ones
 STEPS = (
     *(("x",), ("queries", "keys", "values"), ("weights",), ("output",)),
@@ -91,20 +91,22 @@ def hidden(
     *,
     metric: Metric = lambda states: states,
     progress: Progress | None = None,
+    apart: bool = False,
 ) -> Tensor:
     """The last hidden states of changed runs. (interventions, pieces, d_model).
 
-    All are worked out in batches, each from the first layer that it changes on. metric: is kept of
-    the states instead, batch by batch: (interventions, …) of them. progress: is told
-    how many of how many are done; an exception that it raises stops the work. There are gradients
-    unless the caller switches them off. Raises ValueError where a change does not fit.
+    All are worked out in batches, each from the first layer on that one of it changes; apart: each
+    run from the first that it changes itself. metric: is kept of the states instead, batch by
+    batch: (interventions, …) of them. progress: is told how many of how many are done; an exception
+    that it raises stops the work. There are gradients unless the caller switches them off. Raises
+    ValueError where a change does not fit.
     """
     _check_interventions(model, run, several)
     batches: list[Tensor] = []
     done, n_pieces = 0, max(len(layer_input.pieces.ids) for layer_input in run.inputs)
     at_once = max(1, MAX_PIECES_AT_ONCE // n_pieces)
     order = sorted(range(len(several)), key=lambda at: _first_layer(several[at]))
-    for _, together in itertools.groupby(order, lambda at: _first_layer(several[at])):
+    for _, together in itertools.groupby(order, lambda at: apart and _first_layer(several[at])):
         group = [several[at] for at in together]
         for begin in range(0, len(group), at_once):
             some = group[begin : begin + at_once]
@@ -167,7 +169,8 @@ class Known:
                 [*(one for one in self._begun if _first_layer([one]) >= _first_layer(some)), *some]
                 for some in several
             ]
-        return hidden(self.model, self.run, several, metric=self.metric, progress=progress)
+        how: Any = {"metric": self.metric, "progress": progress, "apart": bool(self._begun)}
+        return hidden(self.model, self.run, several, **how)
 
 
 def run_of(model: Model, inputs: Any) -> Run:

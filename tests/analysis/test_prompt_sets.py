@@ -54,7 +54,7 @@ def test_a_row_is_refused_with_its_number_and_the_reason(row, reason):
 @pytest.mark.parametrize("count", [FEWEST - 1, MOST + 1])
 def test_a_set_of_too_few_or_too_many_rows_is_refused(count):
     rows = "\n".join(f"It is {number} years after, Paris" for number in range(count))
-    with pytest.raises(ValueError, match=f"set has 5 to 200 prompts, got {count}"):
+    with pytest.raises(ValueError, match=f"A set has 5 to 200 prompts, got {count}"):
         read(rows, packaged("smollm2"))
 
 

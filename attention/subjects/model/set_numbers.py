@@ -23,7 +23,7 @@ from attention.app.cached import kept
 from attention.app.state.shared import load_model
 from attention.app.state.view import View, once_a_run
 from attention.atlas.sentences import word_of
-from attention.changing.effects import effects
+from attention.changing.effects import Effects, effects
 from attention.changing.known import Progress
 from attention.hosting.jobs import Step, Tell
 from attention.inputs.text import plain
@@ -96,9 +96,13 @@ class PromptSet:
 
     @property
     def model(self) -> Transformer:
-        model = load_model(self.asked.model)
-        assert isinstance(model, Transformer)
-        return model
+        return _model(self.asked.model)
+
+
+def _model(name: str) -> Transformer:
+    model = load_model(name)
+    assert isinstance(model, Transformer)
+    return model
 
 
 @once_a_run
@@ -109,6 +113,9 @@ def set_of(view: View) -> PromptSet:
     asked = AnswerQuery(view["model"], "", -1, way, other=other)
     if view["prompts"] == REWORDED:
         sentence = plain(view["s"])
+        if len(_model(asked.model).pieces(sentence).ids) > prompt_sets.MAX_PIECES:
+            most = f"up to {prompt_sets.MAX_PIECES} pieces"
+            raise ValueError(f"A sentence of {most} has rewordings here.")
         variants = prompt_sets.rewordings(sentence, seed=SEED)
         return PromptSet(asked, tuple(variants), reworded=sentence)
     return PromptSet(asked, *_read(view["model"], view["prompts"]))
@@ -118,9 +125,7 @@ def set_of(view: View) -> PromptSet:
 def _read(model: str, setting: str) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
     lines = text_of(setting).splitlines()
     text = "\n".join("\t".join(map(plain, line.split("\t"))) for line in lines)
-    known = load_model(model)
-    assert isinstance(known, Transformer)
-    prompts, refused = prompt_sets.read(text, known)
+    prompts, refused = prompt_sets.read(text, _model(model))
     return tuple(prompts), tuple(refused)
 
 
@@ -146,8 +151,7 @@ class Before:
 @kept(2048)
 @torch.no_grad()
 def _before_of(name: str, prompt: Prompt) -> Before:
-    model = load_model(name)
-    assert isinstance(model, Transformer)
+    model = _model(name)
     run = model.run(prompt.text)
     scores = model.scores(run.hidden[-1])
     likeliest = int(scores.argmax())
@@ -172,6 +176,11 @@ def steps_to_before(asked: PromptSet) -> list[Step]:
     return [Step("Asking all heads on", ("before", name, asked.prompts), work)] if left else []
 
 
+def own_answer(asked: PromptSet) -> str:
+    """The answer to the sentence that all prompts are rewordings of."""
+    return _before_of(asked.asked.model, Prompt(0, asked.reworded)).answer
+
+
 def before_of(asked: PromptSet) -> list[Before]:
     """All prompts as they are, in their order."""
     return [_before_of(asked.asked.model, one) for one in asked.prompts]
@@ -183,8 +192,7 @@ def before_of(asked: PromptSet) -> list[Before]:
 @kept(nbytes=16 << 20, key=lambda asked, prompt, progress: (asked, prompt.answer, prompt.foil))
 def _changes_of(asked: AnswerQuery, prompt: Prompt, progress: Progress) -> Tensor:
     """The change of each metric without each head. (layers, heads, 3)."""
-    model = load_model(asked.model)
-    assert isinstance(model, Transformer)
+    model = _model(asked.model)
     metric, run = partial(prompt_sets.metrics, model=model, prompt=prompt), model.run(prompt.text)
     return effects(model, run, metric, to=numbers.replacement_of(asked), progress=progress).change
 
@@ -254,24 +262,11 @@ def named_of(asked: PromptSet, changes: Changes) -> Named | None:
 
 
 def frame(asked: PromptSet, before: Sequence[Before], changes: Changes) -> pandas.DataFrame:
-    """A row for each prompt and head: the metric before and its change, way and seed beside."""
-    _, layers, heads = changes.of.shape
+    """A row for each prompt and head, see `Effects.frame`, with the prompt and its answer."""
     column = [*LEAST].index(changes.metric)
-    every = [
-        (one, layer, head) for one in before for layer in range(layers) for head in range(heads)
-    ]
-    return pandas.DataFrame(
-        {
-            "row": [one.prompt.number for one, _, _ in every],
-            "prompt": [one.prompt.text for one, _, _ in every],
-            "answer": [one.answer for one, _, _ in every],
-            "foil": [one.foil for one, _, _ in every],
-            "rank": [one.rank for one, _, _ in every],
-            "layer": [layer for _, layer, _ in every],
-            "head": [head for _, _, head in every],
-            "way": asked.asked.way,
-            "metric": changes.metric,
-            "before": [float(one.metrics[column]) for one, _, _ in every],
-            "change": changes.of.flatten().tolist(),
-        }
-    )
+    whole, of_heads = torch.stack([one.metrics[column] for one in before]), changes.of.movedim(0, 2)
+    every = Effects(whole, whole + of_heads, asked.asked.way, range(len(of_heads))).frame()
+    rows = [before[at] for at in every["text"]]
+    named = {"answer": [one.answer for one in rows], "foil": [one.foil for one in rows]}
+    number, text = ([getattr(one.prompt, name) for one in rows] for name in ("number", "text"))
+    return every.assign(row=number, text=text, metric=changes.metric, **named)

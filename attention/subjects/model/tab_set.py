@@ -57,9 +57,8 @@ def ways_in(view: View) -> None:
             _form(view["prompts"])
         for label, setting in (("Begin from this sentence", REWORDED), ("The example", "")):
             if view["prompts"] != setting:
-                st.button(
-                    label, type="tertiary", on_click=session.choose, args=("prompts", setting)
-                )
+                take = partial(session.choose, "prompts", setting)
+                st.button(label, type="tertiary", on_click=take)
 
 
 def _form(setting: str) -> None:
@@ -70,24 +69,17 @@ def _form(setting: str) -> None:
     key = f"set_typed_{digest(text.encode())}"
     with st.form("set_form", border=False):
         st.text_area("Prompts", text, height=260, width=520, key=key, help=TOLD)
-        take = lambda: _take(st.session_state[key])  # noqa: E731
-        st.form_submit_button("Read it", on_click=take)
-    st.file_uploader("Or a CSV file", type=["csv", "txt", "tsv"], key=FILE, on_change=_take_file)
+        st.form_submit_button("Read it", on_click=_take, args=(key,))
+    st.file_uploader(
+        "Or a CSV file", type=["csv", "txt", "tsv"], key=FILE, on_change=_take, args=(FILE,)
+    )
 
 
-def _take_file() -> None:
-    file = st.session_state.get(FILE)
-    if file is not None:
-        try:
-            _take(text_of(file))
-        except ValueError as problem:
-            session.change(refused=str(problem))
-
-
-def _take(text: str) -> None:
-    """Show another set, or say why not, within a callback."""
-    st.session_state[OPEN] = False
+def _take(key: str) -> None:
+    """Show the set that a box or a file has, or say why not, within a callback."""
+    given, st.session_state[OPEN] = st.session_state.get(key), False
     try:
+        text = given if isinstance(given, str) else text_of(given) if given else ""
         session.choose("prompts", set_numbers.packed(text) if text.strip() else "")
     except ValueError as problem:
         session.change(refused=str(problem))

@@ -17,9 +17,10 @@ from attention.changing.answers import answer_at
 from attention.changing.effects import effects
 from attention.changing.known import states_without
 from attention.changing.transplants import WeightChanges, map_changes, transplants, weight_changes
-from attention.subjects.model import head_sentences, pair_sentences
+from attention.subjects.model import head_sentences, pair_sentences, set_numbers
 from attention.subjects.model import numbers as model_numbers
 from attention.subjects.model.answers import BASE, TUNED, Answered, Other
+from attention.subjects.model.options import SET
 from attention.trained import sources
 from attention.trained.models import Transformer
 from attention.trained.sources import OwnModels
@@ -257,3 +258,19 @@ def test_other_answers_are_counted_and_the_one_of_the_tuned_model_is_named():
         "Of 2 packaged prompts 1 has another answer in the tuned model; the median change is 19 "
     )
     assert [*map(pair_sentences.moved_title, (one, other))] == ["capitals", "capitals: now “c”"]
+
+
+def test_over_a_set_of_prompts_heads_are_those_of_the_base(pair):
+    base, tuned = pair
+    rows = "\n".join(f"{text}, a" for text in ("the cat", "a mat", "cats", "the", "mats on"))
+    link = {"model": "second", "prompts": set_numbers.packed(rows), "more": SET}
+    asked = set_numbers.set_of(viewed("model", **link))
+    before = set_numbers.before_of(asked)
+    for step in set_numbers.steps_to_changes(asked, before):
+        step.work(lambda *_: None)
+    found = set_numbers.changes_of(asked, before, "").of
+    for at, one in enumerate(before):
+        text, ids = one.prompt.text, one.prompt.answer
+        alone = effects(tuned, text, ids, to=base.run(text)).change
+        assert_close(found[at], alone, atol=1e-5, rtol=1e-4)
+    assert asked.asked.other == "first"

@@ -161,12 +161,12 @@ def test_heads_are_named_over_twenty_prompts_in_sentences_and_a_frame():
     assert told.startswith("Heads that are off are set to: zero. ")
     count = int(found.named.sum())
     assert ("No head is named" in told) == (count == 0)
-    (csv,) = (each for each in offered if each.name == "heads-over-a-set-of-prompts.csv")
+    (csv,) = (each for each in offered if each.name == "heads-over-a-set-of-prompts-by-prompt.csv")
     frame = pandas.read_csv(io.StringIO(csv.make()))
     assert len(frame) == 20 * 12
     mean = frame.groupby(["layer", "head"])["change"].mean()
     assert_close(torch.tensor(mean.to_numpy()).float(), shown.mean.flatten(), atol=1e-5, rtol=1e-4)
-    assert (frame.way == ZERO).all()
+    assert (frame.to == ZERO).all()
 
 
 @pytest.mark.usefixtures("theirs")
