@@ -41,6 +41,7 @@ PRINT = """\
 if __name__ == "__main__":
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=140)
     print(tokens)
+    print("scores, queries down, keys across:", trace.scores, sep="\\n")
     print("weights, queries down, keys across:", trace.weights, sep="\\n")
     print("output:", trace.output, sep="\\n")"""
 

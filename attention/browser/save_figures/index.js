@@ -6,7 +6,7 @@ import { saveFigure, savePicture } from "../shared/svg.js"
 /** @import { Mount } from "../shared/component.js"
     @typedef {ReturnType<typeof build>} View */
 
-const SAVES = { SVG: saveFigure, PNG: savePicture }
+const SAVES = { PNG: savePicture, SVG: saveFigure }
 
 export default component(build, draw, null)
 
@@ -16,15 +16,16 @@ function build({ root, content }) {
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { figures } }) {
-  const buttons = Object.keys(figures).flatMap((name) => {
-    if (!partsOf(name, figures[name]).length) return []
-    return Object.entries(SAVES).map(([kind, save]) => {
-      const textContent = `${name[0].toUpperCase()}${name.slice(1)}, ${kind}`
-      const button = make("button", "", null, { type: "button", textContent })
-      button.addEventListener("click", () => save(name, partsOf(name, figures[name])))
-      return button
-    })
-  })
-  frame.replaceChildren(...buttons)
+function draw({ frame, content: { figures, begins } }) {
+  frame.replaceChildren()
+  const there = Object.keys(figures).filter((name) => partsOf(name, figures[name]).length)
+  /** @type {(name: string, kind: string, save: (file: string) => unknown) => void} */
+  const offer = (name, kind, save) => {
+    const textContent = `${name[0].toUpperCase()}${name.slice(1)}, ${kind}`
+    make("button", "", frame, { type: "button", textContent }).addEventListener("click", () =>
+      save(`${begins}-${name.replaceAll(" ", "-")}`),
+    )
+  }
+  for (const [kind, save] of Object.entries(SAVES))
+    for (const name of there) offer(name, kind, (file) => save(file, partsOf(name, figures[name])))
 }

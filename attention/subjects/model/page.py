@@ -11,6 +11,7 @@ from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session, shared
 from attention.app.state.view import View
+from attention.figures import files
 from attention.figures.scene import note, scene
 from attention.subjects.model import (
     choices,
@@ -125,7 +126,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         under_way = works.pause(task, waits=False) is not None
         if under_way != looks_again:
             st.rerun()
-        figure = window.figure_of(view, shown)
+        figure = window.figure_of(view, shown, every_lens=files.are_wanted())
         taken = {figure.key: choices.taken_from(figure, shown)}
         film = team_scene.figure_of(shown)
         if film is not None:

@@ -16,6 +16,7 @@ from attention.app.state import session
 from attention.app.state.openings import AGAINST, HEADS, HOW, MAP, NUMBERS
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
+from attention.figures import layer_words
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
 from attention.pipeline import Result
@@ -54,6 +55,8 @@ def explore(view: View) -> None:
         _tell(view)
         return
     opening_page.draw_sentence(view, result)
+    if not layer_words.words_of(result):
+        offer_files(result, min(int(view["query"]), len(result.tokens) - 1))
     opening_page.controls(view, result)
     fold = opening_page.fold_of(view, result)
     if fold == MAP:
@@ -107,7 +110,6 @@ def _numbers(view: View, result: Result, tokens: Sequence[str], query: int) -> N
     parts = scenes.parts_of_heads(result, query, names) if result.layer.heads > 1 else []
     draw(scene(*near, *parts), key="nearest")
     draw_word_map(view, result, query)
-    offer_files(result, query)
 
 
 def draw_word_map(view: View, result: Result, query: int) -> None:
