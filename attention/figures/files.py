@@ -18,6 +18,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+COPIED = "Copy as Python"  # label of a file that is shown to be copied
 FORMULA = ("=", "+", "-", "@")
 
 _collected: ContextVar[list[File] | None] = ContextVar("collected", default=None)
@@ -61,6 +62,11 @@ def _another(text: str, apart: str, taken: set[str]) -> str:
     title, apart, kind = text.rpartition(apart) if apart in text else (text, "", "")
     tries = (f"{title} {number}{apart}{kind}" for number in itertools.count(2))
     return next(one for one in itertools.chain([text], tries) if one not in taken)
+
+
+def offer_program(make: Callable[[], str]) -> None:
+    """Offer a program to be copied, which gives the numbers on screen."""
+    offer(COPIED, "program.py", make)
 
 
 def offer_csv(title: str, make: Callable[[], str], of: str = "") -> None:

@@ -53,7 +53,9 @@ def test_the_link_and_the_files_one_takes_along_hold_what_is_on_the_page(open_pa
     page.get_by_role("button", name="Download").click()
     masked = pandas.read_csv(saved(page, "Masked scores, CSV", tmp_path), index_col=0)
     assert (masked.isna() == numpy.triu(numpy.ones((6, 6)), 1)).all(axis=None)
-    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Copy as Python").click()
+    expect(page.get_by_role("button", name="Copied the program")).to_be_visible()
+    assert "compute(Settings(" in page.evaluate("navigator.clipboard.readText()")
 
 
 # Controls of a file that work in it alone.
@@ -67,8 +69,8 @@ MENUS = {
     "/?fold=numbers&query=2": ("play-numbers", []),
     "/model?model=constructed&query=2": ("a-real-model-lost", LENSES),
 }
-KINDS = ["HTML", "PNG", "SVG", "CSV", "PyTorch script"]
-LABELS = """menu => [...menu.querySelectorAll("button, .st-key-save_figures *")]
+KINDS = ["HTML", "PNG", "SVG", "CSV", "PyTorch script", "Copy as Python"]
+LABELS = """menu => [...menu.querySelectorAll("button, [class*=st-key-] *")]
   .flatMap(each => [each, ...(each.shadowRoot?.querySelectorAll("button") ?? [])])
   .filter(each => each.matches("button"))
   .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
@@ -87,7 +89,7 @@ def test_each_menu_is_alike_and_its_file_has_no_control_that_needs_a_server(
     labels = page.get_by_test_id("stPopoverBody").evaluate(LABELS)
     kinds = [KINDS.index(label.rpartition(", ")[2]) for label in labels]
     assert kinds == sorted(kinds)
-    assert {*kinds} >= {0, 1, 2, 3}
+    assert {*kinds} >= {0, 1, 2, 3, 5}
     file = saved(page, "All figures, HTML", tmp_path)
     assert file.name == f"{begins}-all-figures.html"
     alone = offline(file)

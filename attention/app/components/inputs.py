@@ -124,11 +124,12 @@ class SaveFiguresHeader(TypedDict):
     as PNG, and another as SVG.
 
     figures: names, with what the keys of their components begin with; begins: what the names of
-    their files begin with.
+    their files begin with. Where there is a program, a button that copies this instead.
     """
 
     figures: Mapping[str, str]
     begins: str
+    program: str
 
 
 save_figures = Component("save_figures", SaveFiguresHeader)

@@ -12,7 +12,12 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app.components.inputs import CopyLinkHeader, copy_link, save_figures
+from attention.app.components.inputs import (
+    CopyLinkHeader,
+    SaveFiguresHeader,
+    copy_link,
+    save_figures,
+)
 from attention.app.components.scene import Drawn
 from attention.app.state.glossary import GLOSSARY
 from attention.app.state.links import every_setting
@@ -21,7 +26,7 @@ from attention.app.state.view import View
 from attention.core import papers
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
-from attention.figures.files import File, slug
+from attention.figures.files import COPIED, File, slug
 from attention.figures.scene import Figure, Scene
 from attention.figures.worked_out import page_of_scene
 from attention.inputs.text import plain
@@ -149,6 +154,10 @@ def show_files(
     begins = slug(" ".join([view.page.title, *(str(view[name]) for name in _firsts(view))]))
 
     def save(file: File) -> None:
+        if file.label == COPIED:
+            its: SaveFiguresHeader = {"figures": {}, "begins": "", "program": str(file.make())}
+            save_figures.draw(its, key="copy_program")
+            return
         st.download_button(
             file.label,
             file.make,
@@ -160,7 +169,8 @@ def show_files(
 
     with container:
         save(File("All figures, HTML", "all-figures.html", lambda: _page(view, title, drawn)))
-        save_figures.draw({"figures": view.page.figures, "begins": begins}, key="save_figures")
+        its: SaveFiguresHeader = {"figures": view.page.figures, "begins": begins, "program": ""}
+        save_figures.draw(its, key="save_figures")
         for file in sorted(offered, key=lambda file: file.name.endswith(".py")):
             save(file)
 

@@ -37,6 +37,7 @@ from attention.subjects.model.answers import kind_of
 from attention.subjects.model.figures import HeadCards
 from attention.subjects.model.known_heads import EXAMPLES, EXHIBITED, KnownHead, known_of
 from attention.subjects.model.options import AS_IN, DECIDES
+from attention.subjects.model.program import program
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -127,6 +128,9 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         if under_way != looks_again:
             st.rerun()
         figure = window.figure_of(view, shown, every_lens=files.are_wanted())
+        if shown.erased < 0:
+            head = window.chosen(view, shown.model) or (0, 0)
+            files.offer_program(lambda: program(shown.asked, shown.off, head))
         taken = {figure.key: choices.taken_from(figure, shown)}
         film = team_scene.figure_of(shown)
         if film is not None:

@@ -16,7 +16,7 @@ from attention.app.state import session
 from attention.app.state.openings import AGAINST, HEADS, HOW, MAP, NUMBERS
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
-from attention.figures import layer_words
+from attention.figures import files, layer_words
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
 from attention.pipeline import Result
@@ -34,6 +34,7 @@ from attention.subjects.play.how.page import (
 )
 from attention.subjects.play.how.rows import computation_of
 from attention.subjects.play.how.step import StepSettings
+from attention.subjects.play.program import program
 from attention.subjects.play.word_map import MapSettings
 
 
@@ -55,10 +56,12 @@ def explore(view: View) -> None:
         _tell(view)
         return
     opening_page.draw_sentence(view, result)
-    if not layer_words.words_of(result):
-        offer_files(result, min(int(view["query"]), len(result.tokens) - 1))
     opening_page.controls(view, result)
     fold = opening_page.fold_of(view, result)
+    query = min(int(view["query"]), len(scenes.typed_tokens(result)) - 1)
+    if not layer_words.words_of(result):
+        offer_files(result, query)
+    files.offer_program(lambda: program(view, result, fold, query))
     if fold == MAP:
         draw(scenes.map_of_all(view, result), key="map_of_all", selection=view.selection)
         _tell(view)
