@@ -163,7 +163,7 @@ def test_two_sequences_work_a_number_out_as_it_says():
 
 def test_its_files_are_offered():
     offered = labels(asked("explore", LINK | {"fold": "numbers"}))
-    assert {"Weights · head 0, CSV", "PyTorch script of every step"} <= offered
+    assert {"Weights · head 0, CSV", "PyTorch script"} <= offered
 
 
 BENT = """

@@ -18,6 +18,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+COPIED = "Copy as Python"  # label of a file that is shown to be copied
 FORMULA = ("=", "+", "-", "@")
 
 _collected: ContextVar[list[File] | None] = ContextVar("collected", default=None)
@@ -43,6 +44,11 @@ def collecting() -> Iterator[list[File]]:
         _collected.reset(before)
 
 
+def are_wanted() -> bool:
+    """True while files are collected."""
+    return _collected.get() is not None
+
+
 def offer(label: str, name: str, make: Callable[[], str | bytes]) -> None:
     """Offer a file, if they are collected. What is called the same gets a number behind it."""
     files = _collected.get()
@@ -58,10 +64,15 @@ def _another(text: str, apart: str, taken: set[str]) -> str:
     return next(one for one in itertools.chain([text], tries) if one not in taken)
 
 
+def offer_program(make: Callable[[], str]) -> None:
+    """Offer a program to be copied, which gives the numbers on screen."""
+    offer(COPIED, "program.py", make)
+
+
 def offer_csv(title: str, make: Callable[[], str], of: str = "") -> None:
     """Offer a CSV file called after what it holds; of: what that belongs to, where a page has
     several of its kind, as "head 2". A word begins with a capital, a symbol stays as it is."""
-    offer(f"{_label(title, of)}, CSV", f"{_slug(f'{title} {of}')}.csv", make)
+    offer(f"{_label(title, of)}, CSV", f"{slug(f'{title} {of}')}.csv", make)
 
 
 def offer_frame(title: str, make: Callable[[], DataFrame], of: str = "") -> None:
@@ -77,7 +88,7 @@ def offer_frame(title: str, make: Callable[[], DataFrame], of: str = "") -> None
         titles = [_safe(str(name)) for name in frame]
         return frame.assign(**texts).to_csv(index=False, header=titles, lineterminator="\n")
 
-    label, name = _label(title, of), _slug(f"{title} {of}")
+    label, name = _label(title, of), slug(f"{title} {of}")
     offer(f"{label}, CSV", f"{name}.csv", csv)
     offer(f"{label}, Parquet", f"{name}.parquet", lambda: make().to_parquet(index=False))
 
@@ -174,6 +185,6 @@ def _safe(text: str) -> str:
     return re.sub(rf"(^|;)(?=\s*[{re.escape(''.join(FORMULA))}])", r"\1'", text)
 
 
-def _slug(title: str) -> str:
+def slug(title: str) -> str:
     """A title as the name of a file; formulas keep the signs that tell them apart."""
     return re.sub(r"[^\w()·√÷]+", "-", title.lower().replace(" / ", "÷")).strip("-")[:60]

@@ -6,6 +6,7 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from attention.core import functional, norms, positions, recurrence, scales
 from attention.core.papers import plain
 from attention.core.variants import Variant
 from attention.core.weighing import SOFTMAX, Weighing
-from attention.pipeline import Result
+from attention.pipeline import Result, Settings
 
 HEADER = '''\
 """{title} over {n} tokens, every step. Source: {source}."""
@@ -41,6 +42,7 @@ PRINT = """\
 if __name__ == "__main__":
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=140)
     print(tokens)
+    print("scores, queries down, keys across:", trace.scores, sep="\\n")
     print("weights, queries down, keys across:", trace.weights, sep="\\n")
     print("output:", trace.output, sep="\\n")"""
 
@@ -84,6 +86,16 @@ def pytorch_script(result: Result) -> str:
         PRINT,
     ]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def call_of(settings: Settings) -> str:
+    """The call of `attention.pipeline` that computes a result, with all settings but defaults."""
+    given = [
+        f"{field.name}={value!r}"
+        for field in fields(settings)
+        if (value := getattr(settings, field.name)) != field.default or field.name == "s"
+    ]
+    return f"compute(Settings({', '.join(given)}))"
 
 
 def _layer(layer: Variant, methods: list[Any]) -> str:

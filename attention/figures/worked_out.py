@@ -29,17 +29,25 @@ def page_of_scene(
     answers: Mapping[Done, Scene] | None = None,
     keeps: bool = False,
     opens: Mapping[str, Done] | None = None,
+    stage: str = "",
+    stays: bool = False,
 ) -> str:
-    """The text of a file that `notebook.scenes.save_scene` writes."""
+    """The text of a file that `notebook.scenes.save_scene` writes.
+
+    stage: that its pictures show, "" = weights; stays: whether the token that is shown first stays
+    so, as words beside it are of that one.
+    """
     whole = Scene([scene]) if isinstance(scene, Figure) else scene
     looks, modules, plotly = drawing(
         kinds_of([whole, *(answers or {}).values()]), "notebook/scene.js"
     )
-    chosen: QueryAndStage = {"query": query, "stage": ""}
+    chosen: QueryAndStage = {"query": query, "stage": stage}
     selection: SelectionHeader = {"values": chosen, "defaults": chosen, "turn": 0}
     given = {
         "scene": b64encode(gzip.compress(scene_message(whole, selection), mtime=0)).decode(),
         "answers": packed(whole, answers, keeps) if answers else "",
+        "answered": sorted({f"{key}.{event}" for key, event, _ in answers or {}}),
+        "stays": stays,
         "opens": {
             name: (f"{key}.{event}", value) for name, (key, event, value) in (opens or {}).items()
         },

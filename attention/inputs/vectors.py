@@ -93,6 +93,11 @@ def _told(progress: Progress) -> Callable[[Iterable[bytes], int], Iterator[bytes
     return over
 
 
+def named_vectors(name: str, report: Report = lambda line: None) -> Vectors:
+    """The vectors of a name, "glove" or the owner's, "own". report: is told how far it is."""
+    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "", report)
+
+
 def own_vectors_path() -> str | None:
     """The owner's vector file, named by the environment, never by a visitor; None where there is
     none, or it turned out that it cannot be read."""

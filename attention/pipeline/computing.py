@@ -11,6 +11,7 @@ from torchtext.vocab import Vectors
 
 from attention.core import masks
 from attention.core.functional import LongTrace, Trace
+from attention.inputs.vectors import named_vectors
 from attention.pipeline.preparing import Prepared, into_trained_layer, into_variant
 from attention.pipeline.result import Result
 from attention.pipeline.settings import Settings
@@ -24,7 +25,7 @@ MAX_AT_ONCE = 1 << 17  # cells of all heads that are worked out at once where th
 
 def compute(
     settings: Settings,
-    load_vectors: Callable[[str], Vectors],
+    load_vectors: Callable[[str], Vectors] = named_vectors,
     memory: str | None = None,
     run_model: Callable[[str, str], Run] = lambda name, text: sources.load(name).run(text),
 ) -> Result:

@@ -19,6 +19,7 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
     ("explore", {"fold": "how"}, {"Stages of the computation"}),
     ("explore", HOW, {"Q", "K", "Scores", "Working of the chosen cell"}),
     ("explore", HEADS, {"Heads of the layer"}),
+    ("explore", HEADS | {"words": ALL_WORDS}, {"Weights of all heads"}),
     ("explore", {"fold": "against"}, {"A and B"}),
     ("explore", {"fold": "against", "words": ALL_WORDS}, {"Weights B − A"}),
     (
@@ -40,7 +41,6 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
         {"q·k / √d_k · Four ways to the same scores", "X · given", "Differences of the checks"},
     ),
     ("guide", {"chapter": "scores"}, {"Scores"}),
-    ("write", {}, set()),
 ]
 
 
@@ -70,7 +70,16 @@ def test_a_page_offers_the_numbers_it_shows_and_each_label_says_of_what(case, mo
 
     monkeypatch.setattr(files, "_another", watched)
     app = asked(page, link)
-    offered = {label.removesuffix(", CSV") for label in labels(app) if label.endswith(", CSV")}
-    assert offered >= expected
+    first, *others = (item.proto.label for item in app.get("download_button"))
+    tables = [label.removesuffix(", CSV") for label in others if label.endswith(", CSV")]
+    assert {*tables} >= expected
     assert alike == []
     assert "save_figures" in app.sent
+    assert first == "All figures, HTML"
+    assert others[len(tables) :] in ([], ["PyTorch script"])
+
+
+@pytest.mark.parametrize("page", ["sources", "write"])
+def test_a_page_without_figures_has_no_menu_of_files(page):
+    assert asked(page, {}).sent.keys().isdisjoint({"save_figures"})
+    assert labels(asked(page, {})) <= {"Save the text"}

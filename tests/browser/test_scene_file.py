@@ -69,7 +69,8 @@ def test_of_a_sentence_of_many_lines_the_answer_and_the_switch_are_in_sight(offl
     view = viewed("model", model="constructed", layer=1, s="the cat sees a dog " * 24, query=120)
     figure, first = drawn(view, ())
     assert figure.said["answer"]
-    attention.save_scene(first, tmp_path / "window.html", query=120)
+    answers = {("model_window", event, (0, 1)): first for event in ("switched", "pair")}
+    attention.save_scene(first, tmp_path / "window.html", query=120, answers=answers)
     page = offline(tmp_path / "window.html")
     end = page.locator("output.answer")
     for width, height in ((1440, 900), (700, 900)):

@@ -120,13 +120,16 @@ search = Component("search", SearchHeader)
 
 
 class SaveFiguresHeader(TypedDict):
-    """A button for each figure that stands on the page; it saves what is seen of it as SVG, and
-    another as PNG.
+    """A button for each figure that stands on the page; it saves what is seen of it
+    as PNG, and another as SVG.
 
-    figures: names, with what the keys of their components begin with.
+    figures: names, with what the keys of their components begin with; begins: what the names of
+    their files begin with. Where there is a program, a button that copies this instead.
     """
 
     figures: Mapping[str, str]
+    begins: str
+    program: str
 
 
 save_figures = Component("save_figures", SaveFiguresHeader)

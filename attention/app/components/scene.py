@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import streamlit as st
@@ -15,6 +17,22 @@ from attention.figures.scene import Scene
 from attention.figures.scene_message import Selection, scene_message
 
 Taken = Mapping[str, Mapping[str, Handler]]  # by the key of a figure, and its events
+
+Drawn = list[tuple[Scene, bool]]  # scenes, each with whether it shows the selection
+
+_drawn: ContextVar[Drawn | None] = ContextVar("drawn", default=None)
+
+
+@contextmanager
+def collecting() -> Iterator[Drawn]:
+    """Collects the scenes that are drawn meanwhile."""
+    scenes: Drawn = []
+    before = _drawn.set(scenes)
+    try:
+        yield scenes
+    finally:
+        _drawn.reset(before)
+
 
 _draw = st.components.v2.component(
     "attention_scene",
@@ -38,6 +56,8 @@ def draw(
     its events what is asked of an answer and what is done then.
     """
     more: dict[str, Any] = {}
+    if (drawn := _drawn.get()) is not None:
+        drawn.append((scene, selection is not None))
     for figure in scene:
         figure.offer()
         for event, its in (taken or {}).get(figure.key, {}).items():

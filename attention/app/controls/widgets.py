@@ -343,7 +343,7 @@ def cell_grid(view: View, sequences: Sequences, name: str = "cells") -> None:
     key = f"{name.removesuffix('cells')}mask_grid"
     grid = MaskGrid(tokens, keys, mask.int().tolist(), key=key)
     then = functools.partial(paint, sequences=sequences, name=name)
-    words = Words("Click or drag to hide cells: queries down, keys across.")
+    words = Words("Queries down, keys across.", hint="Click or drag to hide cells.")
     draw(scene(words, grid), key=f"{key}_shown", taken={key: {"paint": (grid.has, then)}})
 
 

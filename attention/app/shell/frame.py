@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention.app.components.scene import collecting
 from attention.app.controls import long_text_box
 from attention.app.controls.notes import note, telling_unknown_layouts
 from attention.app.controls.widgets import (
@@ -125,9 +126,9 @@ def _draw(
         for words in [*session.problems(), *words_on_figure(view), *_words_on_waiting(held)]:
             note(words)
     if wanted:
-        with files.collecting() as offered, telling_unknown_layouts():
+        with files.collecting() as offered, collecting() as drawn, telling_unknown_layouts():
             draw(view)
-        show_files(view.page, wanted, offered)
+        show_files(view, heading[0], wanted, drawn, offered)
     else:
         with telling_unknown_layouts():
             draw(view)

@@ -12,15 +12,23 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.app.components.inputs import CopyLinkHeader, copy_link, save_figures
+from attention.app.components.inputs import (
+    CopyLinkHeader,
+    SaveFiguresHeader,
+    copy_link,
+    save_figures,
+)
+from attention.app.components.scene import Drawn
 from attention.app.state.glossary import GLOSSARY
 from attention.app.state.links import every_setting
-from attention.app.state.pages import SHARED, WHOLE_PAGE, Page
+from attention.app.state.pages import SHARED, WHOLE_PAGE
 from attention.app.state.view import View
 from attention.core import papers
 from attention.core.settings import Value, settings_of
 from attention.core.variants import VARIANTS
-from attention.figures.files import File
+from attention.figures.files import COPIED, File, slug
+from attention.figures.scene import Figure, Scene
+from attention.figures.worked_out import page_of_scene
 from attention.inputs.text import plain
 from attention.trained import sources
 from attention.trained.sources import NONE
@@ -45,6 +53,9 @@ TOLD_APART = (
     *("compare", "lesson", "chapter", "guess", "answered"),
     *("map", "fold", "words", "differs", "head_by", "prompts"),
 )
+LEADING = {"page_button", "head_cards", "sizes"}  # kinds of figures that only ask for more
+# Kinds of figures that follow the chosen word, and words, which are of none where only these are.
+FOLLOWING = {"picture", "comparison", "states", "words"}
 KEPT = ", ".join(
     (
         ".st-key-copy_link",
@@ -116,7 +127,7 @@ def sharing(view: View, heading: tuple[str, str], told: PageHeading) -> DeltaGen
         "embedded": bool(st.context.is_embedded),
     }
     copy_link.draw(header, key="copy_link", width="content")
-    if st.context.is_embedded:
+    if st.context.is_embedded or not view.page.figures:
         return None
     offered = st.popover("Download", type="tertiary", key="download", on_change="rerun")
     return offered if offered.open else None
@@ -132,22 +143,51 @@ def glossary(words: tuple[str, ...]) -> str:
     return f"<details class='glossary'>{told}</details>" if words else ""
 
 
-def show_files(page: Page, container: DeltaGenerator, offered: Sequence[File]) -> None:
-    """The figures of a page as SVG, which the browser writes, and the files offered meanwhile.
+def show_files(
+    view: View, title: str, container: DeltaGenerator, drawn: Drawn, offered: Sequence[File]
+) -> None:
+    """The one menu of files, alike on all pages: all that is drawn as HTML, each figure as PNG and
+    as SVG, which the browser writes, numbers as tables, a script.
 
-    They are held for as long as they are offered.
+    They are held for as long as they are offered. title: of the page.
     """
+    begins = slug(" ".join([view.page.title, *(str(view[name]) for name in _firsts(view))]))
+
+    def save(file: File) -> None:
+        if file.label == COPIED:
+            its: SaveFiguresHeader = {"figures": {}, "begins": "", "program": str(file.make())}
+            save_figures.draw(its, key="copy_program")
+            return
+        st.download_button(
+            file.label,
+            file.make,
+            f"{begins}-{file.name}",
+            key=f"file_{file.name}",
+            on_click="ignore",
+            type="tertiary",
+        )
+
     with container:
-        save_figures.draw({"figures": page.figures}, key="save_figures")
-        for file in offered:
-            st.download_button(
-                file.label,
-                file.make,
-                file.name,
-                key=f"file_{file.name}",
-                on_click="ignore",
-                type="tertiary",
-            )
+        save(File("All figures, HTML", "all-figures.html", lambda: _page(view, title, drawn)))
+        its: SaveFiguresHeader = {"figures": view.page.figures, "begins": begins, "program": ""}
+        save_figures.draw(its, key="save_figures")
+        for file in sorted(offered, key=lambda file: file.name.endswith(".py")):
+            save(file)
+
+
+def _page(view: View, title: str, drawn: Drawn) -> str:
+    """All that is drawn as one file; where something in it is of the chosen word and does not
+    follow another choice, that word stays."""
+    kept = [
+        (part, shows)
+        for scene, shows in drawn
+        for part in scene.parts
+        if not (isinstance(part, Figure) and part.kind in LEADING)
+    ]
+    whole = Scene([part for part, _ in kept])
+    follows = all(shows for _, shows in kept) and {it.kind for it in whole} <= FOLLOWING
+    title = " · ".join([title, *(text for _, text in said_alone(view))])
+    return page_of_scene(whole, title, view["query"], stage=view["stage"], stays=not follows)
 
 
 def words_on_figure(view: View) -> list[str]:
@@ -256,13 +296,18 @@ def _changed(view: View, apart: set[str]) -> dict[str, Value]:
     for schema in view.page.settings:
         values |= {name: view[name] for name in settings_of(schema) if view.applies(name)}
     declared = every_setting()
-    firsts = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
-    told = ["head", *(name for name in firsts if declared[name].choices)]
+    told = ["head", *_firsts(view)]
     return {
         name: value
         for name, value in values.items()
         if name not in (*TOLD_APART, *apart) and (value != declared[name].default or name in told)
     }
+
+
+def _firsts(view: View) -> list[str]:
+    """The first of a page's own settings where that says what the page shows, else none."""
+    firsts = [next(iter(settings_of(schema))) for schema in view.page.settings[:1]]
+    return [name for name in firsts if every_setting()[name].choices]
 
 
 def _said(name: str, value: Value) -> str:

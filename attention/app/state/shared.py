@@ -8,7 +8,7 @@ import streamlit as st
 from torchtext.vocab import Vectors
 
 from attention.inputs.vector_file import Report
-from attention.inputs.vectors import Neighbours, OwnVectors, PackagedGlove, own_vectors_path
+from attention.inputs.vectors import Neighbours, named_vectors
 from attention.trained import sources
 from attention.trained.models import Model
 
@@ -16,7 +16,7 @@ from attention.trained.models import Model
 @st.cache_resource(show_spinner=False)
 def load_vectors(name: str, _report: Report = lambda line: None) -> Vectors:
     """The vectors of that name, loaded once for everybody. _report: is told how far it is."""
-    return PackagedGlove() if name == "glove" else OwnVectors(own_vectors_path() or "", _report)
+    return named_vectors(name, _report)
 
 
 @st.cache_resource(show_spinner=False)

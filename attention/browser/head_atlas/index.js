@@ -1,4 +1,4 @@
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { make, whenClicked } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
 import * as heads from "../shared/head_map.js"
@@ -38,6 +38,7 @@ function build({ root, content, send }) {
     drawList(view)
     send("shade", menu.value)
   })
+  menuLabel.hidden = !isAnswered(content, "shade")
   whenClicked(list, "button", ({ dataset }) => choose(view, Number(dataset.head)))
   return view
 }
@@ -110,6 +111,7 @@ function point(view, head) {
 
 /** @type {(view: View, head: number) => void} */
 function choose(view, head) {
+  if (!isAnswered(view.content, "head")) return
   view.pointed = -1
   const { content } = view
   if (head !== content.chosen) {

@@ -1,5 +1,5 @@
 import { palette, ramp } from "../shared/colours.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { childrenOf, make, setLengths } from "../shared/elements.js"
 import * as heads from "../shared/head_map.js"
 import { countDrawing, paintNumbers, sharp } from "../shared/painter.js"
@@ -28,7 +28,8 @@ function build({ root, content, send }) {
   const look = make("div", "look", map.box, { ariaHidden: "true", hidden: true })
   const large = { look, canvas: make("canvas", "", look), name: make("span", "", look) }
   const caption = make("p", "caption", frame)
-  make("p", "hint", frame, { textContent: "Arrow keys go from one head to the next." })
+  const textContent = "Arrow keys go from one head to the next."
+  make("p", "hint", frame, { textContent, hidden: !isAnswered(content, "head") })
   const view = { content, frame, map, caption, large, width: 0, send }
   return view
 }
@@ -115,7 +116,7 @@ function lay({ frame, map, content }) {
 
 /** @type {(view: View, head: number) => void} */
 function choose(view, head) {
-  if (head === view.content.chosen) return
+  if (head === view.content.chosen || !isAnswered(view.content, "head")) return
   view.content.chosen = head
   heads.markTile(view.map, head)
   view.send("head", head, 40)

@@ -1,4 +1,4 @@
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { make, makeName, under } from "../shared/elements.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -59,6 +59,7 @@ function draw(view) {
 /** A stroke does to all its cells what it does to the first one.
     @type {(view: View, cell: HTMLElement) => void} */
 function start(view, cell) {
+  if (!isAnswered(view.content, "paint")) return
   view.stroke = { allowed: !isAllowed(cell), before: new Map() }
   paint(view, cell)
 }

@@ -1,6 +1,6 @@
 import { cellAfter, cellAt } from "../shared/cells.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { make, makeName, under } from "../shared/elements.js"
 import { frameCells, makeMatrix, paintMatrix } from "../shared/matrix.js"
 import { countDrawing } from "../shared/painter.js"
@@ -44,6 +44,8 @@ function build({ root, content, send }) {
     stands.
     @type {(view: View) => void} */
 function draw(view) {
+  if (!isAnswered(view.content, "cell")) view.content.pickable = false
+  if (!isAnswered(view.content, "typed")) for (const part of view.content.parts) part.texts = []
   const { parts, joins, numbers, pickable, written, chosen } = view.content
   const sizes = parts.map((part) => [part.name, part.rows, part.columns])
   const names = parts.map((part) => [part.rowNames, part.columnNames, part.texts.length])

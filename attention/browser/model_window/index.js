@@ -1,7 +1,7 @@
 import { writeBars } from "../shared/bars.js"
 import { offerCard, saveCard } from "../shared/card.js"
 import { palette, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import {
   childrenOf,
   make,
@@ -40,8 +40,8 @@ function build({ root, content, send }) {
   const scale = make("i", "scale", bar, { ariaHidden: "true" })
   const legend = make("p", "legend", bar)
   const left = make("div", "left", body)
-  const label = "All heads; arrow keys move, Space or X switches one off or on"
-  const map = heads.makeMap(left, label, {
+  const switches = isAnswered(content, "switched") ? ", Space or X switches one off or on" : ""
+  const map = heads.makeMap(left, `All heads; arrow keys move${switches}`, {
     point: (head) => point(view, head),
     choose: (head) => choose(view, head),
   })
@@ -165,7 +165,7 @@ function drawLenses(view) {
   // A vector only moves: of its two colours there is the one on the right.
   const half = lens === "lost" && sign < 0 ? "right / 200%" : ""
   heads.tellColours(view, view.content, lens, half)
-  view.menu.hidden = lens !== shades?.lens
+  view.menu.hidden = lens !== shades?.lens || !isAnswered(view.content, "shade")
   if (shades) heads.writeMenu(view.menu, shades.groups, shades.name)
 }
 
@@ -249,7 +249,8 @@ function drawSentence(view) {
   for (const [sequence, words] of content.sequences.entries()) {
     const line = make("div", "line", sentence)
     for (const [at, text] of words.entries()) {
-      makeWord(line, text, { sequence, at })
+      const word = makeWord(line, text, { sequence, at })
+      word.toggleAttribute("disabled", !isAnswered(content, "pair"))
     }
     const { answer } = content
     if (answer && sequence === content.sequences.length - 1) {
@@ -281,7 +282,7 @@ function drawSwitch({ main, content, pointed }) {
   const off = content.off.includes(content.chosen)
   const name = heads.nameOf(content, content.chosen)
   const [, words, note] = childrenOf(main)
-  main.hidden = content.chosen < 0
+  main.hidden = content.chosen < 0 || !isAnswered(content, "switched")
   main.ariaChecked = String(!off)
   main.ariaLabel = `Head ${name}`
   words.textContent = `head ${name} is ${content.states[Number(off)]}`
@@ -411,6 +412,8 @@ function drawLarge({ large, content, frame }, head, { asking, words, row, second
 /** @type {(view: View) => void} */
 function drawBars({ bars, content }) {
   const most = Math.max(0.01, ...content.bars.flatMap(({ shares }) => shares))
+  const adds = isAnswered(content, "piece")
+  const tag = adds ? "button" : "span"
   if (bars.children.length !== content.bars.length) bars.replaceChildren()
   let at = 0
   for (const [list, { title, texts, shares }] of content.bars.entries()) {
@@ -423,10 +426,10 @@ function drawBars({ bars, content }) {
     const other = content.other && list === content.bars.length - 1
     box.className = other ? "other" : list ? "so" : "trained"
     name.textContent = title
-    for (const [index, row] of writeBars(rows, texts, shares, most).entries()) {
+    for (const [index, row] of writeBars(rows, texts, shares, most, tag).entries()) {
       row.dataset.at = String(at++)
       row.classList.toggle("answer", texts[index] === content.answer?.word)
-      row.title = `Add “${texts[index]}” to the sentence`
+      if (adds) row.title = `Add “${texts[index]}” to the sentence`
     }
   }
   reachByTab(buttonsOf(bars, "button"), 0)
@@ -435,10 +438,11 @@ function drawBars({ bars, content }) {
 /** @type {(view: View) => void} */
 function drawActs({ acts, content }) {
   acts.replaceChildren()
-  for (const [act, title] of content.acts) {
+  for (const [act, title] of isAnswered(content, "act") ? content.acts : []) {
     const button = make("button", "", acts, { type: "button", textContent: title })
     button.dataset.act = act
   }
+  if (content.answered) return // a file has no address to share
   make("button", "", acts, { type: "button", textContent: "Save card" }).dataset.act = "card"
 }
 
@@ -503,6 +507,7 @@ function choose(view, head) {
 
 /** @type {(view: View, head: number) => void} */
 function switchOne(view, head) {
+  if (!isAnswered(view.content, "switched")) return
   const { off } = view.content
   view.content.off = off.includes(head) ? off.filter((each) => each !== head) : [...off, head]
   drawHeads(view)
@@ -525,6 +530,7 @@ function chooseLens(view, name) {
     @type {(view: View, sequence: number, at: number) => void} */
 function chooseWord(view, sequence, at) {
   const { content, first } = view
+  if (!isAnswered(content, "pair")) return
   const { queries, keys, asks } = lookOf(content, Math.max(content.chosen, 0))
   if (first && sequence === keys && (sequence !== first[0] || at !== first[1])) {
     view.first = null

@@ -1,5 +1,5 @@
 import { writeBars } from "../shared/bars.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { childrenOf, make, under } from "../shared/elements.js"
 
 /** @import { Mount } from "../shared/component.js"
@@ -19,6 +19,8 @@ function build({ root, content, send }) {
 
 /** A bar's length is its share of the greatest one.
     @type {(view: View) => void} */
-function draw({ list, content: { texts, shares } }) {
-  writeBars(list, texts, shares, Math.max(...shares))
+function draw({ list, content }) {
+  const { texts, shares } = content
+  const tag = isAnswered(content, "piece") ? "button" : "span"
+  writeBars(list, texts, shares, Math.max(...shares), tag)
 }

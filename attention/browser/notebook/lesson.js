@@ -53,6 +53,7 @@ export default async function showLesson(modules) {
     await draw({
       data: message,
       parentElement: root,
+      answered: [],
       setTriggerValue: () => {},
       load: async (path) => modules[path],
       loadStyle: async (path) => styles[path],

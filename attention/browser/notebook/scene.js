@@ -1,5 +1,6 @@
 import draw from "../scene/index.js"
 import { make } from "../shared/elements.js"
+import { keepQuery } from "../shared/selection.js"
 import { unpacked } from "./packed.js"
 import { follow } from "./theme.js"
 import { answering } from "./worked_out.js"
@@ -8,10 +9,11 @@ import { answering } from "./worked_out.js"
     @import { Themes } from "./theme.js"
 
     A scene as a file holds it: its message packed, the styles of its figures by their paths, what
-    it answers, see `answering`; "": nothing; and events by names that may stand behind a # in its
+    it answers, see `answering`; "": nothing; the names of the events that it answers; whether the
+    chosen word stays; and events by names that may stand behind a # in its
     address.
     @typedef {{ scene: string, styles: Record<string, string>, themes: Themes, answers: string,
-      opens: Record<string, [string, unknown]> }} Given */
+      answered: string[], stays: boolean, opens: Record<string, [string, unknown]> }} Given */
 
 const ABSENT = "This file does not hold that; the app works it out."
 
@@ -26,7 +28,8 @@ export default async function showScene(modules) {
   const [data, place] = ["given", "place"].map((id) => document.getElementById(id))
   if (!data || !place) return
   const given = /** @type {Given} */ (JSON.parse(data.textContent ?? ""))
-  const { styles, themes, answers, opens } = given
+  const { styles, themes, answers, answered, opens } = given
+  if (given.stays) keepQuery()
   make("style", "", document.head, { textContent: LOOK + styles["scene/style.css"] })
   follow(null, [document.documentElement], themes)
   const first = new Uint8Array(await unpacked(given.scene).arrayBuffer())
@@ -35,6 +38,7 @@ export default async function showScene(modules) {
   const drawn = {
     data: first,
     parentElement: place,
+    answered,
     setTriggerValue: () => {},
     load: async (path) => modules[path],
     loadStyle: async (path) => styles[path],

@@ -6,7 +6,6 @@ import { countDrawing } from "../shared/painter.js"
 import { load } from "../shared/plotly.js"
 import { makeRadios, writeRadios } from "../shared/radios.js"
 import { choose, where } from "../shared/selection.js"
-import { saveFigure } from "../shared/svg.js"
 import { fixed, shown } from "../shared/words.js"
 import { fitted } from "./labels.js"
 import { rowOf, stageOf } from "./sums.js"
@@ -18,6 +17,11 @@ import { rowOf, stageOf } from "./sums.js"
     @typedef {ReturnType<typeof build>} View */
 
 const MOST_BARS = 32
+// A constant: for another configuration plotly.js would draw all anew.
+const CONFIGURATION = {
+  ...{ displaylogo: false, showSendToCloud: false },
+  modeBarButtonsToRemove: ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
+}
 const LEAST_LINE = 11 // pixels for the number of a bar
 const WHERE_MASKED = ["masked", "erased", "weights", "mixed"]
 const { make, makeShape, setLengths } = elements
@@ -68,7 +72,6 @@ function build(parent, content) {
     figure: { data: {}, layout: {} },
     ...{ asked: "", frame: "", layout: content.layout, width: 0, behind: false },
     box: { left: 0, top: 0, width: 0, height: 0 },
-    config: /** @type {object | null} */ (null),
     caughtUp: Promise.resolve(),
   }
   new ResizeObserver(() => {
@@ -174,20 +177,9 @@ async function react(view, Plotly) {
   const chart = /** @type {Chart} */ (view.chart)
   const first = !chart.layout
   const { data, layout } = view.figure
-  view.config ??= configuration(view, Plotly)
-  await Plotly.react(chart, [data], { ...layout }, view.config)
+  await Plotly.react(chart, [data], { ...layout }, CONFIGURATION)
   follow(view)
   if (first) chart.on("plotly_relayout", () => follow(view))
-}
-
-/** Made once for each view: for another configuration plotly.js would draw all anew.
-    @type {(view: View, Plotly: Plotly) => object} */
-function configuration(view, Plotly) {
-  const click = () => saveFigure(`attention-${view.stage}`, [view.whole])
-  const camera = { name: "save", title: "Save as SVG", icon: Plotly.Icons.camera, click }
-  const removed = ["toImage", "sendChartToCloud", "select2d", "lasso2d", "autoScale2d"]
-  const buttons = { modeBarButtonsToRemove: removed, modeBarButtonsToAdd: [camera] }
-  return { displaylogo: false, showSendToCloud: false, ...buttons }
 }
 
 /** Zoomed cells are those of plotly.js, the whole is painted here, which is faster.

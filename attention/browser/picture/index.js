@@ -1,6 +1,6 @@
 import { offerCard } from "../shared/card.js"
 import { palette } from "../shared/colours.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { afterPaint, make } from "../shared/elements.js"
 import { showInstead, whenInstead } from "../shared/instead.js"
 import { decode } from "../shared/message.js"
@@ -86,7 +86,8 @@ function take(view) {
 /** @type {(view: View, rest: Uint8Array) => void} */
 function fill(view, rest) {
   const { frame, content, exchange } = view
-  const more = { theme: themeOf(frame), switch: content.switch, exchange }
+  const between = isAnswered(content, "word") ? content.switch : null
+  const more = { theme: themeOf(frame), switch: between, exchange }
   view.picture = { ...contentOf(decode(rest)), ...more }
   frame.toggleAttribute("data-calm", view.picture.calm)
   frame.toggleAttribute("data-margins", content.margins)

@@ -3,7 +3,6 @@ import { listenTo } from "../shared/choosing.js"
 import { ramp } from "../shared/colours.js"
 import { make, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
-import { saveFigure } from "../shared/svg.js"
 import { fixed, glance, positionOf, precise, scientific, sizeOf } from "../shared/words.js"
 import { hueOf } from "./lines.js"
 import * as sums from "./sums.js"
@@ -46,7 +45,6 @@ function build(parent, content) {
   const foot = make("tr", "", make("tfoot", "", table))
   const bottom = make("div", "bottom", frame)
   const readout = make("span", "readout", bottom)
-  const save = make("button", "", bottom, { type: "button", textContent: "Save as SVG" })
   const [, , wide] = ["key", "weight", "", ...COLUMNS].map((textContent) =>
     make("th", "", head, { scope: "col", textContent }),
   )
@@ -55,7 +53,6 @@ function build(parent, content) {
   const legend = make("span", "legend", wide, { ariaHidden: "true" })
   const [low, , high] = ["", "scale", ""].map((name) => make("span", name, legend))
   make("th", "", foot, { scope: "row", textContent: "Σ = y" })
-  save.addEventListener("click", () => saveFigure("weighted-sum", [parent]))
   const total = make("td", "weight total", foot)
   const strip = make("td", "strip")
   const terms = makePicture(strip)

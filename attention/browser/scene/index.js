@@ -58,7 +58,7 @@ function drawFigure(view, name, { kind, key, turn, digest }, data) {
   Object.assign(place, { digest, turn })
   const setTriggerValue = (/** @type {string} */ event, /** @type {unknown} */ value) =>
     view.given.setTriggerValue(`${key}.${event}`, value)
-  const within = { key: key || name, turn }
+  const within = { key: key || name, turn, answered: view.given.answered }
   loaded[kind].draw({ data, parentElement: place.mount, setTriggerValue, within })
 }
 

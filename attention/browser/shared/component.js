@@ -9,10 +9,10 @@ import { isLate, nextTurn } from "./turns.js"
     @typedef {HTMLElement | ShadowRoot} Root
     @typedef {{ data: Uint8Array, parentElement: Root,
       setTriggerValue: (event: string, value: unknown) => void,
-      within?: { key: string, turn: number }, load?: (path: string) => Promise<Module>,
+      within?: { key: string, turn: number, answered?: string[] }, answered?: string[], load?: (path: string) => Promise<Module>,
       loadStyle?: (path: string) => Promise<string> }} Given
-    within: of a figure in a scene its key and the turn of its last answer; load, loadStyle: get a
-    module and the text of a style.
+    within: of a figure in a scene its key and the turn of its last answer; answered: in a file, the
+    events that it answers; load, loadStyle: get a module and the text of a style.
     @typedef {(given: Given) => void | Promise<void>} Draw
     @typedef {{ default: Draw, style?: string }} Module */
 
@@ -68,6 +68,13 @@ export function component(build, draw, again = draw) {
       timer = setTimeout(() => send(event, value), wait)
     }
   }
+}
+
+/** True if an event of a figure is answered: in the app each one, in a file those that it holds. A
+    control that nobody answers is not shown.
+    @type {(content: { key: string, answered?: string[] }, event: string) => boolean} */
+export function isAnswered({ key, answered }, event) {
+  return answered?.includes(`${key}.${event}`) ?? true
 }
 
 /** @type {(root: Root, view: { frame: HTMLElement, width?: number }, again: () => void) => void} */

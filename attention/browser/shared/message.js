@@ -1,9 +1,10 @@
 /** @import { Headers } from "../messages.js"
 
-    What a message holds: its header, with the key of its component and the turn of the last answer
-    from there, the numbers behind it and the bytes behind these.
+    What a message holds: its header, with the key of its component the turn of the last answer
+    from there, and in a file the events that it answers; the numbers behind it, the bytes behind these.
     @template {keyof Headers} Name
-    @typedef {Headers[Name] & { key: string, turn: number, numbers: Float32Array, rest: Uint8Array }} Content */
+    @typedef {Headers[Name] & { key: string, turn: number, answered?: string[],
+      numbers: Float32Array, rest: Uint8Array }} Content */
 
 /** Takes apart what `message` in Python puts together.
     @template {keyof Headers} Name

@@ -23,6 +23,7 @@ let tell = () => {}
 let telling = 0
 let chosen = false
 let asked = 0
+let stays = false // the query, as other figures hang on it that nobody draws anew
 let page = "" // whose address has been written last
 
 /** Takes over what the server says, unless something newer has been chosen here: then the address,
@@ -61,7 +62,7 @@ export function pointAt(pointed) {
 /** @type {<Name extends keyof QueryAndStage>(name: Name, value: QueryAndStage[Name]) => void} */
 export function choose(name, value) {
   selection.pointed = null
-  if (selection.values[name] !== value) {
+  if (selection.values[name] !== value && !(stays && name === "query")) {
     selection.values = { ...selection.values, [name]: value }
     chosen = true
     nextTurn(KEY, Infinity)
@@ -69,6 +70,11 @@ export function choose(name, value) {
     tellSoon()
   }
   announce()
+}
+
+/** Keeps the chosen query from now on; pointing shows others. */
+export function keepQuery() {
+  stays = true
 }
 
 /** Of choices made in a row the server is told the last. */

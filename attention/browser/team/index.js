@@ -1,6 +1,6 @@
 import { writeBars } from "../shared/bars.js"
 import { saveCardOf } from "../shared/card.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { copied } from "../shared/copying.js"
 import { childrenOf, make, whenClicked } from "../shared/elements.js"
 import { keepFocus } from "../shared/focus.js"
@@ -128,7 +128,7 @@ function drawDoubts({ doubts, content }) {
     const box = make("div", "doubt", doubts)
     make("h3", "", box, { textContent: title })
     make("p", "", box, { textContent: text })
-    if (act) button(box, "Ask them", act)
+    if (act && isAnswered(content, "act")) button(box, "Ask them", act)
   }
 }
 
@@ -138,9 +138,12 @@ function drawActs(view) {
   const here = content.stages.length - 1
   acts.replaceChildren()
   button(acts, timer ? "■ Stop" : "▶ Show it again", timer ? "stop" : "play")
-  if (here > 0) button(acts, "← Back", "back").title = `${trail[here].title}: on again`
-  if (trail[here + 1]) button(acts, "Again →", "again").title = trail[here + 1].title
-  for (const [name, title] of content.acts) button(acts, title, name)
+  const goes = isAnswered(content, "team")
+  if (here > 0 && goes) button(acts, "← Back", "back").title = `${trail[here].title}: on again`
+  if (trail[here + 1] && goes) button(acts, "Again →", "again").title = trail[here + 1].title
+  for (const [name, title] of isAnswered(content, "act") ? content.acts : [])
+    button(acts, title, name)
+  if (content.answered) return // a file has no address to share
   button(acts, LINK, "link")
   button(acts, "Save card", "card")
 }

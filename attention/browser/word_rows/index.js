@@ -2,7 +2,7 @@ import { axis, strands } from "../shared/axis.js"
 import { cellAfter } from "../shared/cells.js"
 import { listenTo } from "../shared/choosing.js"
 import { inkOn, palette, ramp, rgb, shadeOf } from "../shared/colours.js"
-import { component } from "../shared/component.js"
+import { component, isAnswered } from "../shared/component.js"
 import { childrenOf, make, makeName, setLengths, under } from "../shared/elements.js"
 import { paintNumbers } from "../shared/painter.js"
 import { choose, pointAt, whenMoved, where } from "../shared/selection.js"
@@ -117,6 +117,7 @@ function act(view, row, column) {
 
 /** @type {(view: View, row: number, wait?: number) => void} */
 function chooseRow(view, row, wait) {
+  if (!isAnswered(view.content, "row")) return
   view.content.chosen = row
   outline(view)
   view.send("row", row, wait)
@@ -146,6 +147,8 @@ function focus(view, cell, moves = false) {
 
 /** @type {(view: View) => void} */
 function draw(view) {
+  if (!isAnswered(view.content, "marked")) view.content.marks = false
+  if (!isAnswered(view.content, "factor")) view.content.slider = null
   view.at = view.content.slider?.at ?? 0
   if (view.width) place(view)
 }

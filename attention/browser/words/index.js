@@ -18,7 +18,7 @@ function build({ root, content }) {
 }
 
 /** @type {(view: View) => void} */
-function draw({ frame, content: { look, parts, before, hint, link } }) {
+function draw({ frame, content: { look, parts, before, hint, link, answered } }) {
   frame.className = look
   frame.role = ROLES[look] ?? null
   frame.ariaLevel = look === "heading" ? "3" : null
@@ -32,9 +32,10 @@ function draw({ frame, content: { look, parts, before, hint, link } }) {
         : [text]
     }),
   )
-  if (link.length) {
-    const [textContent, href] = link
+  const [textContent, href] = link
+  // A file has no pages of the app beside it.
+  if (href && !(answered && !href.includes("://"))) {
     make("a", "", frame, { textContent, href, target: "_blank", rel: "noopener noreferrer" })
   }
-  if (hint) make("span", "on-screen", frame, { textContent: ` ${hint}` })
+  if (hint && !answered) make("span", "on-screen", frame, { textContent: ` ${hint}` })
 }

@@ -168,6 +168,14 @@ class ModelWindow(
         numbers = [each.float() for each in (torch.cat([*rows]), *self.measures.values())]
         return message(header, *numbers, rest=b"".join(tiles))
 
+    def offer(self) -> None:
+        heads = self.effects.shape[1]
+        names = [f"{layer}.{head}" for layer in range(len(self.layers)) for head in range(heads)]
+        # The first is a change of the answer, told as a loss where it is less than 0.
+        titles = dict(self.said["lenses"]) | {next(iter(self.measures)): "change without it"}
+        columns = {titles[lens]: each.flatten().tolist() for lens, each in self.measures.items()}
+        files.offer_table("heads", names, columns)
+
     def has_head(self, head: int) -> bool:
         """True if there is a head at a position."""
         return head in range(self.effects.numel())

@@ -11,6 +11,7 @@ from attention.app.shell import frame
 from attention.app.shell.heading import PageHeading
 from attention.app.state import session, shared
 from attention.app.state.view import View
+from attention.figures import files
 from attention.figures.scene import note, scene
 from attention.subjects.model import (
     choices,
@@ -36,6 +37,7 @@ from attention.subjects.model.answers import kind_of
 from attention.subjects.model.figures import HeadCards
 from attention.subjects.model.known_heads import EXAMPLES, EXHIBITED, KnownHead, known_of
 from attention.subjects.model.options import AS_IN, DECIDES
+from attention.subjects.model.program import program
 from attention.trained import sources
 from attention.trained.sources import NONE
 
@@ -125,7 +127,10 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         under_way = works.pause(task, waits=False) is not None
         if under_way != looks_again:
             st.rerun()
-        figure = window.figure_of(view, shown)
+        figure = window.figure_of(view, shown, every_lens=files.are_wanted())
+        if shown.erased < 0:
+            head = window.chosen(view, shown.model) or (0, 0)
+            files.offer_program(lambda: program(shown.asked, shown.off, head))
         taken = {figure.key: choices.taken_from(figure, shown)}
         film = team_scene.figure_of(shown)
         if film is not None:

@@ -49,7 +49,8 @@ def moved(view: View, pair: Pair) -> Scene:
     cards = [card_of(one, pair_sentences.moved_title(one)) for one in several[:MOST_MOVED]]
     texts = [one.text for one in several[:MOST_MOVED]]
     chosen = texts.index(view["s"]) if view["s"] in texts else -1
-    return scene(Words(pair_sentences.moved_words(several)), HeadCards(cards, chosen, key="moved"))
+    words = Words(pair_sentences.moved_words(several), hint=pair_sentences.CLICK)
+    return scene(words, HeadCards(cards, chosen, key="moved"))
 
 
 def text_at(pair: Pair, place: int) -> str:

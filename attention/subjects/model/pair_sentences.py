@@ -71,11 +71,12 @@ CHANCE: Sentences = {
     "{told}; {teams} teams of as many other heads of these layers {ends[0]:points} to "
     "{ends[1]:points}.": otherwise,
 }
+CLICK = "Click one to see which heads moved it."
 OTHERS: Sentences = {
     "Of {of} packaged prompts 1 has another answer in the tuned model; the median change is "
-    "{by:points} points. Click one to see which heads moved it.": lambda n: n.others == 1,
+    "{by:points} points.": lambda n: n.others == 1,
     "Of {of} packaged prompts {others} have another answer in the tuned model; the median change "
-    "is {by:points} points. Click one to see which heads moved it.": otherwise,
+    "is {by:points} points.": otherwise,
 }
 PROMPT: Sentences = {
     "{one.kind}": lambda n: n.one.leader == n.one.word,

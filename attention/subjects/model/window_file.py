@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attention.app.state.shared import load_model
@@ -28,22 +29,23 @@ def with_each_off(view: View) -> tuple[Scene, dict[Done, Scene]]:
     need no event: each scene has all of them.
     """
     shown, team = found_for(view)
+    draw = partial(drawn, acts=KEPT_ACTS if team else KEPT_ACTS[:1])
     model, heads = shown.model, shown.model.layers[0].attention.heads
     every = [divmod(at, heads) for at in range(len(model.layers) * heads)]
-    on, first = drawn(view, ())
+    on, first = draw(view, ())
     answers: dict[Done, Scene] = {("model_window", "act", ALL_ON): first}
     query = on.said["queries"][0]
     for key in range(query):
-        _, linked = drawn(replace(view, values_={**view, "key": key}), ())
+        _, linked = draw(replace(view, values_={**view, "key": key}), ())
         answers["model_window", "pair", (query, key)] = linked
         answers["model_window", "pair", (key, query)] = linked
     for at, head in enumerate(every):
-        _, answers["model_window", "switched", (at, 1)] = drawn(view, (head,))
+        _, answers["model_window", "switched", (at, 1)] = draw(view, (head,))
         chosen = replace(on, said={**on.said, "chosen": at})
         answers["model_window", "switched", (at, 0)] = scene.window(view, shown, chosen)
     for count in range(len(team) + 1):
         positions = tuple(layer * heads + head for layer, head in team[:count])
-        _, with_film = drawn(view, team[:count], films=True)
+        _, with_film = draw(view, team[:count], films=True)
         answers["team", "team", positions] = with_film if count else first
     if team:
         answers["model_window", "act", NEEDS] = with_film
@@ -82,12 +84,17 @@ def on_with(view: View, off: Sequence[Head]) -> View:
     return numbers.on_its_head(replace(view, values_={**view, **set_}))
 
 
-def drawn(view: View, off: Sequence[Head], films: bool = False) -> tuple[ModelWindow, Scene]:
-    """The window with these heads off, and the scene of it. films: whether they go out below."""
+def drawn(
+    view: View, off: Sequence[Head], films: bool = False, acts: Collection[str] = KEPT_ACTS
+) -> tuple[ModelWindow, Scene]:
+    """The window with these heads off, and the scene of it.
+
+    films: whether they go out below; acts: the buttons that are kept.
+    """
     now = on_with(view, off)
     shown = window.window_state(now)
     figure = window.figure_of(now, shown, every_lens=True)
-    kept = [act for act in figure.said["acts"] if act[0] in KEPT_ACTS]
+    kept = [act for act in figure.said["acts"] if act[0] in acts]
     lenses = [lens for lens in figure.said["lenses"] if lens[0] != PASSPORTS]
     # Numbers of passports are asked of a server: a file has the passports themselves elsewhere.
     said: WindowSaid = {**figure.said, "acts": kept, "lenses": lenses, "shades": None}

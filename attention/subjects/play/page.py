@@ -16,6 +16,7 @@ from attention.app.state import session
 from attention.app.state.openings import AGAINST, HEADS, HOW, MAP, NUMBERS
 from attention.app.state.view import View
 from attention.core.printing import distinct_names
+from attention.figures import files, layer_words
 from attention.figures.result_files import offer_files
 from attention.figures.scene import scene
 from attention.pipeline import Result
@@ -33,6 +34,7 @@ from attention.subjects.play.how.page import (
 )
 from attention.subjects.play.how.rows import computation_of
 from attention.subjects.play.how.step import StepSettings
+from attention.subjects.play.program import program
 from attention.subjects.play.word_map import MapSettings
 
 
@@ -56,6 +58,10 @@ def explore(view: View) -> None:
     opening_page.draw_sentence(view, result)
     opening_page.controls(view, result)
     fold = opening_page.fold_of(view, result)
+    query = min(int(view["query"]), len(scenes.typed_tokens(result)) - 1)
+    if not layer_words.words_of(result):
+        offer_files(result, query)
+    files.offer_program(lambda: program(view, result, fold, query))
     if fold == MAP:
         draw(scenes.map_of_all(view, result), key="map_of_all", selection=view.selection)
         _tell(view)
@@ -107,7 +113,6 @@ def _numbers(view: View, result: Result, tokens: Sequence[str], query: int) -> N
     parts = scenes.parts_of_heads(result, query, names) if result.layer.heads > 1 else []
     draw(scene(*near, *parts), key="nearest")
     draw_word_map(view, result, query)
-    offer_files(result, query)
 
 
 def draw_word_map(view: View, result: Result, query: int) -> None:

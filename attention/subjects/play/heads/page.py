@@ -14,6 +14,9 @@ from attention.app.controls import widgets
 from attention.app.state import session
 from attention.app.state.openings import ALL_WORDS
 from attention.app.state.view import View
+from attention.core.functional import Trace
+from attention.core.printing import distinct_names
+from attention.figures import files, layer_words
 from attention.figures.word_rows import WordRows
 from attention.pipeline import Result
 from attention.subjects.play.heads import scene as scenes
@@ -24,6 +27,7 @@ def draw_heads(view: View, result: Result, tokens: Sequence[str], query: int) ->
     """Rows of all heads from the chosen word; with all words their maps."""
     if view["words"] == ALL_WORDS:
         choose = range(result.layer.heads).__contains__, widgets.choose_head
+        offer_weights(result)
         draw(scenes.grid(result), key="all_heads", taken={"head_grid": {"head": choose}})
         return
     seen = overviews.overview_of(result.settings)
@@ -43,6 +47,18 @@ def draw_heads(view: View, result: Result, tokens: Sequence[str], query: int) ->
         "turn": ((-1, 1).__contains__, partial(turn, result)),
     }
     draw(shown, key="rows_of_heads", selection=view.selection, taken={"rows": taken})
+
+
+def offer_weights(result: Result) -> None:
+    """Offer the weights of all heads as one table, a line for each head and query."""
+    trace = result.layer_trace
+    if layer_words.words_of(result) or not isinstance(trace, Trace):
+        return
+    names, keys = distinct_names(result.tokens), distinct_names(result.key_tokens)
+    heads = [scenes.head_name(result, head) for head in range(result.layer.heads)]
+    rows = [f"{head}, {name}" for head in heads for name in names]
+    mask = None if trace.mask is None else trace.mask.expand(trace.weights.shape).flatten(0, -2)
+    files.offer_matrix("weights of all heads", trace.weights.flatten(0, -2), rows, keys, mask)
 
 
 def mark(heads: list[int]) -> None:

@@ -52,7 +52,8 @@ def rows(view: View, result: Result, tokens: Sequence[str], query: int) -> Scene
         label="Heads of the layer",
         key="rows",
     )
-    return scene(figure, Words(heads_words.rows_words(seen, measure), "told"))
+    hint = "" if measure else heads_words.CLICK
+    return scene(figure, Words(heads_words.rows_words(seen, measure), "told", hint=hint))
 
 
 def head_name(result: Result, head: int) -> str:

@@ -39,11 +39,14 @@ def measured_as(seen: Overview, measure: str, head: int) -> str:
     return fixed(float(seen.measures[measure][head]), 2) if measure else ""
 
 
+CLICK = "Click one: the arcs above become its own. Mark others beside it."
+
+
 def rows_words(seen: Overview, measure: str) -> str:
     """Tell what a row is, or in words the measure that sorts the rows."""
     if measure:
         return f"Sorted by {measure}: {MEASURES[measure].words}, on average over the queries."
-    return "Each row is a head. Click one: the arcs above become its own. Mark others beside it."
+    return "Each row is a head."
 
 
 def read_active(text: str, heads: int) -> list[int]:
