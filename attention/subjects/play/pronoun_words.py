@@ -203,7 +203,10 @@ def lines_of(
         ]
     whole = [len(names)] * len(rows)
     seen = whole if trace.mask is None else trace.mask.sum(-1).tolist()
-    ending, others = (other[0], other[1].weights.tolist()) if other else ("", [])
+    # A marker behind the last word is no word that could be exchanged.
+    ending, others = ("", [])
+    if other and other[0] != tokens[-1]:
+        ending, others = other[0], other[1].weights.tolist()
     found = []
     for query, row in enumerate(rows):
         said = line(row, names, query, seen[query])

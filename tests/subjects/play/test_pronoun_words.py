@@ -92,6 +92,8 @@ def test_openings_and_a_sentence_of_ones_own_are_told_as_they_stand(read):
         "then at street, 24 %. Change wide to tired and “it” looks at animal more, 76 %."
     )
     assert "Change" not in line(-1, tired, wide, **opening.chosen)
+    marked = {**opening.chosen, "special": "shown"}
+    assert "Change" not in line(it + 1, tired, wide, **marked), "[SEP] stands behind the last word"
     assert line(plain.query, *plain.sentences) == (
         "Which word does “bass” look at? “bass” looks at itself 46 %, guitar 42 %: it cannot "
         "decide. Change guitar to fish and “bass” looks at itself more, 71 %."
