@@ -30,7 +30,7 @@ NUMBERS: list[Case] = [  # a page, a link, and some of its files
     (
         "model",
         {"model": "minilm", "layer": 3, "more": options.REASONS},
-        {"The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
+        {"Heads", "The score, term by term", "Weights and lengths · layer 3, head 0, token 0"},
     ),
     ("cross", {}, {"Weights", "Vectors x", "New vectors y"}),
     ("learning", {}, {"Runs side by side"}),

@@ -125,7 +125,8 @@ class ModelWindow(
     columns)) of each; rows: the weights of the chosen query, (heads, keys) of each layer, second:
     the same in another model, empty without one; measures:
     by lens the number of each head, (layers, heads), NaN while it is not known: first by how much
-    the metric changes without it; of passports with its sign turned where less than 0 is orange.
+    the metric changes without it; of passports with its sign turned where less than 0 is orange;
+    way: to set heads that are off.
 
     It answers `head`, the position of the one chosen among all; `switched`, that of one and whether
     it is off now; `lens`, its name; `pair`, a query and a key; `piece`, the position of a bar among
@@ -138,6 +139,7 @@ class ModelWindow(
     rows: Sequence[Tensor]
     second: Sequence[Tensor]
     measures: Mapping[str, Tensor]
+    way: str
 
     @property
     def effects(self) -> Tensor:
@@ -174,7 +176,7 @@ class ModelWindow(
         # The first is a change of the answer, told as a loss where it is less than 0.
         titles = dict(self.said["lenses"]) | {next(iter(self.measures)): "change without it"}
         columns = {titles[lens]: each.flatten().tolist() for lens, each in self.measures.items()}
-        files.offer_table("heads", names, columns)
+        files.offer_table("heads", names, {**columns, "off": [self.way] * len(names)})
 
     def has_head(self, head: int) -> bool:
         """True if there is a head at a position."""

@@ -196,7 +196,7 @@ def figure_of(view: View, shown: WindowState, every_lens: bool = False) -> Model
         (model.title_of(at), *of_layers[at], tile) for at, tile in enumerate(numbers.tiles_of(view))
     ]
     second = pair_shades.rows_of(view, asked, queries) if other is not None else []
-    return ModelWindow(said, layers, rows, second, measures, key="model_window")
+    return ModelWindow(said, layers, rows, second, measures, asked.way, key="model_window")
 
 
 def passports_of(view: View) -> Opened | None:

@@ -26,6 +26,7 @@ from attention.changing.corpus import OnCorpus, on_corpus
 from attention.changing.erasing import without_piece
 from attention.changing.known import states_without
 from attention.changing.votes import votes
+from attention.figures import files as offered
 from attention.hosting import reruns
 from attention.hosting.jobs import State
 from attention.subjects.model import head_sentences, options, team_numbers, window
@@ -203,6 +204,15 @@ def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_
     app = at_once(more=options.PASSPORT)
     assert "passports" not in dict(map(tuple, header(app)["lenses"]))
     assert any("python -m attention.atlas minilm" in words for words in app.missing)
+
+
+def test_the_file_of_all_heads_says_how_they_are_off(monkeypatch):
+    tables: list[Any] = []
+    monkeypatch.setattr(offered, "offer_table", lambda *given: tables.append(given))
+    view = viewed("model", model="minilm", s=SENTENCE, off_to=options.ZERO)
+    window.figure_of(view, window.window_state(view)).offer()
+    title, names, columns = tables[0]
+    assert (title, len(names), columns["off"]) == ("heads", 72, ["zero"] * 72)
 
 
 def test_one_word_has_no_mean_over_its_text_and_is_tested_by_the_other_ways():
