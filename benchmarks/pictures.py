@@ -56,12 +56,18 @@ class Picture:
 
 
 SUN = "/model?model=smollm2&s=The+sun+rises+in+the+east+and+sets+in+the&layer=23&head=3"
-TEAM = "/model?model=smollm2&s=Anna+met+Tom+at+the+park.+Anna+gave+the+ball+to&figure=team"
+TEAM = "/model?model=smollm2&s=The+sun+rises+in+the+east+and+sets+in+the&figure=team"
+# A class of the guide with codes of 27 pupils; any key will do.
+CLASS = (
+    "/write?chapter=masks&guess=1&teacher=C0ARDPH4SES12345"
+    "&codes=14C4-ZYAN-J×9+14C5-2ZZF-Y×14+14C5-61M8-S×4"
+)
 PICTURES = {
     "docs/explore.png": Picture(("/",), (1440, 900)),
     "attention/app/shell/preview.png": Picture(("/",), (1200, 630)),
     "docs/switch.webp": Picture((SUN, f"{SUN}&off=23.3"), (1440, 810), 0.7),
-    "docs/team.webp": Picture((f"{TEAM}&off=0.7+23.3+24.4+29.0",), (1200, 800)),
+    "docs/team.webp": Picture((f"{TEAM}&off=0.7+23.3+24.4",), (1200, 700)),
+    "docs/class.webp": Picture((CLASS,), (1440, 900), 0.7),
     "docs/race.webp": Picture(("/learning?task=race",), (1200, 800)),
 }
 
