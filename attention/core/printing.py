@@ -16,8 +16,13 @@ def shown(text: str) -> str:
 
 
 def fixed(value: float, digits: int) -> str:
-    """A number with that many decimals; no zero has a sign."""
-    text = f"{value:.{digits}f}"
+    """A number with that many decimals; no zero has a sign. Halfway between two it is the one
+    farther from 0, as browsers write it."""
+    if 2 * abs(value) * 10**digits % 2 != 1:  # not halfway
+        text = f"{value:.{digits}f}"
+    else:
+        with localcontext(rounding=ROUND_HALF_UP):
+            text = f"{Decimal(value):.{digits}f}"
     return shown(text) if float(text) else text.removeprefix("-")
 
 

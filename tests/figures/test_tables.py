@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
+from attention.core.printing import fixed, percent
 from attention.figures.tables import number, typed, whole_number
 from attention.figures.working import FEWER_ROWS, MAX_ROWS, Working
 from tests.cases import over
@@ -68,6 +69,13 @@ def rows_of(work: Working) -> list[Sequence[str]]:
     """The cells of all rows as they are sent, the name first, after those the total."""
     (table,) = sent_as(work.content()).header["tables"]
     return [*table["lines"], *filter(None, [table["total"]])]
+
+
+def test_shares_halfway_between_two_are_read_as_browsers_write_them():
+    halves = {(0.125, 0): "13 %", (0.135, 0): "14 %", (0.00125, 2): "0.13 %", (0.124, 0): "12 %"}
+    assert {case: percent(*case) for case in halves} == halves
+    assert fixed(-2.5, 0) == "−3"
+    assert fixed(-0.25, 0) == "0"
 
 
 def test_a_working_without_columns_is_its_text_and_without_a_total_has_no_last_row():
