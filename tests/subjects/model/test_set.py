@@ -227,3 +227,23 @@ def test_nothing_in_a_set_is_read_as_markdown_or_html():
 def test_a_model_without_a_next_word_has_no_sets():
     app = opened("model", model="minilm", s="the cat", more=SET)
     assert "This model says no next word: a set needs one that does." in app.notes
+
+
+@pytest.mark.usefixtures("theirs")
+def test_a_set_is_typed_or_opened_as_a_file_and_one_that_is_none_says_so():
+    app = opened("model", model=NAME, s="the cat", more=SET, off_to=ZERO)
+    app.text_area[0].set_value(ROWS)
+    app.press("Read it")
+    assert set_numbers.text_of(app.view["prompts"]) == ROWS
+    assert len(app.table_with("answer")["answer"]) == 6
+    file = app.file_uploader(key="set_file")
+    csv = "answer,prompt\n" + "\n".join(f"on,{text}" for text in PROMPTS[1:])
+    file.set_value(("a.csv", csv.encode(), "text/csv")).run()
+    assert app.table_with("answer")["answer"] == ["on"] * 5
+    app.file_uploader(key="set_file").set_value(("a.csv", b"\xff\xfe\x00", "text/csv")).run()
+    assert "A text file must be in UTF-8, this one is not." in app.notes
+    app.text_area[0].set_value("the cat, on\nthe mat, on")
+    app.press("Read it")
+    assert "A set has 5 to 200 prompts, got 2." in app.notes
+    app.press("The example")
+    assert app.view["prompts"] == ""
