@@ -194,7 +194,7 @@ WRONG = {
     "three words": (effects(answer=(1, 2, 3)), "one word or two, or a function, got 3"),
     "an id beyond": (effects(answer=99), r"ids must lie below 12, got \[99\]"),
     "an answer of all": (effects(answer=lambda y: y), r"must give \(entries,\).*got \(2, 7, 12\)"),
-    "no inputs": (effects(inputs=["the cat"]), r"inputs must be .*\['the cat'\]"),
+    "no inputs": (effects(inputs={"the cat"}), r"inputs must be .*{'the cat'}"),
     "a text without tokenizer": (effects(inputs="the cat"), "text needs its tokenizer.*'the cat'"),
     "layers not there": (effects(layers=[7]), r"among 2 that ran, got \[7\]"),
     "votes without logits": (
@@ -209,9 +209,9 @@ WRONG = {
         lambda: attention.votes(sources.load("constructed"), "the dog", (1, 2, 3)),
         "one word or two, or a function, got 3",
     ),
-    "a list for a text": (
-        lambda: attention.effects(sources.load("constructed"), ["the dog"], 5),
-        r"inputs must be a str or a Run \(a text, or model.run\(text\)\), got \['the dog'\]",
+    "a set for a text": (
+        lambda: attention.effects(sources.load("constructed"), {"the dog"}, 5),
+        r"inputs must be a str or a Run \(a text, or model.run\(text\)\), got {'the dog'}",
     ),
     "layers not in an own model": (
         lambda: attention.effects(sources.load("constructed"), "the dog", 5, layers=[9], to="zero"),

@@ -19,7 +19,7 @@ from attention.subjects.model import choices, set_numbers, set_scene
 from attention.subjects.model.answers import kind_of
 from attention.subjects.model.options import REWORDED
 from attention.subjects.model.passport_figures import HeadAtlas
-from attention.subjects.model.set_numbers import EXAMPLE, Changes, PromptSet
+from attention.subjects.model.set_numbers import EXAMPLE, PromptSet
 
 OPEN, FILE = "set_open", "set_file"
 SECONDS = 4  # that all heads over a prompt take on two cores, about
@@ -46,7 +46,7 @@ def draw_set(view: View) -> None:
         return
     first = set_numbers.steps_to_before(asked)
     if works.done(works.Task(("before", asked), first, True, True, "set_before")):
-        again = works.pause(task_of(view, asked))
+        again = works.pause(task_of(asked))
         session.fragment(drawn, again)(asked, again is not None)
 
 
@@ -85,7 +85,7 @@ def _take(key: str) -> None:
         session.change(refused=str(problem))
 
 
-def task_of(view: View, asked: PromptSet) -> works.Task:
+def task_of(asked: PromptSet) -> works.Task:
     """The work of switching off every head on every prompt; goes on by itself once it is begun."""
     before = set_numbers.before_of(asked)
     steps = set_numbers.steps_to_changes(asked, before)
@@ -102,12 +102,12 @@ def drawn(asked: PromptSet, looks_again: bool) -> None:
     looks_again: whether it is drawn anew by itself, as long as something is being worked out.
     """
     view = session.shown_view()
-    task = task_of(view, asked)
+    task = task_of(asked)
     under_way = works.pause(task, waits=False) is not None
     if set_numbers.set_of(view) != asked or under_way != looks_again:
         st.rerun()
     before = set_numbers.before_of(asked)
-    shown: Changes = set_numbers.changes_of(asked, before, view["metric"])
+    shown = set_numbers.changes_of(asked, before, view["metric"])
     if task.steps:
         works.show(task)
         if not task.is_asked_for:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -27,17 +28,19 @@ from tests.subjects.model.shown import words
 from tests.trained.built import offer
 from tests.trained.run_by_transformers import write
 
-NAME, LABEL = "neox", "Switch off each head"
+PROJECTION = re.compile(r"att.*\.(dense|o_proj|out_proj)$")
+NAME, LABEL = "gpt_neox", "Switch off each head"
 PROMPTS = ("the cat", "the mat", "the cat sat on", "a mat on", "on the cat the", "the the mat")
 ANSWERS = ("on", "the") * 3
 ROWS = "\n".join(f"{text}, {word}, cat" for text, word in zip(PROMPTS, ANSWERS, strict=True))
 
 
 @pytest.fixture
-def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
     """A tiny decoder of transformers, in the menus by its folder's name."""
-    made = write(tmp_path / NAME, "gpt_neox")
-    own = sources.find_own(str(tmp_path / NAME), ())
+    family = getattr(request, "param", NAME)
+    made = write(tmp_path / family, family)
+    own = sources.find_own(str(tmp_path / family), ())
     offer(own.read(), monkeypatch)
     for cache in (set_numbers._changes_of, set_numbers._before_of, set_numbers._read):
         cache.cache_clear()
@@ -60,9 +63,11 @@ def worked_out(asked: PromptSet) -> set_numbers.Changes:
 
 
 @pytest.mark.parametrize("way", [ZERO, TEXT])
+@pytest.mark.parametrize("theirs", ["gpt_neox", "opt", "mixtral", "olmo2", "phi3"], indirect=True)
 @torch.no_grad()
 def test_changes_over_a_set_are_those_of_hooks_by_hand_in_transformers(theirs, way):
-    view = viewed("model", model=NAME, prompts=packed(ROWS), off_to=way, more=SET)
+    name = theirs.config.model_type
+    view = viewed("model", model=name, prompts=packed(ROWS), off_to=way, more=SET)
     asked = set_numbers.set_of(view)
     worked_out(asked)
     before = set_numbers.before_of(asked)
@@ -81,9 +86,11 @@ def test_changes_over_a_set_are_those_of_hooks_by_hand_in_transformers(theirs, w
         assert one.rank == 1 + int(
             (theirs(ids).logits[0, -1] > theirs(ids).logits[0, -1, answer]).sum()
         )
-        for layer, block in enumerate(theirs.gpt_neox.layers):
+        projections = [each for name, each in theirs.named_modules() if PROJECTION.search(name)]
+        assert len(projections) == 3
+        for layer, projection in enumerate(projections):
             for head in range(4):
-                with by_hand(theirs, block.attention.dense, ids, head, way):
+                with by_hand(theirs, projection, ids, head, way):
                     change = numbers() - whole
                 found = torch.stack([each[at, layer, head] for each in metrics])
                 assert_close(found, change, atol=1e-5, rtol=1e-4)
@@ -220,3 +227,23 @@ def test_nothing_in_a_set_is_read_as_markdown_or_html():
 def test_a_model_without_a_next_word_has_no_sets():
     app = opened("model", model="minilm", s="the cat", more=SET)
     assert "This model says no next word: a set needs one that does." in app.notes
+
+
+@pytest.mark.usefixtures("theirs")
+def test_a_set_is_typed_or_opened_as_a_file_and_one_that_is_none_says_so():
+    app = opened("model", model=NAME, s="the cat", more=SET, off_to=ZERO)
+    app.text_area[0].set_value(ROWS)
+    app.press("Read it")
+    assert set_numbers.text_of(app.view["prompts"]) == ROWS
+    assert len(app.table_with("answer")["answer"]) == 6
+    file = app.file_uploader(key="set_file")
+    csv = "answer,prompt\n" + "\n".join(f"on,{text}" for text in PROMPTS[1:])
+    file.set_value(("a.csv", csv.encode(), "text/csv")).run()
+    assert app.table_with("answer")["answer"] == ["on"] * 5
+    app.file_uploader(key="set_file").set_value(("a.csv", b"\xff\xfe\x00", "text/csv")).run()
+    assert "A text file must be in UTF-8, this one is not." in app.notes
+    app.text_area[0].set_value("the cat, on\nthe mat, on")
+    app.press("Read it")
+    assert "A set has 5 to 200 prompts, got 2." in app.notes
+    app.press("The example")
+    assert app.view["prompts"] == ""
