@@ -57,10 +57,11 @@ class Picture:
 
 SUN = "/model?model=smollm2&s=The+sun+rises+in+the+east+and+sets+in+the&layer=23&head=3"
 TEAM = "/model?model=smollm2&s=The+sun+rises+in+the+east+and+sets+in+the&figure=team"
-# A class of the guide with codes of 27 pupils; any key will do.
+# A class of the guide with codes of 27 pupils, who voted twice; any key will do.
 CLASS = (
     "/write?chapter=masks&guess=1&teacher=C0ARDPH4SES12345"
     "&codes=14C4-ZYAN-J×9+14C5-2ZZF-Y×14+14C5-61M8-S×4"
+    "+28R9-WTZA-7×3+28R9-ZWMD-0×22+28RA-2Y9A-3×2"
 )
 PICTURES = {
     "docs/explore.png": Picture(("/",), (1440, 900)),

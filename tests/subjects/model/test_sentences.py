@@ -53,6 +53,10 @@ SUMS = {"vector": False, "sizes": (0.5, 0.25)}
 TRIED = {"place": "back", "words": "4 words", "query": "a", "there": "itself", "count": 4}
 LISTED = {"surely": True, "of": 9, "shown": 3}
 STAGE = {"now": PIECE, "head": (1, 2), "stage": 1}
+SET = {
+    "way": "zero", "known": 30, "count": 30, "enough": 20, "seed": 0, "heads": 270, "named": 2,
+    "least": "5 points", "reworded": False,
+}  # fmt: skip
 MOVED = Moved("capitals", "a", ("a",), "·b", 0.5, 0.25, "·b")
 # Of each table numbers for each of its sentences in turn, and for none where there is but one.
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
@@ -152,6 +156,16 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             (8, True, "long"),
             (8, True, ""),
         )
+    ],
+    "set_scene.ROWS": [
+        {"count": 20, "own": own, "others": 3, "first": 25} for own in ("Paris", "")
+    ],
+    "set_scene.SUMMARY": [
+        given(SET, {"known": 4}),
+        given(SET, {"enough": 40}),
+        given(SET, {"named": 0}),
+        given(SET, {"reworded": True}),
+        SET,
     ],
     "long_text_scene.SAMPLE": [{"rows": rows, "of": 4096} for rows in (256, 4096)],
 }
