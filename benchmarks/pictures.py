@@ -47,19 +47,20 @@ SEEN = """() => {
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of the app: the links of its frames, the size of the window, and how much smaller
-    it is saved."""
+    """A picture of the app: the links of its frames, the size of the window, how much smaller it is
+    saved, and the buttons that are pressed first."""
 
     links: tuple[str, ...]
     size: tuple[int, int]
     scale: float = 1.0
+    pressed: tuple[str, ...] = ()
 
 
 SUN = "/model?model=smollm2&s=The+sun+rises+in+the+east+and+sets+in+the&layer=23&head=3"
 TEAM = "/model?model=smollm2&s=The+sun+rises+in+the+east+and+sets+in+the&figure=team"
 # A class of the guide with codes of 27 pupils, who voted twice; any key will do.
 CLASS = (
-    "/write?chapter=masks&guess=1&teacher=C0ARDPH4SES12345"
+    "/write?chapter=masks&teacher=C0ARDPH4SES12345"
     "&codes=14C4-ZYAN-J×9+14C5-2ZZF-Y×14+14C5-61M8-S×4"
     "+28R9-WTZA-7×3+28R9-ZWMD-0×22+28RA-2Y9A-3×2"
 )
@@ -68,7 +69,9 @@ PICTURES = {
     "attention/app/shell/preview.png": Picture(("/",), (1200, 630)),
     "docs/switch.webp": Picture((SUN, f"{SUN}&off=23.3"), (1440, 810), 0.7),
     "docs/team.webp": Picture((f"{TEAM}&off=0.7+23.3+24.4",), (1200, 700)),
-    "docs/class.webp": Picture((CLASS,), (1440, 900), 0.7),
+    "docs/class.webp": Picture(
+        (CLASS,), (1440, 900), 0.7, ("Close the vote", "Vote again", "Reveal")
+    ),
     "docs/race.webp": Picture(("/learning?task=race",), (1200, 800)),
 }
 
@@ -86,6 +89,8 @@ def opened(address: str, picture: Picture) -> Iterator[Any]:
 
         def open_link(link: str) -> Any:
             page.goto(address + link)
+            for name in picture.pressed:
+                page.get_by_role("button", name=name).click()
             page.get_by_text("Copy link").first.wait_for()
             page.wait_for_function(f"() => !document.querySelector('{BUSY}')")
             page.wait_for_function(RESTS, arg=LOOKS_AT_REST, polling=LOOK_EVERY)
