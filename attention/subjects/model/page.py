@@ -128,7 +128,7 @@ def drawn(around: tuple[object, ...], looks_again: bool) -> None:
         if under_way != looks_again:
             st.rerun()
         figure = window.figure_of(view, shown, every_lens=files.are_wanted())
-        if shown.erased < 0:
+        if shown.erased < 0 and view["more"] != options.SET:  # a set has a program of its own
             head = window.chosen(view, shown.model) or (0, 0)
             files.offer_program(lambda: program(shown.asked, shown.off, head))
         taken = {figure.key: choices.taken_from(figure, shown)}

@@ -17,6 +17,7 @@ from attention.figures import files
 from attention.figures.scene import Scene, Table, Words, note, scene
 from attention.subjects.model import set_numbers
 from attention.subjects.model.passport_figures import HeadAtlas
+from attention.subjects.model.program import program_of_set
 from attention.subjects.model.set_numbers import SEED, Before, Changes, PromptSet
 from attention.subjects.model.shades import Shade
 from attention.subjects.model.window import LEAST_DARKEST, chosen
@@ -87,6 +88,7 @@ def rows(view: View, asked: PromptSet, before: Sequence[Before], changes: Change
 def heads(view: View, asked: PromptSet, before: Sequence[Before], shown: Changes) -> Scene:
     """The map of all heads by their mean change so far, and in sentences those that are named."""
     title = "heads over a set of prompts"
+    files.offer_program(lambda: program_of_set(asked, before, shown.metric))
     files.offer_frame(f"{title}, by prompt", lambda: set_numbers.frame(asked, before, shown))
     found, head, mean = set_numbers.named_of(asked, shown), chosen(view, asked.model), shown.mean
     strongest = mean.flatten().abs().argsort(descending=True).tolist()

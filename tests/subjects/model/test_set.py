@@ -19,6 +19,7 @@ from attention.analysis.prompt_sets import LEAST, PROBABILITY
 from attention.figures.files import collecting
 from attention.subjects.model import set_numbers, set_scene
 from attention.subjects.model.options import REWORDED, SET, TEXT, ZERO
+from attention.subjects.model.program import program_of_set
 from attention.subjects.model.set_numbers import PromptSet, packed
 from attention.trained import sources
 from tests.changing.test_change import written
@@ -94,6 +95,20 @@ def test_changes_over_a_set_are_those_of_hooks_by_hand_in_transformers(theirs, w
                     change = numbers() - whole
                 found = torch.stack([each[at, layer, head] for each in metrics])
                 assert_close(found, change, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.usefixtures("theirs")
+@pytest.mark.parametrize("metric", [*LEAST])
+@pytest.mark.parametrize("way", [ZERO, TEXT])
+def test_the_program_of_a_set_prints_the_mean_changes_on_screen(metric, way):
+    view = viewed("model", model=NAME, prompts=packed(ROWS), off_to=way, more=SET)
+    asked = set_numbers.set_of(view)
+    worked_out(asked)
+    before = set_numbers.before_of(asked)
+    said: list[Any] = []
+    code = program_of_set(asked, before, metric)
+    exec(compile(code, "program.py", "exec"), {"print": said.append})
+    assert_close(said[0], set_numbers.changes_of(asked, before, metric).mean, atol=1e-6, rtol=1e-4)
 
 
 def by_hand(theirs: Any, projection: Any, ids: Tensor, head: int, way: str) -> Any:
