@@ -244,7 +244,7 @@ def test_a_team_of_two_models_is_told_beside_chance():
     now = answered(0.75, 0.25, 0.5)
     told = pair_sentences.chance_words(now, [0.75, 0.625])
     assert told == (
-        "They undo 25 of 50 points; 2 teams of as many other heads of these layers 0.0 to 12."
+        "They undo 25 of 50 points; 2 teams of as many other heads of these layers 0.0 to 13."
     )
     assert say(head_sentences.STAGE, now=now, stage=1, head=(2, 3)) == "2.3 as in the base"
     step = head_sentences.step_words(answered(0.75, 0.25, 0.75), now, (2, 3), 1)

@@ -58,7 +58,7 @@ def test_a_cost_elsewhere_is_told_with_its_interval(case):
 
 SEARCHED = (
     "The same search among 270 random directions takes 25 points; {} that it finds for 2 other "
-    "answers take −12 to 6.2 here."
+    "answers take −13 to 6.3 here."
 )
 BOTH, HEADS = SEARCHED.format("teams"), SEARCHED.format("heads")
 CHANCES = {
