@@ -59,7 +59,7 @@ def survival(shown: WindowState, figure: ModelWindow) -> list[Figure | Row]:
     after = numbers.tested_of(shown.asked, head)
     answers = {head_sentences.WITH: now.before}
     answers |= {words: after[way] for way, words in head_sentences.WAYS.items() if way in after}
-    column = {f"{quoted(now.word)} with head {name_of(head)} at": [*answers.values()]}
+    column = {f"{quoted(now.word)}, head {name_of(head)} set to": [*answers.values()]}
     told = Words(head_sentences.survival_words(now, head, failed(now.before, after)))
     table = Table("does it survive", [*answers], column, digits=3, shares=True, key="survival")
     return [heading(head_sentences.SURVIVES), Row([table, told], SURVIVAL_APART)]
