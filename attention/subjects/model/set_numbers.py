@@ -173,7 +173,8 @@ def steps_to_before(asked: PromptSet) -> list[Step]:
             _before_of(name, prompt)
             tell(done, len(left))
 
-    return [Step("Reading each prompt, all heads on", ("before", name, asked.prompts), work)] if left else []
+    title = "Reading each prompt, all heads on"
+    return [Step(title, ("before", name, asked.prompts), work)] if left else []
 
 
 def own_answer(asked: PromptSet) -> str:
