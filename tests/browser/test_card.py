@@ -94,8 +94,11 @@ def test_on_the_card_of_a_page_nothing_lies_beyond_it_or_over_another(open_page:
             if "off=" in link:
                 page.locator(".st-key-team").get_by_role("button", name="Save card").click()
             else:
-                page.get_by_role("button", name="More ways to share").click()
-                page.get_by_role("menuitem", name="Save card as PNG").click()
+                item = page.get_by_role("menuitem", name="Save card as PNG")
+                while not item.is_visible():  # the menu has it once the figure is drawn
+                    page.get_by_role("button", name="More ways to share").click()
+                    page.wait_for_timeout(500)
+                item.click()
         data = Path(saved.value.path()).read_bytes()
         assert (data[:4], struct.unpack(">II", data[16:24])) == (b"\x89PNG", (1200, 630))
         parts, code = page.evaluate(PARTS)

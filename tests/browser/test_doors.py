@@ -55,6 +55,7 @@ def test_a_question_mark_opens_the_shortcuts_where_nobody_types_it(open_page):
     expect(box).to_have_value(re.compile(r"\?$"))
     expect(shortcuts).to_be_hidden()
     box.blur()
+    expect_rest(page)
     for opened in (lambda: page.keyboard.press("?"), button.click, lambda: button.press("Enter")):
         opened()
         expect(shortcuts).to_be_visible()

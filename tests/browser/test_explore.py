@@ -53,6 +53,7 @@ def test_masked_cells_are_hidden_by_strokes_and_keys_but_not_by_a_touch_that_scr
     page.keyboard.press("Space")
     expect_search(page, {"mask": "cells", "cells": "0:2 1:2 2:2 3:2"})
     expect(hidden).to_have_count(4)
+    expect_rest(page)
     first = cell_at(0, 1)
     first.dispatch_event("pointerdown", {"button": 0, "buttons": 1})
     expect(hidden).to_have_count(5)
