@@ -280,21 +280,23 @@ def deciding_of(asked: AnswerQuery) -> Deciding | None:
 def tested_of(asked: AnswerQuery, head: Head) -> Mapping[str, float]:
     """The answer without a head in each of several ways, see `deciding.in_each_way`."""
     model, run = load_model(asked.model), run_model(asked.model, asked.text)
-    others = [each[head] for text, each in last_outputs(asked.model).items() if text != asked.text]
+    outputs = last_outputs(asked.model, lambda done, of: None)
+    others = [each[head] for text, each in outputs.items() if text != asked.text]
     known = Known(model, run, metric_of(asked)[0])
     return deciding.in_each_way(known, head, means_of(asked.model), torch.stack(others[:OTHERS]))
 
 
-@kept(16)
-@torch.no_grad()
-def last_outputs(name: str) -> Mapping[str, Tensor]:
+@kept(16, key=lambda name, progress: name)
+def last_outputs(name: str, progress: Progress) -> Mapping[str, Tensor]:
     """The outputs of all heads at the last token of some packaged sentences, (layers, heads, d_v),
     one more than are asked for, by sentence."""
-    runs = {text: run_model(name, text) for text in sentences_for(name)[: OTHERS + 1]}
-    return {
-        text: torch.stack([part_of(run, at, "output")[:, -1] for at in range(len(run.inputs))])
-        for text, run in runs.items()
-    }
+    found, texts = {}, sentences_for(name)[: OTHERS + 1]
+    for text in texts:
+        run = run_model(name, text)
+        layers = range(len(run.inputs))
+        found[text] = torch.stack([part_of(run, at, "output")[:, -1] for at in layers])
+        progress(len(found), len(texts))
+    return found
 
 
 @kept(256)
@@ -349,7 +351,7 @@ def steps_to_effects(asked: AnswerQuery) -> list[Step]:
     if _packaged(asked) is not None or is_long(asked):
         return []
     layers = reversed(range(len(load_model(asked.model).layers)))
-    return steps_to_means(asked) + [
+    steps = [
         Step(
             "Putting in one head after another" if asked.other else TRIES,
             (asked, layer),
@@ -358,6 +360,17 @@ def steps_to_effects(asked: AnswerQuery) -> list[Step]:
         for layer in layers
         if (asked, layer) not in _effects_of.cache
     ]
+    if steps and kind_of(load_model(asked.model)) == "piece" and not asked.of_a_run:
+        return [*_steps_to_tests(asked.model), *steps]
+    return [*steps_to_means(asked), *steps]
+
+
+def _steps_to_tests(name: str) -> list[Step]:
+    """Remaining steps until all is known that a head is tested with beside a sentence."""
+    means = steps_to_means(AnswerQuery(name, "", -1, MEAN))
+    if name in last_outputs.cache:
+        return means
+    return [*means, Step("Reading other sentences", ("last", name), partial(last_outputs, name))]
 
 
 def steps_to_means(asked: AnswerQuery) -> list[Step]:

@@ -206,6 +206,17 @@ def test_without_passports_the_command_that_makes_them_is_said(monkeypatch, tmp_
     assert any("python -m attention.atlas minilm" in words for words in app.missing)
 
 
+def test_other_sentences_are_read_in_a_step_before_heads_are_tried_and_once():
+    model_numbers.last_outputs.cache.clear()
+    asked = model_numbers.AnswerQuery("smollm2", "nobody has asked this", -1, options.ZERO)
+    first, *others = model_numbers.steps_to_effects(asked)
+    assert (first.key, len(others)) == (("last", "smollm2"), 30)
+    first.work(lambda *_: None)
+    assert len(model_numbers.steps_to_effects(asked)) == 30
+    vector = model_numbers.AnswerQuery("minilm", "nobody has asked this", 0, options.ZERO)
+    assert len(model_numbers.steps_to_effects(vector)) == 6
+
+
 def test_the_file_of_all_heads_says_how_they_are_off(monkeypatch):
     tables: list[Any] = []
     monkeypatch.setattr(offered, "offer_table", lambda *given: tables.append(given))

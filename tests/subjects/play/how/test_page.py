@@ -183,7 +183,5 @@ def test_presets_begin_with_the_identity_or_with_the_numbers_of_a_document():
     assert app.told[0].endswith("X has 2 matrices. Each attends within itself; X[1] is shown.")
     assert "own_item" not in app.resize("own_x", "− matrix").controls
     assert shown(app).result[0, 0] == pytest.approx(4.0935, abs=3e-4)
-    app.take("Ten equal keys").choose("step", "output")
-    assert_close(shown(app).result, torch.tensor([[2.0, 3, 4, 5]]).expand(10, 4))
     app.choose("own_x", "1 cat").take("Identity for each W")
     assert app.values["own_x"] == OwnMatrixSettings().own_x
