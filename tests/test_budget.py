@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from benchmarks.lines import browser_lines, lines_by_room, python_lines, totals
 
-BUDGET = {"attention and pages": 40_848, "browser": 9_603, "tests": 32_181}
+BUDGET = {"attention and pages": 40_848, "browser": 9_603, "tests": 32_182}
 
 
 def test_the_code_stays_within_its_budget() -> None:

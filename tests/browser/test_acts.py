@@ -157,6 +157,7 @@ ACTS = {
         {"s": "apple sells computers and software"},
         {"s": "apple sells computers and software"},
         box="apple sells computers and software",
+        most=2,
     ),
     "a text is typed, then a scale chosen at once": Act(
         typed_before_a_choice,
